@@ -1,0 +1,1 @@
+"""ArmaRL: the board games Armadora and Armada as reinforcement-learning environments."""

@@ -1,0 +1,73 @@
+"""The board of Armadora: squares, mines, lines, and the small sets of squares of ARM-12.
+
+Sets of squares are bits of an int64, square `row * 8 + column` being bit that number. A palisade
+is a bit of one of two such words: `east`, on the right side of a square, or `south`, below it.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+COLUMNS, ROWS = 8, 5
+SQUARES = COLUMNS * ROWS  # ARM-1
+SQUARE_NAMES = tuple(f"{column}{row}" for row, column in product("12345", "abcdefgh"))
+
+MINE_NAMES = ("d1", "b2", "f2", "h2", "a4", "e4", "c5", "g5")  # ARM-2
+MINES = len(MINE_NAMES)
+MINE_SQUARES = np.array([SQUARE_NAMES.index(name) for name in MINE_NAMES])
+
+SITE_NAMES = tuple(name for name in SQUARE_NAMES if name not in MINE_NAMES)
+SITES = len(SITE_NAMES)  # squares which may hold a Warrior
+SITE_SQUARES = np.array([SQUARE_NAMES.index(name) for name in SITE_NAMES])
+
+ALL_SQUARES = (1 << SQUARES) - 1
+ALL_SITES = sum(1 << int(square) for square in SITE_SQUARES)
+ALL_EAST = sum(1 << square for square in range(SQUARES) if square % COLUMNS < COLUMNS - 1)
+ALL_SOUTH = sum(1 << square for square in range(SQUARES - COLUMNS))
+
+# ARM-3: 35 lines between columns, then 32 between rows, each as (left or upper, right or lower).
+LINE_SQUARES = tuple(
+    [(square, square + 1) for square in range(SQUARES) if ALL_EAST >> square & 1]
+    + [(square, square + COLUMNS) for square in range(SQUARES) if ALL_SOUTH >> square & 1]
+)
+LINES = len(LINE_SQUARES)
+LINE_NAMES = tuple(f"{SQUARE_NAMES[a]}-{SQUARE_NAMES[b]}" for a, b in LINE_SQUARES)
+LINE_EAST = np.array([1 << a if b == a + 1 else 0 for a, b in LINE_SQUARES])
+LINE_SOUTH = np.array([1 << a if b == a + COLUMNS else 0 for a, b in LINE_SQUARES])
+
+SMALLEST_TERRITORY = 4  # ARM-12
+
+
+def _neighbours(square: int) -> list[int]:
+    return [b if a == square else a for a, b in LINE_SQUARES if square in (a, b)]
+
+
+def _small_sets() -> list[frozenset[int]]:
+    """Every connected set of fewer than four squares: 40 + 67 + 166 = 273."""
+    size = {frozenset([square]) for square in range(SQUARES)}
+    sets = set(size)
+    for _ in range(SMALLEST_TERRITORY - 2):
+        size = {old | {new} for old in size for square in old for new in _neighbours(square)} - sets
+        sets |= size
+    return sorted(sets, key=sorted)
+
+
+def _small_set_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Per small set the lines around it, as two words; per line the sets which it bounds (-1: none)."""
+    east, south = [], []
+    sets_at_line: list[list[int]] = [[] for _ in range(LINES)]
+    for number, squares in enumerate(_small_sets()):
+        around = [i for i, (a, b) in enumerate(LINE_SQUARES) if (a in squares) != (b in squares)]
+        east.append(sum(int(LINE_EAST[line]) for line in around))
+        south.append(sum(int(LINE_SOUTH[line]) for line in around))
+        for line in around:
+            sets_at_line[line].append(number)
+    table = np.full((LINES, max(map(len, sets_at_line))), -1)
+    for line, numbers in enumerate(sets_at_line):
+        table[line, : len(numbers)] = numbers
+    return np.array(east), np.array(south), table
+
+
+SET_EAST, SET_SOUTH, SETS_AT_LINE = _small_set_tables()

@@ -1,0 +1,225 @@
+"""What a seat of Armadora observes: the blocks and the compiled function that fills them.
+
+`blocks` declares the observation and `observe` writes it, in the same order. A seat sees itself
+first and then the others clockwise. Territories are given at each of their squares.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.armadora.actions import VALUES
+from armarl.armadora.board import (
+    LINE_EAST,
+    LINE_SOUTH,
+    LINES,
+    MINES,
+    SITE_SQUARES,
+    SITES,
+    SQUARES,
+)
+from armarl.armadora.rules import (
+    PALISADES,
+    STAGE_NAMES,
+    count,
+    gold_in,
+    known_squares,
+    points,
+    territory,
+    unseen,
+)
+from armarl.compiled import kernel
+from armarl.tables import Block, ObservationTable
+
+_CHARACTERS = 4
+_STAGES = len(STAGE_NAMES)
+_VALUE_SCALE = (11.0, 2.0, 1.0, 1.0, 1.0)  # the most Warriors of each value that a player can hold
+_MOST_WARRIORS = 16
+_POINTS_SCALE = 5.0
+_MOST_POINTS = 28  # all Warriors of a player, and his reinforcement
+
+
+def observation_table(players: int, advanced: bool) -> ObservationTable:
+    """The blocks of a variant's observation."""
+    n = players
+    blocks = [
+        Block("gold", (MINES,), 7, 7.0, "public", "gold on each mine"),
+        Block("palisades", (LINES,), 1, 1.0, "public", "a palisade stands on the line"),
+        Block("open_lines", (LINES,), 1, 1.0, "public", "ARM-12 allows a palisade on the line"),
+        Block("palisades_left", (1,), PALISADES, float(PALISADES), "public", "supply of palisades"),
+        Block("warriors", (n, SITES), 1, 1.0, "public", "a Warrior of this seat on the site"),
+        Block("values", (SITES,), VALUES, float(VALUES), "own", "its value; 0: none, or not known"),
+        Block("face_up", (SITES,), 1, 1.0, "public", "the Warrior lies face up"),
+        Block("hand", (VALUES,), 11, _VALUE_SCALE, "own", "own Warriors left, by value 1–5"),
+        Block(
+            "unseen",
+            (n, VALUES),
+            11,
+            _VALUE_SCALE,
+            "own",
+            "Warriors this seat is not shown, by value",
+        ),
+        Block("hand_sizes", (n,), _MOST_WARRIORS, 16.0, "public", "number of Warriors left"),
+        Block("passed", (n,), 1, 1.0, "public", "has passed"),
+        Block("to_move", (n,), 1, 1.0, "public", "is to move"),
+        Block("stage", (_STAGES,), 1, 1.0, "public", "one-hot: " + ", ".join(STAGE_NAMES)),
+        Block("territory_size", (SQUARES,), SQUARES, 40.0, "public", "size of the territory"),
+        Block("territory_free", (SQUARES,), SITES, 32.0, "public", "free squares in the territory"),
+        Block("territory_gold", (SQUARES,), 40, 40.0, "public", "gold in the territory"),
+        Block(
+            "territory_points",
+            (n, SQUARES),
+            _MOST_POINTS,
+            _POINTS_SCALE,
+            "own",
+            "points there by Warriors of known value (ARM-30)",
+        ),
+        Block(
+            "territory_hidden",
+            (n, SQUARES),
+            _MOST_WARRIORS,
+            _POINTS_SCALE,
+            "own",
+            "Warriors there of unknown value",
+        ),
+    ]
+    if advanced:
+        blocks += [
+            Block("arrows", (SITES,), 2, 2.0, "public", "arrows in the Warrior"),
+            Block("reinforced", (n, SITES), 1, 1.0, "public", "reinforcement of this seat there"),
+            Block(
+                "character", (n, _CHARACTERS), 1, 1.0, "public", "one-hot: Orc, Goblin, Elf, Mage"
+            ),
+            Block("powers", (n,), 2, 2.0, "public", "powers left"),
+            Block("reinforcements", (n,), 1, 1.0, "public", "reinforcements left"),
+            Block("read", (n, SITES), 1, 1.0, "public", "this seat's Mage has read the Warrior"),
+        ]
+    return ObservationTable(blocks)
+
+
+@kernel
+def observe(s, seat, out):
+    """Write the observation of a seat into `out`, float32 of shape (size,)."""
+    known = known_squares(s, seat)
+    at = _board(s, out, 0)
+    at = _pieces(s, seat, known, out, at)
+    at = _turn(s, seat, out, at)
+    at = _territories(s, seat, known, out, at)
+    if s.advanced:
+        _tokens(s, seat, out, at)
+
+
+@kernel
+def _bits(squares, out, at):
+    """Write a set of squares as one number per site."""
+    for site in range(SITES):
+        out[at + site] = (squares >> SITE_SQUARES[site]) & 1
+    return at + SITES
+
+
+@kernel
+def _board(s, out, at):
+    """gold, palisades, open_lines, palisades_left."""
+    for mine in range(MINES):
+        out[at + mine] = s.gold[mine] / np.float32(7)
+    at += MINES
+    for line in range(LINES):
+        stands = LINE_EAST[line] & s.east | LINE_SOUTH[line] & s.south
+        barred = LINE_EAST[line] & s.barred_east | LINE_SOUTH[line] & s.barred_south
+        out[at + line] = stands != 0
+        out[at + LINES + line] = stands | barred == 0
+    at += 2 * LINES
+    out[at] = s.palisades_left / np.float32(PALISADES)
+    return at + 1
+
+
+@kernel
+def _pieces(s, seat, known, out, at):
+    """warriors, values, face_up, hand, unseen, hand_sizes."""
+    for k in range(s.players):
+        at = _bits(s.warriors[(seat + k) % s.players], out, at)
+    for site in range(SITES):
+        square = SITE_SQUARES[site]
+        out[at + site] = s.value[square] / np.float32(VALUES) if (known >> square) & 1 else 0
+    at = _bits(s.face_up, out, at + SITES)
+    for v in range(VALUES):
+        out[at + v] = s.hand[seat, v] / np.float32(_VALUE_SCALE[v])
+    at += VALUES
+    for k in range(s.players):
+        player = (seat + k) % s.players
+        for v in range(VALUES):
+            n = unseen(s, player, v, known)
+            if k == 0:
+                n -= s.hand[seat, v]
+            out[at + v] = n / np.float32(_VALUE_SCALE[v])
+        at += VALUES
+    for k in range(s.players):
+        out[at + k] = s.hand_size[(seat + k) % s.players] / np.float32(_MOST_WARRIORS)
+    return at + s.players
+
+
+@kernel
+def _turn(s, seat, out, at):
+    """passed, to_move, stage."""
+    for k in range(s.players):
+        player = (seat + k) % s.players
+        out[at + k] = s.passed[player]
+        out[at + s.players + k] = player == s.to_move
+    at += 2 * s.players
+    for stage in range(_STAGES):
+        out[at + stage] = stage == s.stage
+    return at + _STAGES
+
+
+@kernel
+def _territories(s, seat, known, out, at):
+    """territory_size, territory_free, territory_gold, territory_points, territory_hidden."""
+    remaining = (1 << SQUARES) - 1
+    while remaining:
+        squares = territory(s, remaining & -remaining)
+        remaining &= ~squares
+        _spread(squares, count(squares) / np.float32(40), out, at)
+        _spread(squares, count(squares & s.free) / np.float32(32), out, at + SQUARES)
+        _spread(squares, gold_in(s, squares) / np.float32(40), out, at + 2 * SQUARES)
+        for k in range(s.players):
+            held = s.warriors[(seat + k) % s.players] & squares
+            total = 0
+            for square in range(SQUARES):
+                if (held & known) >> square & 1:
+                    total += points(s, square)
+            block = at + (3 + k) * SQUARES
+            _spread(squares, total / np.float32(_POINTS_SCALE), out, block)
+            block += s.players * SQUARES
+            _spread(squares, count(held & ~known) / np.float32(_POINTS_SCALE), out, block)
+    return at + (3 + 2 * s.players) * SQUARES
+
+
+@kernel
+def _spread(squares, number, out, at):
+    """Write a number at every square of a set."""
+    for square in range(SQUARES):
+        if (squares >> square) & 1:
+            out[at + square] = number
+
+
+@kernel
+def _tokens(s, seat, out, at):
+    """arrows, reinforced, character, powers, reinforcements, read."""
+    for site in range(SITES):
+        out[at + site] = s.arrows[SITE_SQUARES[site]] / np.float32(2)
+    at += SITES
+    for k in range(s.players):
+        for site in range(SITES):
+            out[at + site] = s.reinforced[SITE_SQUARES[site]] == (seat + k) % s.players + 1
+        at += SITES
+    for k in range(s.players):
+        for character in range(_CHARACTERS):
+            out[at + character] = s.character[(seat + k) % s.players] == character + 1
+        at += _CHARACTERS
+    for k in range(s.players):
+        player = (seat + k) % s.players
+        out[at + k] = s.powers[player] / np.float32(2)
+        out[at + s.players + k] = s.reinforcements[player]
+    at += 2 * s.players
+    for k in range(s.players):
+        at = _bits(s.read[(seat + k) % s.players], out, at)

@@ -1,0 +1,195 @@
+"""`Game`: one variant of one game, all that the faces above it know.
+
+A game's state is one fixed-size NumPy record. Copying it is cloning the game, its bytes are a
+saved game, and an array of them is a batch. A `Game` binds the compiled verbs that work on such
+records with the tables of its actions and observation, its options and its version.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import loops as loop_templates
+from armarl.compiled import announced, specialise
+from armarl.tables import ActionTable, ObservationTable
+
+GAME_NAMES = ("armadora",)
+
+States = NDArray[np.void]
+State = Any  # one record of such an array: numpy.void
+
+
+@cache
+def _compiled_loops(name: str) -> SimpleNamespace:
+    """The loops of `armarl.loops` for the game in the folder `name`."""
+    verbs = importlib.import_module(f"armarl.{name}").VERBS
+    templates = {
+        key: value
+        for key, value in vars(loop_templates).items()
+        if inspect.isfunction(value) and value.__module__ == loop_templates.__name__
+    }
+    return SimpleNamespace(
+        **{key: specialise(template, name, verbs) for key, template in templates.items()}
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """One variant of a game. Made by `make_game`, immutable, and picklable by its options.
+
+    Attributes:
+        name: "armadora".
+        version: raised whenever the rules, the actions or the observation change.
+        players: number of seats, 2 to 4.
+        options: the variant's other options.
+        sides: for every seat the side it plays for; partners share one.
+        actions: ids and notation.
+        observation: the named blocks of the flat observation.
+        rewards: names of the ways to reward a finished game.
+        max_actions: no game takes more actions than this.
+        blank: a record of the state's type that holds the options and nothing else.
+    """
+
+    name: str
+    version: int
+    players: int
+    options: Mapping[str, Any]
+    sides: tuple[int, ...]
+    actions: ActionTable
+    observation: ObservationTable
+    rewards: tuple[str, ...]
+    max_actions: int
+    blank: State
+    _describe: Callable[[Game, State, int | None], dict[str, Any]] = field(repr=False)
+    _draw: Callable[[Game, State, int | None], str] = field(repr=False)
+    _explain: Callable[[Game, State, int], str] = field(repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (self.name, {"players": self.players, **self.options})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+        return self
+
+    @cached_property
+    def loops(self) -> SimpleNamespace:
+        """The compiled loops of `armarl.loops`, with this game's verbs."""
+        return _compiled_loops(self.name)
+
+    @property
+    def variant(self) -> dict[str, Any]:
+        """What a saved policy or record must agree on, as plain JSON types."""
+        return {
+            "game": self.name,
+            "version": self.version,
+            "players": self.players,
+            "options": dict(self.options),
+            "actions": self.actions.hash,
+            "observation": self.observation.hash,
+        }
+
+    def reward_kind(self, name: str) -> int:
+        """Number of a reward's name.
+
+        Raises:
+            ValueError: this game has no reward of that name.
+        """
+        if name not in self.rewards:
+            known = " or ".join(map(repr, self.rewards))
+            raise ValueError(f"reward must be {known}, not {name!r}")
+        return self.rewards.index(name)
+
+    # --- games, one or many ----------------------------------------------------------------------
+
+    def new_states(self, seeds: NDArray[np.int64] | int) -> States:
+        """Freshly dealt games, one record per seed (an int gives an array of one)."""
+        numbers = np.atleast_1d(np.asarray(seeds, np.int64))
+        states = np.full(numbers.size, self.blank)
+        with announced(self.name):
+            self.loops.deal_batch(states, np.arange(numbers.size), numbers)
+        return states
+
+    def legal_masks(self, states: States) -> NDArray[np.int8]:
+        """Masks of the seats to move, int8 of shape (batch, actions)."""
+        masks = np.empty((states.size, len(self.actions)), np.int8)
+        self.loops.legal_batch(states, masks)
+        return masks
+
+    def views(
+        self, states: States, seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """Observations (batch, size) and masks (batch, actions) of one seat in each state."""
+        observations = np.empty((states.size, self.observation.size), np.float32)
+        masks = np.empty((states.size, len(self.actions)), np.int8)
+        self.loops.view_batch(states, seats, observations, masks)
+        return observations, masks
+
+    def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
+        """Copies of the states without anything that `seats[i]` is not shown."""
+        hidden = states.copy()
+        self.loops.conceal_batch(hidden, seats)
+        return hidden
+
+    def determinised(
+        self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
+    ) -> States:
+        """Copies of the states in which what `seats[i]` is not shown is dealt anew from `seeds[i]`."""
+        dealt = states.copy()
+        self.loops.determinise_batch(dealt, seats, seeds)
+        return dealt
+
+    def statuses(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move."""
+        statuses, seats = np.empty((2, states.size), np.int64)
+        self.loops.status_batch(states, statuses, seats)
+        return statuses, seats
+
+    # --- one state, for people -------------------------------------------------------------------
+
+    def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
+        """The game as plain JSON types; with a seat, what that seat may not know is None."""
+        return self._describe(self, state, self._check_seat(seat))
+
+    def draw(self, state: State, seat: int | None = None) -> str:
+        """The game as a picture of text, whole or as a seat sees it."""
+        return self._draw(self, state, self._check_seat(seat))
+
+    def explain(self, state: State, action: int) -> str:
+        """Why an action is illegal in a state: its notation and the nearest reason."""
+        if not 0 <= action < len(self.actions):
+            return f"there is no action {action}: ids run from 0 to {len(self.actions) - 1}"
+        return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
+
+    def _check_seat(self, seat: int | None) -> int | None:
+        if seat is not None and not 0 <= seat < self.players:
+            raise ValueError(f"seat must be in 0 to {self.players - 1}, not {seat}")
+        return seat
+
+
+def make_game(name: str, **options: Any) -> Game:
+    """Make a game by name: `make_game("armadora", players=3, advanced=True)`.
+
+    Raises:
+        ValueError: an unknown game, or a value out of range.
+        TypeError: an option that the game does not have.
+    """
+    if name not in GAME_NAMES:
+        raise ValueError(f"unknown game {name!r}; there is {', '.join(GAME_NAMES)}")
+    make = importlib.import_module(f"armarl.{name}").make
+    known = inspect.signature(make).parameters
+    for option in options:
+        if option not in known:
+            raise TypeError(f"{name} has no option {option!r}; its options are {', '.join(known)}")
+    return make(**options)  # type: ignore[no-any-return]
+
+
+def _remake(name: str, options: dict[str, Any]) -> Game:
+    return make_game(name, **options)

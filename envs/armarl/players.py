@@ -1,0 +1,133 @@
+"""Players: whoever chooses actions for seats, in environments, matches and at the table.
+
+A player is a pure function of what a seat may know and of one random number per decision. It gets
+*concealed* states (see `Game.concealed`), so it cannot look at what its seat may not see, and it
+keeps no memory and no random generator, so that a game repeats from its seed, alone or in a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game, States
+
+
+@runtime_checkable
+class Player(Protocol):
+    """The interface of every player: scripted, learnt, searching or human."""
+
+    name: str
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Choose a legal action in each state.
+
+        Args:
+            states: (batch,) records, `states[i]` concealed for `seats[i]`, which is to move there.
+            seats: (batch,) seat numbers.
+            draws: (batch,) random numbers in [0, 1), the only source of chance a player may use.
+
+        Returns:
+            (batch,) action ids.
+        """
+        ...
+
+
+class RandomPlayer:
+    """Plays uniformly at random among the legal actions."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = "random"
+        self._game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        actions = np.empty(states.size, np.int64)
+        mask = np.empty(len(self._game.actions), np.int8)
+        self._game.loops.random_batch(states, draws, mask, actions)
+        return actions
+
+
+class GreedyPlayer:
+    """Plays the action that looks best one step ahead, by the game's own scripted judgement."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = "greedy"
+        self._game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        actions = np.empty(states.size, np.int64)
+        mask = np.empty(len(self._game.actions), np.int8)
+        scratch = np.full(1, self._game.blank)
+        self._game.loops.greedy_batch(states, draws, mask, scratch, actions)
+        return actions
+
+
+class HumanPlayer:
+    """A person at a terminal, who sees the board as text and types actions in notation."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = "human"
+        self._game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        return np.array([self._ask(states[i : i + 1], int(seats[i])) for i in range(states.size)])
+
+    def _ask(self, states: States, seat: int) -> int:
+        game = self._game
+        print(f"\n{game.draw(states[0], seat)}")
+        mask = game.legal_masks(states)[0]
+        while True:
+            text = input(f"player {seat}, your action (? lists them): ").strip()
+            if text == "?":
+                print("  ".join(game.actions.legal_texts(mask)))
+                continue
+            try:
+                action = game.actions.id(text)
+            except ValueError as error:
+                print(error)
+                continue
+            if mask[action]:
+                return action
+            print(game.explain(states[0], action))
+
+
+SCRIPTED: dict[str, Callable[[Game], Player]] = {
+    "random": RandomPlayer,
+    "greedy": GreedyPlayer,
+    "human": HumanPlayer,
+}
+
+
+def make_player(spec: str | Path | Player, game: Game) -> Player:
+    """A player from its name ("random", "greedy", "human") or from the path of a saved policy.
+
+    A player object is returned as it is.
+
+    Raises:
+        ValueError: no such player, and no such file.
+        PolicyError: the file is no policy for this game, version or variant.
+    """
+    if not isinstance(spec, str | Path):
+        return spec
+    if spec in SCRIPTED:
+        return SCRIPTED[str(spec)](game)
+    if not Path(spec).exists():
+        names = ", ".join(SCRIPTED)
+        raise ValueError(
+            f"no player {str(spec)!r}: it is neither one of {names} nor a saved policy"
+        )
+    from armarl.policies import load_policy
+
+    return load_policy(spec, game)
