@@ -19,6 +19,7 @@ from armarl.armadora.board import (
     SQUARES,
 )
 from armarl.armadora.rules import (
+    OVER,
     PALISADES,
     STAGE_NAMES,
     count,
@@ -164,7 +165,7 @@ def _turn(s, seat, out, at):
     for k in range(s.players):
         player = (seat + k) % s.players
         out[at + k] = s.passed[player]
-        out[at + s.players + k] = player == s.to_move
+        out[at + s.players + k] = player == s.to_move and s.stage != OVER
     at += 2 * s.players
     for stage in range(_STAGES):
         out[at + stage] = stage == s.stage

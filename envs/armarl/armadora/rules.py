@@ -93,6 +93,7 @@ STATE = np.dtype(
         ("players", np.uint8),
         ("advanced", np.uint8),
         ("peek", np.uint8),
+        ("spare", np.uint8, 6),  # up to a whole word: copies leave bytes outside fields to chance
     ],
     align=True,
 )
