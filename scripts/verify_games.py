@@ -1,0 +1,109 @@
+"""Play random games on the compiled rules and on the slow reference, and compare everything.
+
+The test suite makes the same checks on a few games; this makes them on as many as wanted:
+
+    python scripts/verify_games.py --games 10000 --variant all --processes 2
+
+The exit code is 0 when no game failed, else 1, and each failure is printed with what repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from reference.checks import VARIANTS, check_random_games, variant_name
+
+NAMES = {variant_name(variant): variant for variant in VARIANTS}
+CHUNK = 50  # games between two reports
+Job = tuple[str, range, float]  # variant, seeds, sample
+
+
+def main() -> int:
+    arguments = parse()
+    names = list(NAMES) if "all" in arguments.variant else arguments.variant
+    last = arguments.seed + arguments.games
+    jobs = [
+        (name, range(first, min(first + CHUNK, last)), arguments.sample)
+        for name in names
+        for first in range(arguments.seed, last, CHUNK)
+    ]
+    occurred: Counter[str] = Counter()
+    failures: list[str] = []
+    started = time.monotonic()
+    for number, (found, failure) in enumerate(results(jobs, arguments.processes), 1):
+        occurred += found
+        if failure:
+            failures.append(failure)
+            print(f"\nFAILED: {failure}", flush=True)
+        report(number, len(jobs), occurred, len(failures), time.monotonic() - started)
+    print("\n")
+    for name in sorted(occurred):
+        print(f"{occurred[name]:>12,}  {name}")
+    print(f"{len(failures)} failures" if failures else "no failure")
+    return 1 if failures else 0
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--games", type=int, default=100, help="games of each variant")
+    parser.add_argument(
+        "--variant",
+        nargs="+",
+        default=["all"],
+        choices=["all", *NAMES],
+        metavar="NAME",
+        help=f"all, or some of: {', '.join(NAMES)}",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="the first game's seed")
+    parser.add_argument(
+        "--sample", type=float, default=0.005, help="share of states on which slow checks are made"
+    )
+    parser.add_argument("--processes", type=int, default=1)
+    arguments = parser.parse_args()
+    if arguments.games < 1 or arguments.processes < 1 or not 0 <= arguments.sample <= 1:
+        parser.error("--games and --processes are at least 1, --sample is from 0 to 1")
+    return arguments
+
+
+def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str]]:
+    """What occurred in each job, and its failure or nothing."""
+    if processes == 1:
+        yield from map(run, jobs)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        for future in as_completed([pool.submit(run, job) for job in jobs]):
+            yield future.result()
+
+
+def run(job: Job) -> tuple[Counter[str], str]:
+    """Check the games of a job, up to the first that fails."""
+    name, seeds, sample = job
+    try:
+        return check_random_games(NAMES[name], seeds, sample), ""
+    except AssertionError as error:
+        return Counter(), f"{name}: {error}"
+
+
+def report(done: int, jobs: int, occurred: Counter[str], failures: int, seconds: float) -> None:
+    left = seconds / done * (jobs - done) / 60
+    line = (
+        f"\r{done / jobs:6.1%}  {occurred['games']:,} games, {occurred['states']:,} states, "
+        f"{failures} failures, {seconds / 60:.1f} min, {left:.1f} min left "
+    )
+    print(line, end="", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Slow, plain re-statements of the rules, and the checks that hold the compiled ones to them."""

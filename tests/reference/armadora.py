@@ -1,0 +1,409 @@
+"""Armadora played slowly and plainly, straight from the rules page.
+
+Nothing here is shared with the compiled rules: squares, lines and actions are the strings of the
+notation, the board is sets and dicts, and ARM-12 is tested by placing the palisade and filling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+COLUMNS, ROWS = "abcdefgh", "12345"
+SQUARES = [column + row for row in ROWS for column in COLUMNS]  # ARM-1
+MINES = ["d1", "b2", "f2", "h2", "a4", "e4", "c5", "g5"]  # ARM-2
+SITES = [square for square in SQUARES if square not in MINES]
+PALISADES = 35  # ARM-5
+PILES = [3, 4, 4, 5, 5, 6, 6, 7]  # ARM-6
+WARRIORS = {  # ARM-7
+    2: {1: 11, 2: 2, 3: 1, 4: 1, 5: 1},
+    3: {1: 7, 2: 2, 3: 1, 4: 1, 5: 0},
+    4: {1: 5, 2: 1, 3: 1, 4: 1, 5: 0},
+}
+POWERS = {"orc": 1, "goblin": 1, "elf": 2, "mage": 2}  # ARM-21
+
+
+def _beside(square: str, columns: int, rows: int) -> str | None:
+    column, row = COLUMNS.index(square[0]) + columns, ROWS.index(square[1]) + rows
+    return COLUMNS[column] + ROWS[row] if column < len(COLUMNS) and row < len(ROWS) else None
+
+
+# ARM-3, the lines between columns first.
+LINES = [f"{a}-{b}" for a in SQUARES if (b := _beside(a, 1, 0))] + [
+    f"{a}-{b}" for a in SQUARES if (b := _beside(a, 0, 1))
+]
+NEIGHBOURS: dict[str, list[tuple[str, str]]] = {square: [] for square in SQUARES}
+for _line in LINES:
+    _a, _b = _line.split("-")
+    NEIGHBOURS[_a].append((_b, _line))
+    NEIGHBOURS[_b].append((_a, _line))
+
+
+def territory(square: str, palisades: Collection[str], enough: int = len(SQUARES)) -> set[str]:
+    """ARM-4: the territory of a square, by flood fill; it may stop at `enough` squares."""
+    reached, waiting = {square}, [square]
+    while waiting and len(reached) < enough:
+        for other, line in NEIGHBOURS[waiting.pop()]:
+            if line not in palisades and other not in reached:
+                reached.add(other)
+                waiting.append(other)
+    return reached
+
+
+def territories(palisades: Collection[str]) -> list[set[str]]:
+    """ARM-4: all territories of the board."""
+    found: list[set[str]] = []
+    for square in SQUARES:
+        if not any(square in squares for squares in found):
+            found.append(territory(square, palisades))
+    return found
+
+
+def allows(palisades: Collection[str], line: str) -> bool:
+    """ARM-12: whether, once a palisade stands on `line`, every territory has 4 squares.
+
+    Only the territories on its two sides can have become smaller.
+    """
+    if line in palisades:
+        return False
+    standing = {*palisades, line}
+    return all(len(territory(square, standing, enough=4)) >= 4 for square in line.split("-"))
+
+
+def lines_around(squares: Iterable[str]) -> list[str]:
+    """The lines between a set of squares and the rest of the board."""
+    inside = set(squares)
+    return [line for line in LINES if len(inside.intersection(line.split("-"))) == 1]
+
+
+@dataclass
+class Warrior:
+    """A Warrior on the board."""
+
+    player: int
+    value: int
+    face_up: bool = False
+    arrows: int = 0
+    reinforcement: int | None = None  # the player who put it
+
+    @property
+    def worth(self) -> int:
+        """ARM-30."""
+        return max(0, self.value - self.arrows + (self.reinforcement is not None))
+
+
+class Armadora:
+    """One game, from the gold and the characters that were dealt."""
+
+    def __init__(
+        self,
+        players: int,
+        advanced: bool,
+        peek: bool,
+        gold: dict[str, int],
+        characters: list[str] | None,
+    ) -> None:
+        self.players, self.advanced, self.peek = players, advanced, peek
+        self.gold, self.characters = dict(gold), characters
+        self.palisades: set[str] = set()
+        self.palisades_left = PALISADES
+        self.warriors: dict[str, Warrior] = {}
+        self.hands = [dict(WARRIORS[players]) for _ in range(players)]
+        self.powers = [POWERS[character] for character in characters or []] or [0] * players
+        self.reinforcements = [int(advanced)] * players
+        self.passed = [False] * players
+        self.seen: list[set[str]] = [set() for _ in range(players)]
+        self.looking_at: list[str | None] = [None] * players  # read since his last action
+        self.to_move, self.stage = 0, "turn"  # ARM-8
+        self._legal: set[str] | None = None  # memory of `legal` until the next action,
+        self._open: list[str] | None = None  # of `open_lines`
+        self._territories: list[set[str]] | None = None  # and `territories` until a palisade
+
+    # --- sides and board -------------------------------------------------------------------------
+
+    @property
+    def sides(self) -> int:
+        return 2 if self.players == 4 else self.players  # ARM-9
+
+    def side(self, player: int) -> int:
+        return player % 2 if self.players == 4 else player
+
+    def opposes(self, player: int, warrior: Warrior) -> bool:
+        return self.side(warrior.player) != self.side(player)
+
+    def territories(self) -> list[set[str]]:
+        if self._territories is None:
+            self._territories = territories(self.palisades)
+        return self._territories
+
+    def open_lines(self) -> list[str]:
+        """ARM-12: the lines that may take a palisade, if one is left."""
+        if self._open is None:
+            self._open = [line for line in LINES if allows(self.palisades, line)]
+        return self._open
+
+    def free(self) -> list[str]:
+        """ARM-11."""
+        return [square for square in SITES if square not in self.warriors]
+
+    def full(self, squares: set[str]) -> bool:
+        """ARM-27."""
+        return all(square in self.warriors or square in MINES for square in squares)
+
+    def present(self, player: int, squares: set[str]) -> bool:
+        """Whether a player has a Warrior among these squares."""
+        return any(s in self.warriors and self.warriors[s].player == player for s in squares)
+
+    # --- what is legal ---------------------------------------------------------------------------
+
+    def legal(self) -> set[str]:
+        """The texts of all legal actions."""
+        if self._legal is None:
+            self._legal = self._find_legal()
+        return self._legal
+
+    def _find_legal(self) -> set[str]:
+        if self.stage == "over":
+            return set()
+        palisades = self._palisade_actions("P ")
+        if self.stage == "second palisade":
+            return palisades | {"stop"}  # ARM-13
+        actions = palisades | self._warrior_actions("") | self._reinforcement_actions()
+        if self.stage == "turn":
+            actions |= {"pass"} | self._power_actions()  # ARM-14, ARM-22
+        return actions
+
+    def _palisade_actions(self, prefix: str) -> set[str]:
+        return {prefix + line for line in self.open_lines()} if self.palisades_left else set()
+
+    def _warrior_actions(self, prefix: str) -> set[str]:
+        held = [value for value, number in self.hands[self.to_move].items() if number]
+        return {f"{prefix}W{value} {square}" for square in self.free() for value in held}
+
+    def _reinforcement_actions(self) -> set[str]:
+        """ARM-28."""
+        if not self.reinforcements[self.to_move]:
+            return set()
+        return {
+            f"R {square}"
+            for squares in self.territories()
+            if self.full(squares) and self._reinforced_by(squares) is None
+            for square in squares
+            if square in self.warriors and self.warriors[square].player == self.to_move
+        }
+
+    def _reinforced_by(self, squares: set[str]) -> int | None:
+        """The player whose reinforcement lies in a territory."""
+        for square in squares:
+            if square in self.warriors and self.warriors[square].reinforcement is not None:
+                return self.warriors[square].reinforcement
+        return None
+
+    def _power_actions(self) -> set[str]:
+        """ARM-22 to ARM-26."""
+        player = self.to_move
+        if self.characters is None or not self.powers[player]:
+            return set()
+        character = self.characters[player]
+        if character == "orc":
+            return self._palisade_actions("orc P ")
+        if character == "goblin":
+            return self._warrior_actions("goblin ")
+        if character == "elf":
+            return {f"elf {square}" for square in self._targets(player)}
+        return {
+            f"mage {square}"
+            for square, warrior in self.warriors.items()
+            if self.opposes(player, warrior)
+            and not warrior.face_up
+            and square not in self.seen[player]
+        }
+
+    def _targets(self, player: int) -> list[str]:
+        """ARM-26."""
+        return [
+            square
+            for squares in self.territories()
+            if self.present(player, squares) and not self.full(squares)
+            for square in squares
+            if square in self.warriors and self.opposes(player, self.warriors[square])
+        ]
+
+    # --- playing ---------------------------------------------------------------------------------
+
+    def play(self, text: str) -> None:
+        """Play an action.
+
+        Raises:
+            ValueError: it is not legal.
+        """
+        if text not in self.legal():
+            raise ValueError(f"illegal: {text}")
+        self._legal = None
+        self.looking_at[self.to_move] = None
+        words = text.split()
+        kind, place = words[0], words[-1]
+        if kind in POWERS:
+            self.powers[self.to_move] -= 1
+            self._use_power(words)
+            self._go_on("after power", unless=set())  # ARM-22
+        elif kind == "P":
+            self._put_palisade(place)
+            if self.stage == "second palisade":
+                self._end_turn()
+            else:
+                self._go_on("second palisade", unless={"stop"})  # ARM-13
+        else:
+            if kind == "pass":
+                self.passed[self.to_move] = True
+            elif kind == "R":
+                self.warriors[place].reinforcement = self.to_move
+                self.reinforcements[self.to_move] -= 1
+            elif kind != "stop":
+                self._put_warrior(kind, place, face_up=False)
+            self._end_turn()
+
+    def _use_power(self, words: list[str]) -> None:
+        """ARM-23 to ARM-26."""
+        power, place = words[0], words[-1]
+        if power == "mage":
+            self.seen[self.to_move].add(place)
+            self.looking_at[self.to_move] = place
+        elif power == "elf":
+            self.warriors[place].arrows += 1
+        elif power == "orc":
+            self._put_palisade(place)
+        else:
+            self._put_warrior(words[1], place, face_up=True)
+
+    def _put_warrior(self, kind: str, square: str, face_up: bool) -> None:
+        value = int(kind.removeprefix("W"))
+        self.hands[self.to_move][value] -= 1
+        self.warriors[square] = Warrior(self.to_move, value, face_up)
+
+    def _put_palisade(self, line: str) -> None:
+        self.palisades.add(line)
+        self.palisades_left -= 1
+        self._open = self._territories = None
+
+    def _go_on(self, stage: str, unless: set[str]) -> None:
+        """The same player acts again, unless nothing (but `unless`) is possible."""
+        self.stage = stage
+        if self.legal() == unless:
+            self._end_turn()
+
+    def _end_turn(self) -> None:
+        """ARM-8, ARM-14, ARM-15."""
+        self._legal = None
+        if all(self.passed):
+            self.stage = "over"
+            return
+        self.stage = "turn"
+        self.to_move = (self.to_move + 1) % self.players
+        while self.passed[self.to_move]:
+            self.to_move = (self.to_move + 1) % self.players
+
+    # --- the end ---------------------------------------------------------------------------------
+
+    def totals(self, squares: set[str]) -> list[int]:
+        """ARM-16: each side's points in a territory."""
+        return [
+            sum(
+                self.warriors[square].worth
+                for square in squares
+                if square in self.warriors and self.side(self.warriors[square].player) == side
+            )
+            for side in range(self.sides)
+        ]
+
+    def piles(self) -> list[list[int]]:
+        """ARM-16 to ARM-19, ARM-29: the wins of each side, the largest first."""
+        piles: list[list[int]] = [[] for _ in range(self.sides)]
+        for squares in self.territories():
+            totals = self.totals(squares)
+            gold = sum(self.gold[square] for square in squares if square in MINES)
+            if max(totals) == 0 or gold == 0:
+                continue
+            tied = [side for side, total in enumerate(totals) if total == max(totals)]
+            player = self._reinforced_by(squares)
+            if player is not None and self.side(player) in tied:
+                tied = [self.side(player)]
+            for side in tied:
+                piles[side].append(gold // len(tied))
+        return [sorted(wins, reverse=True) for wins in piles]
+
+    def winners(self) -> list[int]:
+        """ARM-19, ARM-20."""
+        piles = self.piles()
+        left = [side for side in range(self.sides) if sum(piles[side]) == max(map(sum, piles))]
+        for place in range(len(MINES)):
+            size = {side: (*piles[side], *[0] * len(MINES))[place] for side in left}
+            left = [side for side in left if size[side] == max(size.values())]
+        return left
+
+    def returns(self, reward: str) -> list[float]:
+        """Per player: "win", all stakes shared by the winners, or "gold", the margin."""
+        gold, winners = [sum(wins) for wins in self.piles()], self.winners()
+        stake = 1 / (self.sides - 1)
+        by_side = []
+        for side in range(self.sides):
+            others = [gold[other] for other in range(self.sides) if other != side]
+            if reward == "gold":
+                by_side.append((gold[side] - sum(others) / len(others)) / 40)
+            else:
+                won = stake * self.sides / len(winners) if side in winners else 0.0
+                by_side.append(won - stake)
+        return [by_side[self.side(player)] for player in range(self.players)]
+
+    # --- who knows what --------------------------------------------------------------------------
+
+    def shown(self, seat: int, square: str) -> bool:
+        """ARM-31 to ARM-33: whether a seat is shown the value of the Warrior on a square."""
+        warrior = self.warriors[square]
+        if warrior.face_up or self.looking_at[seat] == square:
+            return True
+        return self.peek and (warrior.player == seat or square in self.seen[seat])
+
+    def describe(self, seat: int | None = None) -> dict[str, Any]:
+        """The public view, without the name, version and options of the game."""
+        over = self.stage == "over"
+        piles = self.piles() if over else []
+        return {
+            "players": self.players,
+            "gold": self.gold,
+            "palisades": sorted(self.palisades),
+            "palisades_left": self.palisades_left,
+            "warriors": {
+                square: {
+                    "player": warrior.player,
+                    "value": warrior.value if seat is None or self.shown(seat, square) else None,
+                    "face_up": warrior.face_up,
+                    "arrows": warrior.arrows,
+                    "reinforcement": warrior.reinforcement,
+                }
+                for square, warrior in self.warriors.items()
+            },
+            "hands": [
+                {str(value): number for value, number in hand.items()}
+                if seat in (None, player)
+                else None
+                for player, hand in enumerate(self.hands)
+            ],
+            "hand_sizes": [sum(hand.values()) for hand in self.hands],
+            "characters": self.characters,
+            "powers": self.powers,
+            "reinforcements": self.reinforcements,
+            "passed": self.passed,
+            "seen": [sorted(squares) for squares in self.seen],
+            "to_move": None if over else self.to_move,
+            "stage": self.stage,
+            "legal": sorted(self.legal()) if over or seat in (None, self.to_move) else None,
+            "result": {
+                "gold": [sum(wins) for wins in piles],
+                "piles": piles,
+                "winners": self.winners(),
+            }
+            if over
+            else None,
+        }
