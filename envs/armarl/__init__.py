@@ -1,1 +1,34 @@
-"""ArmaRL: the board games Armadora and Armada as reinforcement-learning environments."""
+"""ArmaRL: the board games Armadora and Armada as reinforcement-learning environments.
+
+Importing it registers the environments with Gymnasium and PettingZoo; the rest is imported when
+it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from armarl.registration import register_all
+
+if TYPE_CHECKING:
+    from armarl.game import make_game
+    from armarl.players import make_player
+
+__all__ = ["__version__", "make_game", "make_player"]
+
+__version__ = version("armarl")
+
+_HOMES = {"make_game": "armarl.game", "make_player": "armarl.players"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use what takes Numba with it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'armarl' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+register_all()

@@ -1,0 +1,300 @@
+"""The PettingZoo face: every game as an AEC environment, raw or with PettingZoo's usual checks."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import zlib
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
+from pettingzoo.utils.env_logger import EnvLogger
+
+from armarl.faces import (
+    CUT_SHORT,
+    ENDED,
+    ILLEGAL,
+    RENDER_MODES,
+    GameFace,
+    IllegalActionError,
+    deal_number,
+    make_face_game,
+    observation_box,
+    until_reset,
+    warm_up,
+)
+from armarl.game import Game
+
+_ILLEGAL_REWARD = -1.0
+
+
+class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
+    """One game for agents `player_0`, `player_1`, ... in the order of the seats.
+
+    An agent observes `{"observation": float32 of shape (size,), "action_mask": int8 of shape
+    (actions,)}`, in new arrays each time; the mask is all 0 while another agent is to move and
+    after the end. An agent that has several actions in one turn stays selected. All agents stay
+    until the end, which comes to all at once and brings the only rewards.
+
+    Raises (`step`):
+        IllegalActionError: the rules forbid the action; nothing has changed.
+        TypeError: the action is no integer.
+        AttributeError: `reset` has not been called.
+    """
+
+    agents: list[str] = until_reset()
+    agent_selection: str = until_reset()
+    rewards: dict[str, float] = until_reset()
+    terminations: dict[str, bool] = until_reset()
+    truncations: dict[str, bool] = until_reset()
+    infos: dict[str, dict[str, Any]] = until_reset()
+    _cumulative_rewards: dict[str, float] = until_reset()
+
+    def __init__(self, game: Game, reward: str = "win", render_mode: str | None = None) -> None:
+        """Args:
+        game: the variant to play.
+        reward: one of `game.rewards`: what the agents get at the end.
+        render_mode: None, or "ansi".
+        """
+        super().__init__(game, reward, render_mode)
+        self.metadata = {
+            "name": f"{game.name}_v0",
+            "render_modes": RENDER_MODES,
+            "is_parallelizable": False,
+        }
+        self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        n = len(game.actions)
+        observation_space = spaces.Dict(
+            {
+                "observation": observation_box(game),
+                "action_mask": spaces.Box(0, 1, (n,), np.int8),
+            }
+        )
+        self._action_space = spaces.Discrete(n)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
+        self.action_spaces = dict.fromkeys(self.possible_agents, self._action_space)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of what an agent observes, one object for all agents."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of an agent's actions, one object for all agents."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        Args:
+            seed: an int64 from which the whole game's chance follows. Without one the game goes
+                on with its random generator; the first game of all then takes a seed from the
+                operating system.
+            options: ignored.
+        """
+        warm_up(self.game)
+        if "_states" not in self.__dict__:
+            self._states = np.full(1, self.game.blank)
+            seed = secrets.randbits(63) if seed is None else seed
+        number = 0 if seed is None else deal_number(seed)
+        self._open(self.game.loops.deal(self._states, 0, number, seed is not None))
+
+    def _open(self, seat: int) -> None:
+        """Begin a game, or go on with one, in which `seat` is to move."""
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {} for agent in self.agents}
+        self.agent_selection = self.possible_agents[seat]
+        self._skip_agent_selection = None
+
+    def step(self, action: Any) -> None:
+        """Play an action of the selected agent; None, once the game has ended."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        seat = self._play(action)
+        if seat == ILLEGAL:
+            raise IllegalActionError(self.game.explain(self._states[0], int(action)))
+        # Rewards are 0 until the end, so that nothing needs clearing or adding up before it.
+        self._cumulative_rewards[agent] = 0.0
+        if seat >= 0:
+            self.agent_selection = self.possible_agents[seat]
+        else:
+            self._end(dict(zip(self.agents, self._returns.tolist(), strict=True)), seat)
+
+    def _end(self, rewards: dict[str, float], *endings: int) -> None:
+        """End the game for all agents, who then leave it in the order of their seats."""
+        self.rewards = rewards
+        if ENDED in endings:
+            self.terminations = dict.fromkeys(self.agents, True)
+        if CUT_SHORT in endings:
+            self.truncations = dict.fromkeys(self.agents, True)
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What an agent observes, at any time, in new arrays."""
+        observation, mask = self._view(self._seats[agent])
+        return {"observation": observation, "action_mask": mask}
+
+    def render(self) -> str | None:
+        """The whole board as text, hidden values too: for an onlooker, not for an agent.
+
+        What one agent may see is `game.draw(state, seat)` or `describe(seat)`.
+        """
+        return self._draw(None)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def state_bytes(self) -> bytes:
+        """The game in play with its random generator, to be taken up again by `load_state`.
+
+        A line of JSON says of which variant; the record and its CRC-32 follow.
+        """
+        record = self._states.tobytes()
+        return self._heading() + record + zlib.crc32(record).to_bytes(4, "big")
+
+    def load_state(self, data: bytes) -> None:
+        """Go on with the game that `state_bytes` saved.
+
+        Raises:
+            ValueError: another game, version or variant, or damaged.
+        """
+        heading = self._heading()
+        if not data.startswith(heading):
+            saved = data.partition(b"\n")[0][:200]
+            raise ValueError(
+                f"no saved game of this environment: it begins with {saved!r} and should with "
+                f"{heading[:-1]!r}"
+            )
+        record, check = data[len(heading) : -4], data[-4:]
+        size = self.game.blank.dtype.itemsize
+        if len(record) != size or zlib.crc32(record).to_bytes(4, "big") != check:
+            raise ValueError(
+                f"damaged saved game: expected {len(heading) + size + 4} bytes with their "
+                f"checksum, got {len(data)} bytes"
+            )
+        self._states = np.frombuffer(record, self.game.blank.dtype).copy()
+        statuses, seats = self.game.statuses(self._states)
+        self._open(int(seats[0]))
+        if statuses[0]:
+            returns = self._returns[np.newaxis]
+            first = np.zeros(1, np.int64)
+            self.game.loops.returns_batch(self._states, first, self._reward_kind, returns)
+            self._end(dict(zip(self.agents, self._returns.tolist(), strict=True)), -statuses[0])
+
+    def _heading(self) -> bytes:
+        variant = {key: self.game.variant[key] for key in ("game", "version", "players", "options")}
+        return json.dumps(variant, sort_keys=True).encode() + b"\n"
+
+
+class CheckedAECEnv(RawAECEnv):
+    """The game with PettingZoo's usual wrappers built in, and without their cost.
+
+    It behaves as `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
+    illegal_reward=-1)))` does: calls out of order and actions outside the space are assertion
+    errors; an illegal action is a warning and ends the game, with -1 for the agent that played it,
+    0 for the others, and every agent terminated and truncated. A second warning says why.
+    """
+
+    _has_reset = False
+    _has_updated = False  # since `agent_iter` last gave an agent
+
+    def _open(self, seat: int) -> None:
+        self._has_reset = self._has_updated = True
+        super()._open(seat)
+
+    def step(self, action: Any) -> None:
+        """Play an action of the selected agent; None, once the game has ended."""
+        if not self._has_reset:
+            EnvLogger.error_step_before_reset()
+        self._has_updated = True
+        if not self.agents:
+            EnvLogger.warn_step_after_terminated_truncated()
+            return
+        assert self._takes(action), "action is not in action space"
+        try:
+            super().step(action)
+        except IllegalActionError as error:
+            self._lose(str(error))
+
+    def _takes(self, action: Any) -> bool:
+        """Whether an action is in the space or, of an agent whose game has ended, None."""
+        if type(action) in (int, np.int64):  # as `contains`, in a tenth of its time
+            return 0 <= action < self._scratch_mask.size
+        if action is None:
+            agent = self.agent_selection
+            return bool(self.terminations[agent] or self.truncations[agent])
+        return bool(self._action_space.contains(action))
+
+    def _lose(self, reason: str) -> None:
+        """End the game at an illegal action of the selected agent."""
+        EnvLogger.warn_on_illegal_move()
+        EnvLogger.get_logger().warning(reason)
+        agent = self.agent_selection
+        self._cumulative_rewards[agent] = 0.0
+        self._end({**dict.fromkeys(self.agents, 0.0), agent: _ILLEGAL_REWARD}, ENDED, CUT_SHORT)
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What an agent observes, at any time, in new arrays."""
+        if not self._has_reset:
+            EnvLogger.error_observe_before_reset()
+        return super().observe(agent)
+
+    def render(self) -> str | None:
+        """The whole board as text, hidden values too: for an onlooker, not for an agent."""
+        if not self._has_reset:
+            EnvLogger.error_render_before_reset()
+        return super().render()
+
+    def state(self) -> NDArray[Any]:
+        """No array view of the whole game is offered; see `describe` and `state_bytes`."""
+        if not self._has_reset:
+            EnvLogger.error_state_before_reset()
+        return super().state()  # type: ignore[no-any-return]
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable:
+        """The selected agent, again and again, until all have left or `max_iter` times."""
+        if not self._has_reset:
+            EnvLogger.error_agent_iter_before_reset()
+        return _CheckedIterable(self, max_iter)
+
+
+class _CheckedIterable(AECIterable):  # type: ignore[misc]
+    def __iter__(self) -> _CheckedIterator:
+        return _CheckedIterator(self.env, self.max_iter)
+
+
+class _CheckedIterator(AECIterator):  # type: ignore[misc]
+    """As PettingZoo's order-enforcing one, which insists on a wrapped environment."""
+
+    def __next__(self) -> str:
+        agent: str = super().__next__()
+        assert self.env._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
+        self.env._has_updated = False
+        return agent
+
+
+def make_aec(
+    kind: type[RawAECEnv],
+    name: str,
+    reward: str = "win",
+    render_mode: str | None = None,
+    **options: Any,
+) -> RawAECEnv:
+    """An environment of a game by its name, with the game's options as keywords.
+
+    Raises:
+        TypeError: an unknown option.
+        ValueError: a value out of range.
+    """
+    game = make_face_game(name, options, own="reward, render_mode")
+    return kind(game, reward, render_mode)

@@ -1,0 +1,148 @@
+"""What the faces that play one game at a time have in common: PettingZoo's and Gymnasium's."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiled import announced
+from armarl.game import Game, States, make_game
+
+# What the loop `play` returns where no seat is to move.
+ENDED, CUT_SHORT, ILLEGAL = -1, -2, -3
+
+RENDER_MODES = ["ansi"]
+
+_FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules forbid; the message has its notation and the nearest reason."""
+
+
+class _UntilReset:
+    """Stands for an attribute until `reset` sets it; costs nothing from then on."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name.lstrip("_")
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        raise AttributeError(f"{self._name} cannot be accessed before reset")
+
+
+def until_reset() -> Any:
+    """Declare an attribute that cannot be accessed before `reset` sets it."""
+    return _UntilReset()
+
+
+class GameFace:
+    """One game in play and the tables of its variant, under the names that every face offers.
+
+    Attributes:
+        game: the variant that is played.
+        render_mode: None, or "ansi" for pictures of text.
+    """
+
+    game: Game
+    render_mode: str | None
+    _states: States = until_reset()  # the game in play, an array of one record
+
+    def __init__(self, game: Game, reward: str, render_mode: str | None) -> None:
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+        self.game, self.render_mode = game, render_mode
+        self._reward_kind = game.reward_kind(reward)
+        self._returns = np.zeros(game.players)
+        self._observation_shape, self._mask_shape = (game.observation.size,), (len(game.actions),)
+        self._scratch_mask = np.zeros(self._mask_shape, np.int8)
+
+    def describe(self, seat: int | None = None) -> dict[str, Any]:
+        """The game as plain JSON types, whole or, with a seat, as far as that seat may know it."""
+        return self.game.describe(self._states[0], seat)
+
+    def action_text(self, action: int) -> str:
+        """Notation of an action id; ValueError if there is no such id."""
+        return self.game.actions.text(action)
+
+    def action_id(self, text: str) -> int:
+        """Action id of a notation; ValueError if no action is written so."""
+        return self.game.actions.id(text)
+
+    def _play(self, action: Any) -> int:
+        """Play an action; returns what the loop `play` does, whose returns are in `_returns`.
+
+        Raises:
+            TypeError: the action is no integer.
+        """
+        return self.game.loops.play(  # type: ignore[no-any-return]
+            self._states,
+            0,
+            operator.index(action),
+            self._scratch_mask,
+            self._returns,
+            self._reward_kind,
+        )
+
+    def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """Observation and mask of a seat, in new arrays."""
+        observation = np.empty(self._observation_shape, _FLOAT32)
+        mask = np.empty(self._mask_shape, _INT8)
+        self.game.loops.view(self._states, 0, seat, observation, mask)
+        return observation, mask
+
+    def _draw(self, seat: int | None) -> str | None:
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render mode: make it with render_mode='ansi'")
+            return None
+        return self.game.draw(self._states[0], seat)
+
+
+def make_face_game(name: str, options: Mapping[str, Any], own: str) -> Game:
+    """The game of a face that has options of its `own` besides those of the game.
+
+    Raises:
+        TypeError: an option that neither of them has; the message names those that there are.
+    """
+    try:
+        return make_game(name, **options)
+    except TypeError as error:
+        raise TypeError(f"{error}; those of the environment are {own}") from None
+
+
+def observation_box(game: Game) -> Any:
+    """The `Box` of a game's flat observation, float32 of shape (size,)."""
+    low, high = game.observation.bounds()
+    return gymnasium.spaces.Box(low, high, dtype=np.float32)
+
+
+def deal_number(seed: int) -> int:
+    """A seed as the int64 that a deal takes.
+
+    Raises:
+        ValueError: it is not one.
+    """
+    number = operator.index(seed)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"seed must be in -2**63 to 2**63 - 1, not {number}")
+    return number
+
+
+def warm_up(game: Game) -> None:
+    """Compile what a game in play needs, announced; costs nothing from the second time on."""
+    _warm_up(game.name, game)
+
+
+@cache
+def _warm_up(_name: str, game: Game) -> None:
+    states, mask = np.full(1, game.blank), np.zeros(len(game.actions), np.int8)
+    observation, returns = np.zeros(game.observation.size, np.float32), np.zeros(game.players)
+    with announced(game.name):
+        game.loops.deal(states, 0, 0, True)
+        game.loops.view(states, 0, 0, observation, mask)
+        game.loops.play(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
