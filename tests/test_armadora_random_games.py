@@ -15,13 +15,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from armarl.game import make_game
-from reference.armadora import LINES, MINES, PILES, SITES, allows, lines_around, territories
+from reference.armadora import (
+    LINES,
+    MINES,
+    PILES,
+    SITES,
+    allows,
+    kind_of,
+    lines_around,
+    territories,
+)
 from reference.checks import (
     VARIANTS,
     check_game,
     check_random_games,
     check_warriors,
-    kind_of,
     variant_name,
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 COLUMNS, ROWS = "abcdefgh", "12345"
@@ -77,6 +78,13 @@ def lines_around(squares: Iterable[str]) -> list[str]:
     return [line for line in LINES if len(inside.intersection(line.split("-"))) == 1]
 
 
+@cache
+def kind_of(text: str) -> str:
+    """`W`, `P`, `stop`, `pass`, `R` or the name of a power."""
+    word = text.split()[0]
+    return "W" if word.startswith("W") else word
+
+
 @dataclass
 class Warrior:
     """A Warrior on the board."""
@@ -91,6 +99,15 @@ class Warrior:
     def worth(self) -> int:
         """ARM-30."""
         return max(0, self.value - self.arrows + (self.reinforcement is not None))
+
+
+def winners(piles: list[list[int]]) -> list[int]:
+    """ARM-19, ARM-20: the winning sides, from each side's piles, the largest first."""
+    left = [side for side, wins in enumerate(piles) if sum(wins) == max(map(sum, piles))]
+    for place in range(len(MINES)):
+        size = {side: (*piles[side], *[0] * len(MINES))[place] for side in left}
+        left = [side for side in left if size[side] == max(size.values())]
+    return left
 
 
 class Armadora:
@@ -334,13 +351,7 @@ class Armadora:
         return [sorted(wins, reverse=True) for wins in piles]
 
     def winners(self) -> list[int]:
-        """ARM-19, ARM-20."""
-        piles = self.piles()
-        left = [side for side in range(self.sides) if sum(piles[side]) == max(map(sum, piles))]
-        for place in range(len(MINES)):
-            size = {side: (*piles[side], *[0] * len(MINES))[place] for side in left}
-            left = [side for side in left if size[side] == max(size.values())]
-        return left
+        return winners(self.piles())
 
     def returns(self, reward: str) -> list[float]:
         """Per player: "win", all stakes shared by the winners, or "gold", the margin."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, State, States, make_game
-from reference.armadora import PILES, SITES, SQUARES, WARRIORS, Armadora
+from reference.armadora import PILES, SITES, SQUARES, WARRIORS, Armadora, kind_of
 from reference.observed import observed_blocks
 
 VARIANTS = [
@@ -68,13 +67,6 @@ def random_choice(rng: random.Random) -> Choose:
         return rng.choice(kinds[rng.choices(list(kinds), weights)[0]])
 
     return choose
-
-
-@cache
-def kind_of(text: str) -> str:
-    """`W`, `P`, `stop`, `pass`, `R` or the name of a power."""
-    word = text.split()[0]
-    return "W" if word.startswith("W") else word
 
 
 # --- one game ------------------------------------------------------------------------------------

@@ -1,0 +1,140 @@
+"""A table at which tests play Armadora by notation, through the public interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from armarl.game import Game, States, make_game
+from reference.armadora import kind_of, lines_around
+
+CORNERS = {  # the 2 by 2 squares of each corner hold one mine
+    "top left": ["a1", "b1", "a2", "b2"],
+    "top right": ["g1", "h1", "g2", "h2"],
+    "bottom left": ["a4", "b4", "a5", "b5"],
+    "bottom right": ["g4", "h4", "g5", "h5"],
+}
+
+
+class Table:
+    """A game in progress.
+
+    Args:
+        gold: what must lie on some mines; a deal that has it is looked for.
+        characters: what the players must be, likewise.
+    """
+
+    def __init__(
+        self,
+        players: int = 2,
+        gold: dict[str, int] | None = None,
+        characters: str | None = None,
+        peek: bool = True,
+        advanced: bool | None = None,
+    ) -> None:
+        if advanced is None:
+            advanced = characters is not None
+        self.game: Game = make_game("armadora", players=players, advanced=advanced, peek=peek)
+        self.states: States = self.game.new_states(_seed(self.game, gold or {}, characters))
+
+    @property
+    def legal(self) -> set[str]:
+        return set(self.game.actions.legal_texts(self.game.legal_masks(self.states)[0]))
+
+    def legal_of(self, kind: str) -> set[str]:
+        """The legal actions that begin with a word, without that word."""
+        return {text[len(kind) + 1 :] for text in self.legal if text.startswith(f"{kind} ")}
+
+    def view(self, seat: int | None = None) -> dict[str, Any]:
+        return self.game.describe(self.states[0], seat)
+
+    def __getattr__(self, name: str) -> Any:
+        """`table.to_move`, `table.stage` and every other name of the public view."""
+        try:
+            return self.view()[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def seen_by(self, seat: int, block: str) -> np.ndarray:
+        """A block of a seat's observation, in real units."""
+        observations, _ = self.game.views(self.states, np.array([seat]))
+        return self.game.observation.decode(observations[0])[block]
+
+    def _try(self, text: str) -> int:
+        mask = np.empty(len(self.game.actions), np.int8)
+        rewards = np.full(self.game.players, np.nan)
+        action = self.game.actions.id(text)
+        code: int = self.game.loops.play(self.states, 0, action, mask, rewards, 0)
+        if code == -1:
+            self.rewards = rewards.tolist()
+        return code
+
+    def play(self, *texts: str) -> Table:
+        for text in texts:
+            reason = self.game.explain(self.states[0], self.game.actions.id(text))
+            assert self._try(text) != -3, reason
+        return self
+
+    def refuses(self, text: str, rule: str) -> bool:
+        """Whether an action is refused, changes nothing, and is explained by that rule."""
+        before = self.states.tobytes()
+        assert text not in self.legal, f"{text} is legal"
+        assert self._try(text) == -3
+        assert self.states.tobytes() == before
+        reason = self.game.explain(self.states[0], self.game.actions.id(text))
+        assert reason.startswith(f"`{text}` is illegal: "), reason
+        assert f"({rule})" in reason, reason
+        return True
+
+    def wall(self, *regions: list[str]) -> Table:
+        """Close regions off with palisades, one each turn, whoever's turn it is."""
+        for region in regions:
+            for line in lines_around(region):
+                if line not in self.palisades:
+                    self.play(f"P {line}")
+                    if self.stage == "second palisade":
+                        self.play("stop")
+        return self
+
+    def spend(self, *kinds: str, until: Callable[[], bool] = lambda: False) -> Table:
+        """Each player in turn does the first thing he can of these kinds, or passes.
+
+        It ends when `until` is true at the start of a turn, or all have passed.
+        """
+        while self.stage != "over" and not until():
+            texts = [text for kind in kinds for text in sorted(self.legal) if kind_of(text) == kind]
+            self.play(texts[0] if texts else "pass")
+            if self.stage == "second palisade":
+                self.play("stop")
+        return self
+
+    def finish(self) -> dict[str, Any]:
+        """All pass; the result."""
+        if self.stage == "second palisade":
+            self.play("stop")
+        while self.stage != "over":
+            self.play("pass")
+        result: dict[str, Any] = self.result
+        return result
+
+
+@cache
+def _deals(game: Game) -> States:
+    return game.new_states(np.arange(20_000))
+
+
+def _seed(game: Game, gold: dict[str, int], characters: str | None) -> int:
+    """The first seed that deals so."""
+    deals = _deals(game)
+    views = game.describe(deals[0])
+    mines = list(views["gold"])
+    fits = np.ones(deals.size, bool)
+    for mine, pile in gold.items():
+        fits &= deals["gold"][:, mines.index(mine)] == pile
+    for seed in np.flatnonzero(fits).tolist():
+        if characters is None or game.describe(deals[seed])["characters"] == characters.split():
+            return seed
+    raise AssertionError(f"no deal with gold {gold} and characters {characters}")
