@@ -1,0 +1,270 @@
+"""Matches: any players against any players, seats rotated over the same deals.
+
+Every deal is played once per rotation of the players around the seats, so luck of the deal and of
+the seat falls on all alike. A game depends on nothing but the seed and its number, so the same
+seed repeats a match exactly, with any number of worker processes.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game, make_game
+from armarl.players import Player, make_player
+
+DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
+_Z = 1.959964  # 95 % of the normal distribution lie within
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one player fared in a match.
+
+    Attributes:
+        fair: the win rate among equals: the part of the sides that it holds.
+        wins: games in which its side alone won.
+        shared: games whose victory its side shared.
+        win_rate: the mean share of victory (a draw of two counts a half), with its 95 % interval.
+        reward: the mean "win" return, in [-1, 1].
+    """
+
+    player: str
+    games: int
+    wins: int
+    shared: int
+    losses: int
+    win_rate: float
+    low: float
+    high: float
+    fair: float
+    reward: float
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The outcome of a match; `as_dict` gives it as plain JSON types."""
+
+    variant: dict[str, Any]
+    seed: int
+    deals: int
+    games: int
+    mean_actions: float
+    standings: tuple[Standing, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def seatings(entrants: int, game: Game) -> list[list[int]]:
+    """Which entrant sits where, per rotation: one list of entrant numbers by seat each.
+
+    Each side plays for one entrant, partners together. With fewer entrants than sides the last one
+    holds the remaining sides. The entrants are then rotated around the sides.
+    """
+    sides = len(set(game.sides))
+    return [
+        [min((side + turn) % sides, entrants - 1) for side in game.sides] for turn in range(sides)
+    ]
+
+
+def play_match(
+    game: Game,
+    players: Sequence[str | Path | Player],
+    games: int = 1000,
+    seed: int = 0,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> MatchResult:
+    """Play one match.
+
+    Args:
+        players: 2 up to as many as the game has sides; a name, a saved policy's path or a `Player`.
+            With fewer players than sides the last one holds the remaining sides (A, B, B).
+        games: number of games; rounded up so that every deal is played in every rotation.
+        seed: repeats the match exactly.
+        workers: processes; `Player` objects must be picklable if more than 1.
+        progress: called with (games done, games in all).
+
+    Raises:
+        ValueError: a wrong number of players or games.
+    """
+    sides = len(set(game.sides))
+    if not 2 <= len(players) <= sides:
+        raise ValueError(
+            f"a match of {game.name} with {game.players} players takes 2 to {sides} entrants, "
+            f"not {len(players)}"
+        )
+    if games < 1 or workers < 1:
+        raise ValueError("a match takes at least 1 game and 1 worker")
+    deals = math.ceil(games / sides)
+    jobs = [
+        (game.name, {"players": game.players, **game.options}, list(players), seed, first, last)
+        for first in range(0, deals, DEALS_AT_ONCE)
+        for last in [min(first + DEALS_AT_ONCE, deals)]
+    ]
+    shares, rewards, lengths = [], [], []
+    for share, reward, length in _run(jobs, workers):
+        shares.append(share)
+        rewards.append(reward)
+        lengths.append(length)
+        if progress:
+            progress(sum(map(len, shares)) * sides, deals * sides)
+    names = [make_player(player, game).name for player in players]
+    return MatchResult(
+        variant=game.variant,
+        seed=seed,
+        deals=deals,
+        games=deals * sides,
+        mean_actions=float(np.concatenate(lengths).mean()),
+        standings=_standings(
+            names, np.concatenate(shares), np.concatenate(rewards), seatings(len(names), game)
+        ),
+    )
+
+
+def _run(jobs: list[Any], workers: int) -> Any:
+    if workers == 1:
+        yield from map(_play_deals, jobs)
+        return
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        yield from pool.imap(_play_deals, jobs)
+
+
+def _play_deals(
+    job: tuple[str, dict[str, Any], list[Any], int, int, int],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Play deals `first` to `last` of a match in all rotations, in lockstep.
+
+    Returns shares of victory (deals, rotations, entrants), returns (likewise; NaN where an entrant
+    does not sit) and lengths (deals, rotations).
+    """
+    name, options, specs, seed, first, last = job
+    game = make_game(name, **options)
+    players = [make_player(spec, game) for spec in specs]
+    tables = np.array(seatings(len(players), game))  # (rotations, seats)
+    deals, rotations = last - first, len(tables)
+    seeds = np.repeat(_seeds(seed, first, last), rotations)
+    entrants = np.tile(tables, (deals, 1))  # (games, seats)
+    returns, lengths = play_games(game, players, entrants, seeds)
+    shares, rewards = _by_entrant(game, returns, entrants, len(players))
+    return (
+        shares.reshape(deals, rotations, -1),
+        rewards.reshape(deals, rotations, -1),
+        lengths.reshape(deals, rotations),
+    )
+
+
+def _seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
+    """One number per deal, whatever the chunk it is played in."""
+    return np.array(
+        [
+            np.random.SeedSequence([seed, deal]).generate_state(1, np.uint64)[0] >> np.uint64(1)
+            for deal in range(first, last)
+        ],
+        np.int64,
+    )
+
+
+def play_games(
+    game: Game,
+    players: Sequence[Player],
+    entrants: NDArray[np.int64],
+    seeds: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Play games to their end, in lockstep.
+
+    Args:
+        entrants: (games, seats) which of `players` holds each seat.
+        seeds: (games,) the deal of each game, and the source of its players' chance.
+
+    Returns:
+        "win" returns (games, seats), and the number of actions of each game.
+    """
+    states = game.new_states(seeds)
+    chance = [np.random.default_rng([int(seed), 1]) for seed in seeds]
+    lengths = np.zeros(seeds.size, np.int64)
+    while True:
+        statuses, seats = game.statuses(states)
+        running = np.flatnonzero(statuses == 0)
+        if running.size == 0:
+            break
+        movers = entrants[running, seats[running]]
+        for number in np.unique(movers):
+            games = running[movers == number]
+            draws = np.array([chance[i].random() for i in games])
+            seen = game.concealed(states[games], seats[games])
+            actions = players[number].choose(seen, seats[games], draws)
+            game.loops.apply_batch(states, games, actions)
+        lengths[running] += 1
+    returns = np.empty((seeds.size, game.players))
+    game.loops.returns_batch(states, np.arange(seeds.size), game.reward_kind("win"), returns)
+    return returns, lengths
+
+
+def _by_entrant(
+    game: Game, returns: NDArray[np.float64], entrants: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares of victory (games, entrants), and mean returns over the entrant's seats.
+
+    Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
+    (return * (sides - 1) + 1) / sides.
+    """
+    sides = len(set(game.sides))
+    first_seats = [game.sides.index(side) for side in range(sides)]
+    per_side = returns[:, first_seats]
+    share = (per_side * (sides - 1) + 1) / sides
+    sitting = entrants[:, first_seats, None] == np.arange(count)
+    shares = (share[:, :, None] * sitting).sum(axis=1)
+    rewards = (per_side[:, :, None] * sitting).sum(axis=1) / sitting.sum(axis=1)
+    return shares, rewards
+
+
+def _standings(
+    names: list[str],
+    shares: NDArray[np.float64],
+    rewards: NDArray[np.float64],
+    tables: list[list[int]],
+) -> tuple[Standing, ...]:
+    standings = []
+    for entrant, name in enumerate(names):
+        share = shares[:, :, entrant]
+        low, high = _interval(share)
+        standings.append(
+            Standing(
+                player=name,
+                games=share.size,
+                wins=int((share > 1 - 1e-9).sum()),
+                shared=int(((share > 1e-9) & (share < 1 - 1e-9)).sum()),
+                losses=int((share < 1e-9).sum()),
+                win_rate=float(share.mean()),
+                low=low,
+                high=high,
+                fair=float(np.mean(np.array(tables) == entrant)),
+                reward=float(rewards[:, :, entrant].mean()),
+            )
+        )
+    return tuple(standings)
+
+
+def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
+    """95 % interval of the mean of `share` (deals, rotations): Wilson's (1927).
+
+    The games of a deal are no independent ones. Where they vary together the number of games is
+    cut by the design effect (Kish, 1965), measured from the spread between deals.
+    """
+    games, mean = share.size, float(share.mean())
+    spread = mean * (1 - mean)
+    if len(share) > 1 and spread > 0:
+        between = float(share.mean(axis=1).var(ddof=1)) * share.shape[1]
+        games /= max(1.0, between / spread)
+    centre = (mean + _Z**2 / (2 * games)) / (1 + _Z**2 / games)
+    half = _Z / (1 + _Z**2 / games) * math.sqrt(spread / games + _Z**2 / (4 * games**2))
+    return max(0.0, centre - half), min(1.0, centre + half)

@@ -1,0 +1,225 @@
+"""Saved policies: one safetensors file with the weights and readable metadata.
+
+Loading runs no code and checks everything; playing needs NumPy and safetensors only. The metadata
+is JSON in the file's header (`armarl info FILE` prints it): the variant with the hashes of its
+tables, the network, how it was trained and how strong it was measured to be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game, States, make_game
+
+FORMAT = "armarl-policy-1"
+ACTIVATIONS = {
+    "relu": lambda x: np.maximum(x, 0, out=x),
+    "tanh": lambda x: np.tanh(x, out=x),
+}
+
+Tensors = Mapping[str, NDArray[Any]]
+
+
+class PolicyError(ValueError):
+    """A policy file that cannot be used: damaged, foreign, or made for another game or variant."""
+
+
+class NetworkPlayer:
+    """Plays by a feed-forward network over the flat observation; illegal actions are masked.
+
+    Attributes:
+        tensors: `policy.K.weight` (out, in) and `policy.K.bias` (out,) float32 for layers K = 0, 1,
+            ...; the last gives one logit per action. `value.K....` likewise, with one output.
+        activation: "relu" or "tanh", between the layers.
+        sample: draw from the policy's distribution instead of taking the likeliest action.
+        metadata: of the file that it was loaded from, else empty.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        tensors: Tensors,
+        activation: str,
+        *,
+        name: str = "network",
+        sample: bool = False,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.tensors = tensors
+        self.activation = activation
+        self.sample = sample
+        self.metadata = dict(metadata or {})
+        self._game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        observations, masks = self._game.views(states, seats)
+        logits = self._forward("policy", observations)
+        logits[masks == 0] = -np.inf
+        if not self.sample:
+            return logits.argmax(axis=1).astype(np.int64)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
+        reached = weights.cumsum(axis=1)
+        return (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1).astype(np.int64)
+
+    def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
+        return self._forward("value", self._game.views(states, seats)[0])[:, 0]
+
+    def _forward(self, head: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        layers = _layers(self.tensors, head)
+        for k in range(layers):
+            x = x @ self.tensors[f"{head}.{k}.weight"].T + self.tensors[f"{head}.{k}.bias"]
+            if k < layers - 1:
+                ACTIVATIONS[self.activation](x)
+        return x
+
+
+def _layers(tensors: Tensors, head: str) -> int:
+    return sum(name.startswith(f"{head}.") and name.endswith(".weight") for name in tensors)
+
+
+def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
+    """Write a safetensors file so that `path` always holds the old file or the new one, whole.
+
+    Raises:
+        OSError: the disk is full or not writable; what was at `path` is untouched.
+    """
+    from safetensors.numpy import save
+
+    data = save(
+        {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()},
+        {"armarl": json.dumps({**metadata, "sha256": _digest(tensors)})},
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_tensors(path: Path, format_name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Tensors and metadata of a file that `write_tensors` wrote.
+
+    Raises:
+        PolicyError: the file is damaged, or is no such file.
+        FileNotFoundError: there is none.
+    """
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise ImportError("saved policies need safetensors: pip install 'armarl[play]'") from error
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = json.loads((file.metadata() or {}).get("armarl", "{}"))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, ValueError, OSError) as error:
+        raise PolicyError(f"{path} is damaged or no safetensors file: {error}") from error
+    if not isinstance(metadata, dict) or metadata.get("format") != format_name:
+        raise PolicyError(f"{path} was not written by this version of ArmaRL as {format_name!r}")
+    if metadata.pop("sha256", None) != _digest(tensors):
+        raise PolicyError(f"{path} is damaged: its weights do not match their checksum")
+    return tensors, metadata
+
+
+def save_policy(
+    path: str | Path, game: Game, tensors: Tensors, activation: str, **details: Any
+) -> None:
+    """Save a policy. `details` are JSON values kept in the metadata: training, strength, ..."""
+    metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
+    metadata["network"] = {
+        head: [tensors[f"{head}.{k}.weight"].shape[0] for k in range(_layers(tensors, head))]
+        for head in ("policy", "value")
+    }
+    _check_network(Path(path), game, tensors, activation)
+    write_tensors(Path(path), tensors, metadata)
+
+
+def read_policy_metadata(path: str | Path) -> dict[str, Any]:
+    """The metadata of a saved policy, after checking that the file is whole."""
+    return read_tensors(Path(path), FORMAT)[1]
+
+
+def policy_game(path: str | Path) -> Game:
+    """The game that a saved policy plays."""
+    variant = read_policy_metadata(path)["variant"]
+    return make_game(variant["game"], players=variant["players"], **variant["options"])
+
+
+def load_policy(
+    path: str | Path, game: Game | None = None, *, sample: bool = False
+) -> NetworkPlayer:
+    """Load a saved policy as a player of `game` (default: the game it was made for).
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        PolicyError: it is damaged, or was made for another game, version, variant or table.
+    """
+    path = Path(path)
+    tensors, metadata = read_tensors(path, FORMAT)
+    if game is None:
+        game = policy_game(path)
+    _check_variant(path, metadata.get("variant"), game)
+    _check_network(path, game, tensors, metadata.get("activation"))
+    return NetworkPlayer(
+        game, tensors, metadata["activation"], name=path.stem, sample=sample, metadata=metadata
+    )
+
+
+def _check_variant(path: Path, variant: Any, game: Game) -> None:
+    """Refuse a policy of another game, version, variant or of other tables."""
+    if not isinstance(variant, dict):
+        raise PolicyError(f"{path} does not say which game it plays")
+    for key, wanted in game.variant.items():
+        if variant.get(key) != wanted:
+            raise PolicyError(
+                f"{path} was made for {key} {variant.get(key)!r}, but this is {key} {wanted!r} "
+                f"({game.name} version {game.version}, {game.players} players, {dict(game.options)})"
+            )
+
+
+def _check_network(path: Path, game: Game, tensors: Tensors, activation: Any) -> None:
+    """Refuse weights that do not fit each other or the game."""
+    if activation not in ACTIVATIONS:
+        raise PolicyError(f"{path}: activation {activation!r} is none of {', '.join(ACTIVATIONS)}")
+    for head, outputs in (("policy", len(game.actions)), ("value", 1)):
+        width = game.observation.size
+        layers = _layers(tensors, head)
+        for k in range(layers):
+            weight, bias = tensors[f"{head}.{k}.weight"], tensors.get(f"{head}.{k}.bias")
+            fits = weight.ndim == 2 and weight.shape[1] == width and bias is not None
+            if not fits or bias.shape != (weight.shape[0],) or weight.dtype != np.float32:  # type: ignore[union-attr]
+                raise PolicyError(f"{path}: layer {head}.{k} does not fit the one before it")
+            width = weight.shape[0]
+        if layers == 0 or width != outputs:
+            raise PolicyError(
+                f"{path}: the {head} network has {width} outputs instead of {outputs}"
+            )
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise PolicyError(f"{path}: some weights are not finite numbers")
+
+
+def _digest(tensors: Tensors) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+        digest.update(np.ascontiguousarray(tensor).tobytes())
+    return digest.hexdigest()
