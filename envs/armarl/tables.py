@@ -20,19 +20,27 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class ActionFamily:
-    """Actions that differ only in their arguments; ids run through the last argument fastest."""
+    """Actions that differ only in their arguments; ids run through the last argument fastest.
+
+    Attributes:
+        text: the notation, with one `{}` per argument.
+        public: what the other seats learn of it, where that is less: `W? {1}`.
+    """
 
     name: str
-    text: str  # notation, with one `{}` per argument
+    text: str
     arguments: tuple[Sequence[Any], ...]
     meaning: str
+    public: str | None = None
 
     @property
     def size(self) -> int:
         return prod(len(values) for values in self.arguments)
 
-    def texts(self) -> list[str]:
-        return [self.text.format(*values) for values in product(*self.arguments)]
+    def texts(self, public: bool = False) -> list[str]:
+        """The notation of each action, or what the other seats learn of it."""
+        text = self.public if public and self.public else self.text
+        return [text.format(*values) for values in product(*self.arguments)]
 
 
 class ActionTable:
@@ -41,6 +49,7 @@ class ActionTable:
     def __init__(self, families: Sequence[ActionFamily]) -> None:
         self.families = tuple(families)
         self.texts = tuple(text for family in families for text in family.texts())
+        self.public_texts = tuple(text for family in families for text in family.texts(public=True))
         self._ids = {text: number for number, text in enumerate(self.texts)}
         starts = np.cumsum([0, *(family.size for family in families)])
         self.first = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+
 from armarl.policies import PolicyError, read_tensors, write_tensors
 
 if TYPE_CHECKING:

@@ -144,7 +144,9 @@ def _explain(error: ValidationError) -> list[str]:
             known = ", ".join(_section(fault["loc"][:-1]).model_fields)
             lines.append(f"  {name}: there is no such setting; there are {known}")
         else:
-            lines.append(f"  {name or 'configuration'}: {fault['msg']}, not {fault['input']!r}"[:300])
+            lines.append(
+                f"  {name or 'configuration'}: {fault['msg']}, not {fault['input']!r}"[:300]
+            )
     return lines
 
 

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from armarl.game import Game, make_game
-from armarl.matches import play_match
-from armarl.players import GreedyPlayer, Player, RandomPlayer
-from armarl.policies import NetworkPlayer, load_policy, save_policy
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 
+from armarl.game import Game, make_game
+from armarl.matches import play_match
+from armarl.players import GreedyPlayer, Player, RandomPlayer
+from armarl.policies import NetworkPlayer, load_policy, save_policy
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.networks import policy_tensors

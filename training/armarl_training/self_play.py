@@ -13,10 +13,11 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from armarl.game import Game
-from armarl.players import Player
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
+
+from armarl.game import Game
+from armarl.players import Player
 
 LEARNER = -1  # in place of a pool slot
 LATEST = 0  # the pool's first slot: the policy as it is now, which also plays the partner's seat
@@ -169,9 +170,7 @@ class SelfPlayVecEnv(VecEnv):
                 actions = self.pool.players[slot].choose(seen, seats[games], draws)
                 self.game.loops.apply_batch(self.states, games, actions)
 
-    def _returns(
-        self, games: NDArray[np.int64], illegal: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
+    def _returns(self, games: NDArray[np.int64], illegal: NDArray[np.bool_]) -> NDArray[np.float64]:
         """The learner's returns in ended games."""
         returns = np.empty((games.size, self.game.players))
         self.game.loops.returns_batch(self.states, games, self._reward, returns)

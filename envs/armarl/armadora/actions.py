@@ -13,7 +13,9 @@ VALUES = 5
 _VALUES = tuple(range(1, VALUES + 1))
 
 _BASE = (
-    ActionFamily("warrior", "W{} {}", (_VALUES, SITE_NAMES), "place a Warrior face down (ARM-11)"),
+    ActionFamily(
+        "warrior", "W{} {}", (_VALUES, SITE_NAMES), "place a Warrior face down (ARM-11)", "W? {1}"
+    ),
     ActionFamily("palisade", "P {}", (LINE_NAMES,), "place a palisade (ARM-12)"),
     ActionFamily("stop", "stop", (), "place no second palisade (ARM-13)"),
     ActionFamily("pass", "pass", (), "pass, for the rest of the game (ARM-14)"),

@@ -1,0 +1,184 @@
+"""The command line: train, evaluate, play, info."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from armarl.game import Game
+    from armarl.matches import MatchResult
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+        print(f"armarl {options.command}: {error}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, EOFError):
+        print("\nstopped", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="armarl", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    train = commands.add_parser("train", help="train a policy from a configuration")
+    train.add_argument("config", nargs="?", type=Path, help="YAML file, such as configs/*.yaml")
+    train.add_argument("settings", nargs="*", metavar="key=value", help="such as ppo.epochs=3")
+    train.add_argument("--run", dest="folder", type=Path, help="folder of the run (runs/NAME)")
+    train.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a stopped run")
+    train.set_defaults(run=_train)
+
+    evaluate = commands.add_parser("evaluate", help="play matches and print the win rates")
+    evaluate.add_argument("players", nargs="+", help="random, greedy, or a saved policy's path")
+    evaluate.add_argument("--games", type=int, default=1000)
+    evaluate.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+    evaluate.add_argument("--json", type=Path, help="also write the result to this file")
+    evaluate.set_defaults(run=_evaluate)
+
+    play = commands.add_parser("play", help="play at this terminal")
+    play.add_argument("opponents", nargs="*", default=["greedy"], help="clockwise from you")
+    play.add_argument("--seat", type=int, default=0, help="yours; seat 0 begins")
+    play.set_defaults(run=_play)
+
+    info = commands.add_parser("info", help="describe a game, or a saved policy")
+    info.add_argument("subject", help="a game's name, or a saved policy's path")
+    info.set_defaults(run=_info)
+
+    for command in (evaluate, play, info):
+        command.add_argument("--game", help="default: the saved policy's game, or armadora")
+        command.add_argument(
+            "-o",
+            "--option",
+            action="append",
+            default=[],
+            metavar="name=value",
+            help="an option of the game, such as players=3 or advanced=true",
+        )
+    for command in (evaluate, play):
+        command.add_argument("--seed", type=int, default=0, help="repeats the games exactly")
+    return parser
+
+
+# --- the commands ---------------------------------------------------------------------------------
+
+
+def _train(options: argparse.Namespace) -> int:
+    try:
+        from armarl_training.command import train
+    except ImportError as error:
+        raise ImportError(
+            f"training needs more packages ({error}): pip install 'armarl[train]'"
+        ) from error
+    return int(train(options.config, options.settings, options.folder, options.resume))
+
+
+def _evaluate(options: argparse.Namespace) -> int:
+    from itertools import combinations
+
+    from armarl.matches import play_match
+
+    game = _game(options, options.players)
+    entrants = options.players if len(options.players) > 1 else [*options.players, "random"]
+    together = min(len(entrants), len(set(game.sides)))
+    results = []
+    for players in combinations(entrants, together):
+        result = play_match(
+            game, players, options.games, options.seed, options.workers, _show_progress
+        )
+        results.append(result)
+        print(_table(game, result))
+    if options.json:
+        text = json.dumps([result.as_dict() for result in results], indent=2)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+def _play(options: argparse.Namespace) -> int:
+    from armarl.table import play_at_terminal
+
+    game = _game(options, options.opponents)
+    play_at_terminal(game, options.opponents, options.seat, options.seed)
+    return 0
+
+
+def _info(options: argparse.Namespace) -> int:
+    from armarl.game import GAME_NAMES, make_game
+    from armarl.policies import read_policy_metadata
+
+    if options.subject in GAME_NAMES:
+        game = make_game(options.subject, **_options(options.option))
+        print(f"# {game.name}, version {game.version}: {game.players} players, {game.options}\n")
+        print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
+        print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
+    else:
+        print(json.dumps(read_policy_metadata(options.subject), indent=2))
+    return 0
+
+
+# --- reading and writing --------------------------------------------------------------------------
+
+
+def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
+    """The game asked for; by default the one that the first saved policy plays."""
+    from armarl.game import make_game
+    from armarl.players import SCRIPTED
+    from armarl.policies import policy_game
+
+    if options.game is None and not options.option:
+        for player in players:
+            if player not in SCRIPTED and Path(player).exists():
+                return policy_game(player)
+    return make_game(options.game or "armadora", **_options(options.option))
+
+
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """Game options written `name=value`; true, false and numbers are read as such."""
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"option {text!r} should be written name=value, like players=3")
+        words = {"true": True, "false": False, "none": None}
+        number = int(value) if value.lstrip("-").isdigit() else value
+        options[name] = words.get(value.lower(), number)
+    return options
+
+
+def _show_progress(done: int, games: int) -> None:
+    if sys.stderr.isatty():
+        end = "\r" if done < games else "\r\x1b[K"
+        print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)
+
+
+def _table(game: Game, result: MatchResult) -> str:
+    """The result of a match as an aligned table."""
+    options = ", ".join(f"{name}={value}" for name, value in game.options.items())
+    lines = [
+        f"{game.name}, {game.players} players, {options}; seed {result.seed}: "
+        f"{result.games} games, {result.deals} deals in {result.games // result.deals} rotations, "
+        f"{result.mean_actions:.0f} actions a game",
+        f"{'player':<28}{'win rate':>9}  {'95 % interval':<16}{'fair':>6}"
+        f"{'won':>7}{'shared':>8}{'lost':>7}",
+    ]
+    for s in result.standings:
+        interval = f"{100 * s.low:.1f} - {100 * s.high:.1f} %"
+        lines.append(
+            f"{s.player:<28}{100 * s.win_rate:>7.1f} %  {interval:<16}{100 * s.fair:>4.0f} %"
+            f"{s.wins:>7}{s.shared:>8}{s.losses:>7}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
