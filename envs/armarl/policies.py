@@ -67,10 +67,11 @@ class NetworkPlayer:
         logits = self._forward("policy", observations)
         logits[masks == 0] = -np.inf
         if not self.sample:
-            return logits.argmax(axis=1).astype(np.int64)
+            return np.asarray(logits.argmax(axis=1), np.int64)
         weights = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
         reached = weights.cumsum(axis=1)
-        return (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1).astype(np.int64)
+        chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
+        return np.asarray(chosen, np.int64)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
@@ -190,8 +191,8 @@ def _check_variant(path: Path, variant: Any, game: Game) -> None:
     for key, wanted in game.variant.items():
         if variant.get(key) != wanted:
             raise PolicyError(
-                f"{path} was made for {key} {variant.get(key)!r}, but this is {key} {wanted!r} "
-                f"({game.name} version {game.version}, {game.players} players, {dict(game.options)})"
+                f"{path} was made for {key} {variant.get(key)!r}, this game has {key} {wanted!r} "
+                f"({game.name} {game.version}, {game.players} players, {dict(game.options)})"
             )
 
 

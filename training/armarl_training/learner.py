@@ -72,7 +72,7 @@ class Run:
         weights = self.config.opponents
         latest = self._network(policy_tensors(self.model.policy), "latest")
         players: list[Player] = [latest, RandomPlayer(self.game), GreedyPlayer(self.game)]
-        earlier = [self._snapshot(taken) for taken in self.snapshots]
+        earlier: list[Player] = [self._snapshot(taken) for taken in self.snapshots]
         shares = [weights.latest, weights.random, weights.greedy]
         if earlier:
             shares += [weights.earlier / len(earlier)] * len(earlier)

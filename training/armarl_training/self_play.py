@@ -99,7 +99,7 @@ class SelfPlayVecEnv(VecEnv):
             rewards[over] = self._returns(over, illegal[over])
             final = self.game.views(self.states[over], self.seats[over])[0]
             for k, i in enumerate(over):
-                infos[i] = self._end(i, float(rewards[i]), final[k])
+                infos[i] = self._end(int(i), float(rewards[i]), final[k])
             self._start(over)
             self._play_opponents()
         return self.observe(), rewards, ended, infos
