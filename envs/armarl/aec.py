@@ -229,7 +229,7 @@ class CheckedAECEnv(RawAECEnv):
     def _takes(self, action: Any) -> bool:
         """Whether an action is in the space or, of an agent whose game has ended, None."""
         if type(action) in (int, np.int64):  # as `contains`, in a tenth of its time
-            return 0 <= action < self._scratch_mask.size
+            return bool(0 <= action < self._scratch_mask.size)
         if action is None:
             agent = self.agent_selection
             return bool(self.terminations[agent] or self.truncations[agent])

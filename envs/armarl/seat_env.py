@@ -44,6 +44,9 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
     `info["illegal_action"]` then says why it is illegal.
     """
 
+    # Gymnasium's checker asks for a frame rate even of text.
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 1}  # noqa: RUF012
+
     def __init__(
         self,
         game: str | Game,
@@ -76,7 +79,6 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         if seat is not None and seat not in range(game.players):
             raise ValueError(f"seat must be None or in 0 to {game.players - 1}, not {seat!r}")
         super().__init__(game, reward, render_mode)
-        self.metadata = {"render_modes": RENDER_MODES}
         self.observation_space = observation_box(game)
         self.action_space = spaces.Discrete(len(game.actions))
         self.opponents = _opponents(opponents, game)

@@ -1,0 +1,453 @@
+"""The PettingZoo face: its contract, PettingZoo's own checkers, and the standard wrapper stack."""
+
+import copy
+import pickle
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from pettingzoo import AECEnv
+from pettingzoo.test import api_test, render_test, seed_test, test_save_obs
+from pettingzoo.utils.wrappers import (
+    AssertOutOfBoundsWrapper,
+    OrderEnforcingWrapper,
+    TerminateIllegalWrapper,
+)
+
+from armarl import armadora_v0
+from armarl.aec import RawAECEnv
+from armarl.faces import CUT_SHORT, IllegalActionError
+from armarl.game import make_game
+
+test_save_obs.__test__ = False  # PettingZoo's checker, which takes an environment
+
+VARIANTS = [
+    {"players": players, "advanced": advanced, "peek": peek}
+    for players, advanced, peek in product((2, 3, 4), (False, True), (True, False))
+]
+FACES = [armadora_v0.env, armadora_v0.raw_env]
+
+# `api_test` knows by name which environments may observe a Dict, and dislikes the empty masks of
+# agents that are not to move, which PettingZoo's own games have too.
+UNAVOIDABLE = (
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be",
+    "Action mask numpy array is all zeros",
+)
+
+
+def by_name(variant):
+    return "-".join(f"{name}={value}" for name, value in variant.items())
+
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=by_name)
+every_face = pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
+
+
+def random_action(env, rng):
+    return int(rng.choice(np.flatnonzero(env.last()[0]["action_mask"])))
+
+
+def play_randomly(env, rng, most=10**9):
+    """Random legal actions until the end, or at most so many; those played."""
+    played = []
+    while len(played) < most and not any(env.terminations.values()):
+        played.append(random_action(env, rng))
+        env.step(played[-1])
+    return played
+
+
+def standard_stack(**options):
+    env = TerminateIllegalWrapper(armadora_v0.raw_env(**options), illegal_reward=-1)
+    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(env))
+
+
+def everything(env):
+    """All that a user of an environment can see of it."""
+    agents = env.possible_agents
+    names = "agents agent_selection rewards _cumulative_rewards terminations truncations infos"
+    return {
+        **{name: copy.deepcopy(getattr(env, name)) for name in names.split()},
+        "num_agents": env.num_agents,
+        "observations": [
+            {name: array.tobytes() for name, array in env.observe(agent).items()}
+            for agent in agents
+        ],
+    }
+
+
+# --- PettingZoo's checkers -----------------------------------------------------------------------
+
+
+@every_face
+@every_variant
+def test_pettingzoo_checkers(variant, face, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)  # where test_save_obs would put pictures
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        api_test(face(**variant), num_cycles=100)
+    unexpected = [str(w.message) for w in caught if not str(w.message).startswith(UNAVOIDABLE)]
+    assert not unexpected
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seed_test(lambda: face(**variant), num_cycles=100)
+        test_save_obs(face(**variant))
+        # The checker makes one with "human", without using it, whatever the modes are.
+        modes = {"human": None, "ansi": "ansi"}
+        render_test(lambda render_mode: face(**variant, render_mode=modes[render_mode]))
+    assert "Passed API test" in capsys.readouterr().out
+
+
+# --- the contract --------------------------------------------------------------------------------
+
+
+@every_face
+def test_spaces_are_one_object_for_all_agents(face):
+    env = face(players=3)
+    assert isinstance(env, AECEnv)
+    assert env.unwrapped is env
+    assert env.metadata == {
+        "name": "armadora_v0",
+        "render_modes": ["ansi"],
+        "is_parallelizable": False,
+    }
+    assert str(env) == "armadora_v0"
+    assert env.possible_agents == ["player_0", "player_1", "player_2"]
+    assert len({id(env.observation_space(agent)) for agent in env.possible_agents}) == 1
+    assert len({id(env.action_space(agent)) for agent in env.possible_agents}) == 1
+    space = env.observation_space("player_0")
+    low, high = env.game.observation.bounds()
+    assert np.array_equal(space["observation"].low, low)
+    assert np.array_equal(space["observation"].high, high)
+    assert space["observation"].dtype == np.float32
+    assert space["action_mask"].dtype == np.int8
+    assert env.action_space("player_0").n == len(env.game.actions)
+
+
+@every_face
+@every_variant
+def test_a_whole_game(variant, face):
+    env, rng = face(**variant), np.random.default_rng(1)
+    env.reset(seed=5)
+    mover, several_in_a_row = env.agent_selection, False
+    while not any(env.terminations.values()):
+        assert env.agents == env.possible_agents
+        for agent in env.possible_agents:
+            first, second = env.observe(agent), env.observe(agent)
+            assert env.observation_space(agent).contains(first)
+            assert first["action_mask"].any() == (agent == env.agent_selection)
+            for name in first:
+                assert not np.shares_memory(first[name], second[name])
+        assert set(env.rewards.values()) == set(env._cumulative_rewards.values()) == {0.0}
+        assert env.infos == {agent: {} for agent in env.possible_agents}
+        second_palisade = env.describe()["stage"] == "second palisade"
+        assert not second_palisade or env.agent_selection == mover
+        several_in_a_row |= second_palisade
+        mover = env.agent_selection
+        assert env.step(random_action(env, rng)) is None
+    assert several_in_a_row
+    assert all(flag is True for flag in env.terminations.values())
+    assert all(flag is False for flag in env.truncations.values())
+    assert env.rewards == env._cumulative_rewards
+    assert abs(sum(env.rewards.values())) < 1e-9
+    result = env.describe()["result"]
+    for seat, agent in enumerate(env.possible_agents):
+        won = env.game.sides[seat] in result["winners"]
+        assert won or env.rewards[agent] < 0
+    expected = dict(env.rewards)
+    for agent in env.possible_agents:  # they leave one by one, in the order of the seats
+        assert env.agent_selection == agent
+        observation, reward, terminated, truncated, info = env.last()
+        assert (reward, terminated, truncated, info) == (expected[agent], True, False, {})
+        assert not observation["action_mask"].any()
+        env.step(None)
+    assert env.agents == []
+    for agent in env.possible_agents:
+        assert env.observation_space(agent).contains(env.observe(agent))
+
+
+def test_the_reward_may_be_gold():
+    env, rng = armadora_v0.env(reward="gold"), np.random.default_rng(0)
+    env.reset(seed=0)
+    play_randomly(env, rng)
+    first, second = env.describe()["result"]["gold"]
+    assert env.rewards["player_0"] == pytest.approx((first - second) / 40)
+    assert env.rewards["player_1"] == pytest.approx((second - first) / 40)
+
+
+def test_a_game_that_is_cut_short_is_truncated_for_all(monkeypatch):
+    env = armadora_v0.env()
+    env.reset(seed=0)
+    monkeypatch.setattr(env, "_play", lambda action: CUT_SHORT)
+    env.step(random_action(env, np.random.default_rng(0)))
+    assert env.truncations == {"player_0": True, "player_1": True}
+    assert env.terminations == {"player_0": False, "player_1": False}
+
+
+@every_face
+def test_seeds(face):
+    first, second = face(advanced=True, players=3), face(advanced=True, players=3)
+    first.reset(seed=7)
+    second.reset(seed=7)
+    assert first.state_bytes() == second.state_bytes()
+    first.reset()
+    second.reset()  # goes on with the game's own generator
+    assert first.state_bytes() == second.state_bytes()
+    second.reset(seed=8)
+    assert first.state_bytes() != second.state_bytes()
+    fresh, other = face(), face()
+    fresh.reset()
+    other.reset()
+    assert fresh.state_bytes() != other.state_bytes()  # each took entropy of its own
+
+
+def test_same_deal_as_the_game_itself():
+    env = armadora_v0.env(players=4, advanced=True)
+    env.reset(seed=-3)
+    dealt = make_game("armadora", players=4, advanced=True).new_states(-3)
+    assert env._states.tobytes() == dealt.tobytes()
+
+
+@every_face
+@every_variant
+def test_copies_in_mid_game(variant, face):
+    env, rng = face(**variant), np.random.default_rng(2)
+    env.reset(seed=3)
+    play_randomly(env, rng, most=15)
+    loaded = face(**variant)
+    loaded.load_state(env.state_bytes())
+    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env)), loaded]
+    before = everything(env)
+    actions = play_randomly(env, rng)
+    after = everything(env)
+    env.reset()
+    next_game = everything(env)
+    for twin in copies:
+        assert everything(twin) == before
+        for action in actions:
+            twin.step(action)
+        assert everything(twin) == after
+        twin.reset()
+        assert everything(twin) == next_game
+
+
+@every_face
+def test_a_finished_game_can_be_loaded(face):
+    env, loaded = face(players=3), face(players=3)
+    env.reset(seed=4)
+    play_randomly(env, np.random.default_rng(4))
+    loaded.load_state(env.state_bytes())
+    assert everything(loaded) == everything(env)
+
+
+def test_foreign_and_damaged_states_are_refused():
+    env = armadora_v0.env()
+    env.reset(seed=0)
+    data = env.state_bytes()
+    with pytest.raises(ValueError, match=r'"players": 2.*"players": 3'):
+        armadora_v0.env(players=3).load_state(data)
+    with pytest.raises(ValueError, match="damaged saved game: expected"):
+        env.load_state(data[:-10])
+    flipped = bytearray(data)
+    flipped[-20] ^= 1
+    with pytest.raises(ValueError, match="damaged saved game"):
+        env.load_state(bytes(flipped))
+    with pytest.raises(ValueError, match="no saved game"):
+        env.load_state(b"")
+    assert env.state_bytes() == data
+
+
+@every_face
+def test_views_for_people(face):
+    env = face(render_mode="ansi")
+    env.reset(seed=0)
+    assert env.action_text(env.action_id("W1 a1")) == "W1 a1"
+    env.step(env.action_id("W1 a1"))
+    assert env.describe()["warriors"]["a1"]["value"] == 1
+    assert env.describe(0)["warriors"]["a1"]["value"] == 1
+    assert env.describe(1)["warriors"]["a1"]["value"] is None
+    assert env.render() == env.game.draw(env._states[0], None)
+    assert "A1" in env.render()
+    env.close()
+    silent = face()
+    silent.reset(seed=0)
+    with pytest.warns(UserWarning, match="render_mode='ansi'"):
+        assert silent.render() is None
+
+
+# --- errors, as a new user meets them ------------------------------------------------------------
+
+
+@every_face
+def test_wrong_options(face):
+    with pytest.raises(TypeError, match=r"no option 'player'.*players.*reward, render_mode"):
+        face(player=2)
+    with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
+        face(players=5)
+    with pytest.raises(ValueError, match="reward must be 'win' or 'gold', not 'points'"):
+        face(reward="points")
+    with pytest.raises(ValueError, match="render_mode must be None or 'ansi', not 'human'"):
+        face(render_mode="human")
+    with pytest.raises(ValueError, match="seed must be in"):
+        face().reset(seed=2**64)
+
+
+def test_raw_errors():
+    env = armadora_v0.raw_env()
+    with pytest.raises(AttributeError, match="agent_selection cannot be accessed before reset"):
+        env.step(0)
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env.observe("player_0")
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env.describe()
+    env.reset(seed=0)
+    before = everything(env)
+    with pytest.raises(IllegalActionError, match=r"`stop` is illegal: .*ARM-13"):
+        env.step(env.action_id("stop"))
+    with pytest.raises(IllegalActionError, match="no action 9999: ids run from 0"):
+        env.step(9999)
+    for nonsense in (None, 1.0, "pass", np.array([3])):
+        with pytest.raises(TypeError):
+            env.step(nonsense)
+    assert everything(env) == before
+
+
+def test_an_illegal_action_is_explained(caplog):
+    env = armadora_v0.env()
+    env.reset(seed=0)
+    env.step(env.action_id("stop"))
+    assert "Illegal move made" in caplog.messages[0]
+    assert caplog.messages[1].startswith("`stop` is illegal")
+    assert env.rewards == {"player_0": -1.0, "player_1": 0.0}
+
+
+# --- equal to the standard wrapper stack ---------------------------------------------------------
+
+
+class Pair:
+    """Our `env()` and PettingZoo's stack around `raw_env()`, driven alike and compared."""
+
+    def __init__(self, caplog, **options):
+        self.ours, self.stack = armadora_v0.env(**options), standard_stack(**options)
+        self.caplog = caplog
+
+    def outcome(self, env, act):
+        """What a call returns or raises, and what it warns of but for our reasons."""
+        self.caplog.clear()
+        try:
+            result = act(env)
+        except (AssertionError, AttributeError, ValueError, NotImplementedError) as error:
+            result = type(error), str(error)
+        return result, [text for text in self.caplog.messages if " is illegal: " not in text]
+
+    def both(self, act):
+        """Act on both alike; what it came to."""
+        ours, stack = self.outcome(self.ours, act), self.outcome(self.stack, act)
+        assert ours == stack
+        return ours
+
+    def compare(self):
+        assert everything(self.ours) == everything(self.stack)
+        assert self.ours.last(observe=False) == self.stack.last(observe=False)
+
+
+OUTSIDE = (-1, 10**6, 1.5, "pass", None, np.array([3]), np.float32(2), 2**70)
+AS_INTEGERS = (int, np.int32, np.int64, np.uint16, np.array)
+
+
+def random_act(pair, rng):
+    """A random call of a user: mostly a legal action, sometimes any other thing."""
+    kind = rng.random()
+    if not pair.ours.agents:
+        return lambda env: env.step(None)
+    agent = pair.ours.agent_selection
+    if pair.ours.terminations[agent]:
+        action = None if kind < 0.7 else 0
+        return lambda env: env.step(action)
+    mask = pair.ours.observe(agent)["action_mask"]
+    if kind < 0.9:
+        action = rng.choice(AS_INTEGERS)(rng.choice(np.flatnonzero(mask)))
+    elif kind < 0.91:
+        action = rng.choice(AS_INTEGERS)(rng.choice(np.flatnonzero(mask == 0)))
+    elif kind < 0.95:
+        action = OUTSIDE[rng.integers(len(OUTSIDE))]
+    else:
+        calls = (
+            lambda env: env.render(),
+            lambda env: env.state(),
+            lambda env: next(iter(env.agent_iter())),
+            lambda env: str(env),
+            lambda env: env.last()[1:],
+            lambda env: env.max_num_agents,
+        )
+        return calls[rng.integers(len(calls))]
+    return lambda env: env.step(action)
+
+
+@every_variant
+@pytest.mark.filterwarnings("ignore:.*render")
+def test_equal_to_the_stack_in_random_use(variant, caplog):
+    pair, rng = Pair(caplog, **variant), np.random.default_rng(11)
+    for game in range(6):
+        pair.both(lambda env: env.reset(seed=game if game % 3 else None))  # noqa: B023
+        if game == 0:  # unseeded: both took entropy of their own
+            pair.both(lambda env: env.reset(seed=99))
+        after_end = 0
+        while after_end < 3:
+            pair.both(random_act(pair, rng))
+            pair.compare() if pair.ours.agents else None
+            after_end += not pair.ours.agents
+            assert pair.ours.agents == pair.stack.agents
+        pair.both(lambda env: env.step(0))
+        pair.both(lambda env: list(env.agent_iter()))
+
+
+def test_equal_to_the_stack_before_reset(caplog):
+    pair = Pair(caplog)
+    for call in ("render", "state", "agent_iter"):
+        (error, _message), _ = pair.both(lambda env: getattr(env, call)())  # noqa: B023
+        assert error is AssertionError
+    assert pair.both(lambda env: env.step(0))[0][0] is AssertionError
+    assert pair.both(lambda env: env.observe("player_0"))[0][0] is AssertionError
+    for name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos"):
+        (error, _message), _ = pair.both(lambda env: getattr(env, name))  # noqa: B023
+        assert error is AttributeError
+    assert pair.both(lambda env: env.last())[0][0] is AttributeError
+    pair.both(lambda env: env.possible_agents)
+    with pytest.raises(AttributeError, match="agents cannot be accessed before reset"):
+        _ = pair.ours.num_agents
+
+
+def test_equal_to_the_stack_at_every_first_action(caplog):
+    pair = Pair(caplog, advanced=True)
+    for action in range(0, len(pair.ours.game.actions), 7):
+        pair.both(lambda env: env.reset(seed=1))
+        pair.both(lambda env: env.step(action))  # noqa: B023
+        pair.compare()
+
+
+def test_equal_to_the_stack_in_agent_iter(caplog):
+    pair, rng = Pair(caplog), np.random.default_rng(0)
+    pair.both(lambda env: env.reset(seed=2))
+    walks = {env: iter(env.agent_iter(20)) for env in (pair.ours, pair.stack)}
+    agent, _ = pair.both(lambda env: next(walks[env]))
+    assert agent == "player_0"
+    error, _ = pair.both(lambda env: next(walks[env]))  # no step in between
+    assert error[0] is AssertionError
+    action = random_action(pair.ours, rng)
+    pair.both(lambda env: env.step(action))
+    assert pair.both(lambda env: next(walks[env]))[0] == pair.ours.agent_selection
+    pair.both(lambda env: env.reset(seed=3))
+    assert pair.both(lambda env: list(env.agent_iter(0)))[0] == []
+
+
+@every_variant
+def test_the_stack_works_around_ours(variant):
+    """PettingZoo's wrappers set attributes of the unwrapped environment, which must take them."""
+    env = standard_stack(**variant)
+    env.reset(seed=0)
+    env.step(env.unwrapped.action_id("stop"))
+    assert isinstance(env.unwrapped, RawAECEnv)
+    assert env.rewards["player_0"] == -1.0
+    assert all(env.truncations.values())

@@ -1,0 +1,358 @@
+"""The Gymnasium face: its contract, the checkers of Gymnasium and SB3, and the seat's view."""
+
+import copy
+import itertools
+import pickle
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+import stable_baselines3.common.env_checker as sb3
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+from armarl import armadora_v0
+from armarl.faces import CUT_SHORT, IllegalActionError
+from armarl.game import make_game
+from armarl.seat_env import SeatEnv
+
+VARIANTS = [
+    {"players": players, "advanced": advanced, "peek": peek}
+    for players, advanced, peek in itertools.product((2, 3, 4), (False, True), (True, False))
+]
+
+
+def by_name(variant):
+    return "-".join(f"{name}={value}" for name, value in variant.items())
+
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=by_name)
+
+
+class Scripted:
+    """A player that calls a function of (state, seat, draw)."""
+
+    def __init__(self, act, name="scripted"):
+        self.act, self.name = act, name
+
+    def choose(self, states, seats, draws):
+        assert len(states) == len(seats) == len(draws) == 1
+        return np.array([self.act(states[0], int(seats[0]), float(draws[0]))])
+
+
+def passes(game):
+    """A player who passes as soon as he may, and else plays the first legal action."""
+    pass_id = game.actions.id("pass")
+
+    def act(state, _seat, _draw):
+        mask = game.legal_masks(np.full(1, state))[0]
+        return pass_id if mask[pass_id] else int(np.flatnonzero(mask)[0])
+
+    return Scripted(act, "passes")
+
+
+def random_action(env, rng):
+    return int(rng.choice(np.flatnonzero(env.action_masks())))
+
+
+def episode(env, rng, **reset):
+    """An episode of random legal actions: all that `reset` and `step` gave, and the actions."""
+    given, actions = [env.reset(**reset)], []
+    while not any(given[-1][2:4]):
+        actions.append(random_action(env, rng))
+        given.append(env.step(actions[-1]))
+    return given, actions
+
+
+# --- the checkers --------------------------------------------------------------------------------
+
+
+@every_variant
+def test_checkers_of_gymnasium_and_sb3(variant):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make("armarl/Armadora-v0", **variant, render_mode="ansi")
+        check_env(env.unwrapped)
+        sb3.check_env(env.unwrapped)
+        sb3.check_env(env)
+        rng = np.random.default_rng(0)
+        for _ in range(2):  # through Gymnasium's passive checker too
+            env.reset()
+            over = False
+            while not over:
+                masks = env.get_wrapper_attr("action_masks")()
+                *_, terminated, truncated, _info = env.step(rng.choice(np.flatnonzero(masks)))
+                over = terminated or truncated
+                assert isinstance(env.render(), str)
+
+
+def test_maskable_ppo_takes_it_as_it_is():
+    env = DummyVecEnv([lambda: gymnasium.make("armarl/Armadora-v0") for _ in range(2)])
+    env.reset()
+    assert get_action_masks(env).shape == (2, env.action_space.n)
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=0)
+    model.learn(64)
+
+
+# --- the contract --------------------------------------------------------------------------------
+
+
+@every_variant
+def test_an_episode(variant):
+    env, rng = SeatEnv("armadora", **variant), np.random.default_rng(0)
+    given, actions = episode(env, rng, seed=1)
+    assert len(given) == len(actions) + 1 > 2
+    for observation, *middle, info in given:
+        over = any(middle[1:])
+        assert env.observation_space.contains(observation)
+        assert set(info) == {"action_mask", "seat"}
+        assert info["seat"] == env.seat
+        assert info["action_mask"].dtype == np.int8
+        assert info["action_mask"].any() != over
+        assert env.action_space.contains(env.action_space.sample(info["action_mask"]))
+    for one, other in itertools.combinations(given, 2):
+        assert not np.shares_memory(one[0], other[0])
+        assert not np.shares_memory(one[-1]["action_mask"], other[-1]["action_mask"])
+    assert not np.shares_memory(env.action_masks(), env.action_masks())
+    assert all(step[1] == 0.0 for step in given[1:-1])
+    assert given[-1][2:4] == (True, False)
+    assert type(given[-1][1]) is float
+
+
+@every_variant
+def test_a_seed_repeats_everything(variant):
+    first, second = (SeatEnv("armadora", **variant, seat=None) for _ in range(2))
+    runs = []
+    for env in (first, second):
+        rng = np.random.default_rng(3)
+        runs.append([episode(env, rng, seed=5), episode(env, rng), episode(env, rng)])
+    assert data_equivalence(runs[0], runs[1])
+    assert not data_equivalence(runs[0][0], runs[0][1])
+
+
+@every_variant
+def test_copies_in_mid_episode(variant):
+    env, rng = SeatEnv("armadora", **variant, opponents="greedy"), np.random.default_rng(2)
+    env.reset(seed=8)
+    for _ in range(3):
+        env.step(random_action(env, rng))
+    twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    actions, given, over = [], [], False
+    while not over:
+        actions.append(random_action(env, rng))
+        given.append(env.step(actions[-1]))
+        over = given[-1][2]
+    after = env.reset()
+    for twin in twins:
+        assert data_equivalence([twin.step(action) for action in actions], given)
+        assert data_equivalence(twin.reset(), after)
+
+
+def test_views_for_people():
+    env = SeatEnv("armadora", seat=1, opponents=passes(make_game("armadora")), render_mode="ansi")
+    env.reset(seed=0)
+    env.step(env.action_id("W5 a1"))
+    assert env.action_text(env.action_id("pass")) == "pass"
+    assert env.describe()["warriors"]["a1"]["value"] == 5
+    assert env.describe(0)["warriors"]["a1"]["value"] is None
+    assert env.render() == env.game.draw(env._states[0], 1)  # the seat's own view
+    assert "(you)" in env.render()
+    silent = SeatEnv("armadora")
+    silent.reset(seed=0)
+    with pytest.warns(UserWarning, match="render_mode='ansi'"):
+        assert silent.render() is None
+
+
+# --- seats, opponents and rewards ----------------------------------------------------------------
+
+
+def test_the_seat_is_fixed_or_drawn():
+    drawn = SeatEnv("armadora", players=3)
+    seats = [drawn.reset(seed=0 if game == 0 else None)[1]["seat"] for game in range(60)]
+    assert {seats.count(seat) > 10 for seat in range(3)} == {True}
+    fixed = SeatEnv("armadora", players=3, seat=2)
+    assert {fixed.reset(seed=game)[1]["seat"] for game in range(10)} == {2}
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("advanced", [False, True])
+def test_the_same_game_as_the_aec_environment(players, advanced):
+    """A recorded AEC game, replayed by the opponents, is the same to the seat that learns."""
+    for seat, reward in itertools.product(range(players), ("win", "gold")):
+        rng = np.random.default_rng(seat)
+        aec = armadora_v0.env(players=players, advanced=advanced, reward=reward)
+        aec.reset(seed=21)
+        seen, played = [], []
+        while not any(aec.terminations.values()):
+            mover = int(aec.agent_selection[-1])
+            action = int(rng.choice(np.flatnonzero(aec.last()[0]["action_mask"])))
+            if mover == seat:
+                seen.append((aec.last()[0], action))
+            else:
+                played.append((mover, action))
+            aec.step(action)
+        record = iter(played)
+
+        def replay(_state, mover, _draw, record=record):
+            recorded, action = next(record)
+            assert recorded == mover
+            return action
+
+        env = SeatEnv(
+            "armadora",
+            players=players,
+            advanced=advanced,
+            seat=seat,
+            reward=reward,
+            opponents=Scripted(replay),
+        )
+        observation, info = env.reset(seed=21)
+        for number, (expected, action) in enumerate(seen):
+            assert np.array_equal(observation, expected["observation"])
+            assert np.array_equal(info["action_mask"], expected["action_mask"])
+            assert np.array_equal(env.action_masks(), expected["action_mask"])
+            observation, earned, terminated, truncated, info = env.step(action)
+            assert terminated == (number == len(seen) - 1)
+            assert not truncated
+            assert terminated or earned == 0.0
+        agent = f"player_{seat}"
+        assert earned == aec.rewards[agent]
+        assert np.array_equal(observation, aec.observe(agent)["observation"])
+
+
+@pytest.mark.parametrize(("players", "loss"), [(2, -1.0), (3, -0.5), (4, -1.0)])
+def test_the_loss_reaches_a_learner_whom_others_beat(players, loss):
+    """The learner passes at once; whoever of the others ends the game, it hears of the loss."""
+    for seat in range(players):
+        env = SeatEnv("armadora", players=players, seat=seat)
+        rewards = []
+        for seed in range(10):
+            env.reset(seed=seed)
+            _, reward, terminated, _, info = env.step(env.action_id("pass"))
+            assert terminated  # not asked again
+            assert not info["action_mask"].any()
+            won = env.describe()["result"]["winners"]
+            side = env.game.sides[seat]
+            assert (reward < 0) == (side not in won)
+            rewards.append(reward)
+        assert rewards.count(loss) >= (2 if players == 4 else 8)
+
+
+def test_the_win_reaches_a_learner_too():
+    game = make_game("armadora")
+    env = SeatEnv(game, opponents=passes(game), seat=0)
+    env.reset(seed=0)
+    assert env.step(env.action_id("W5 a1"))[1:4] == (0.0, False, False)
+    assert env.step(env.action_id("pass"))[1:4] == (1.0, True, False)
+
+
+def test_partners_share_a_reward():
+    """With four players a loss of the learner is a loss of the seat opposite (ARM-9)."""
+    env = SeatEnv("armadora", players=4, seat=0)
+    env.reset(seed=0)
+    env.step(env.action_id("pass"))
+    returns = env._returns
+    assert returns[0] == returns[2] == -returns[1] == -returns[3]
+
+
+def test_opponents_sit_clockwise_from_the_learner():
+    game = make_game("armadora", players=4)
+    asked = []
+
+    def named(name):
+        act = passes(game).act
+        return Scripted(lambda s, seat, d: asked.append((name, seat)) or act(s, seat, d), name)
+
+    for seat in range(4):
+        asked.clear()
+        env = SeatEnv(game, opponents=[named("left"), named("far"), named("right")], seat=seat)
+        env.reset(seed=0)
+        env.step(env.action_id("pass"))
+        places = {"left": 1, "far": 2, "right": 3}
+        assert sorted(asked) == sorted((n, (seat + k) % 4) for n, k in places.items())
+
+
+@every_variant
+def test_opponents_see_only_what_their_seats_may(variant):
+    game, rng = make_game("armadora", **variant), np.random.default_rng(0)
+    asked = []
+
+    def spy(state, seat, draw):
+        states = np.full(1, state)
+        assert states.tobytes() == game.concealed(states, np.array([seat])).tobytes()
+        assert 0 <= draw < 1
+        asked.append(seat)
+        mask = game.legal_masks(states)[0]
+        return int(np.flatnonzero(mask)[int(draw * mask.sum())])
+
+    env = SeatEnv(game, opponents=Scripted(spy), seat=0)
+    episode(env, rng, seed=0)
+    assert set(asked) == set(range(1, game.players))
+
+
+def test_a_game_cut_short_is_truncated(monkeypatch):
+    env = SeatEnv("armadora", seat=0)
+    env.reset(seed=0)
+    monkeypatch.setattr(env, "_play", lambda action: CUT_SHORT)
+    assert env.step(0)[2:4] == (False, True)
+
+
+# --- errors, as a new user meets them ------------------------------------------------------------
+
+
+def test_an_illegal_action_ends_the_episode():
+    env = SeatEnv("armadora", seat=0)
+    env.reset(seed=0)
+    observation, reward, terminated, truncated, info = env.step(env.action_id("stop"))
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert env.observation_space.contains(observation)
+    assert info["illegal_action"].startswith("`stop` is illegal")
+    assert not info["action_mask"].any()
+    with pytest.raises(gymnasium.error.ResetNeeded, match="the episode has ended"):
+        env.step(0)
+    env.reset()
+    for nonsense in (None, 1.0, "pass", np.array([3])):
+        with pytest.raises(TypeError):
+            env.step(nonsense)
+
+
+def test_calls_before_reset():
+    env = SeatEnv("armadora")
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step"):
+        env.step(0)
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before action_masks"):
+        env.action_masks()
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env.describe()
+
+
+def test_wrong_options():
+    with pytest.raises(TypeError, match=r"no option 'player'.*players.*opponents, seat, reward"):
+        SeatEnv("armadora", player=3)
+    with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
+        SeatEnv("armadora", players=5)
+    with pytest.raises(ValueError, match="unknown game 'chess'"):
+        SeatEnv("chess")
+    with pytest.raises(TypeError, match="a Game has its options already; got players"):
+        SeatEnv(make_game("armadora"), players=3)
+    with pytest.raises(ValueError, match="seat must be None or in 0 to 1, not 2"):
+        SeatEnv("armadora", seat=2)
+    with pytest.raises(ValueError, match="a game for 3 has 2 opponents, not 1"):
+        SeatEnv("armadora", players=3, opponents=["random"])
+    with pytest.raises(ValueError, match="no player 'rndom'"):
+        SeatEnv("armadora", opponents="rndom")
+    with pytest.raises(ValueError, match="reward must be 'win' or 'gold'"):
+        SeatEnv("armadora", reward="points")
+    with pytest.raises(ValueError, match="render_mode must be None or 'ansi'"):
+        SeatEnv("armadora", render_mode="human")
+
+
+def test_an_opponent_that_breaks_the_rules_is_named():
+    game = make_game("armadora")
+    cheat = Scripted(lambda state, seat, draw: game.actions.id("stop"), "cheat")
+    env = SeatEnv(game, opponents=cheat, seat=1)
+    with pytest.raises(IllegalActionError, match="player 'cheat' of seat 0: `stop` is illegal"):
+        env.reset(seed=0)
