@@ -352,7 +352,7 @@ class Pair:
         assert self.ours.last(observe=False) == self.stack.last(observe=False)
 
 
-OUTSIDE = (-1, 10**6, 1.5, "pass", None, np.array([3]), np.float32(2), 2**70)
+OUTSIDE = (-1, 10**6, 1.5, "pass", None, np.array([3]), np.float32(2), 2**40)
 AS_INTEGERS = (int, np.int32, np.int64, np.uint16, np.array)
 
 
