@@ -1,0 +1,25 @@
+"""From a fresh machine to a trained and measured policy: `python3 scripts/quickstart.py`.
+
+Sets up `.venv`, trains a small policy for two-player Armadora, saves it in `runs/quick` and
+measures it against the random and the greedy player. Under five minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+from setup_venv import ROOT, run, set_up
+
+if __name__ == "__main__":
+    python = set_up("train")
+    folder = ROOT / "runs" / "quick"
+    if folder.exists() and "--again" in sys.argv:
+        shutil.rmtree(folder)
+    if (folder / "policy.safetensors").exists():
+        sys.exit(f"{folder} holds a policy already; --again trains it anew")
+    if folder.exists():
+        run(python, "armarl.cli", "train", "--resume", "runs/quick")
+    else:
+        run(python, "armarl.cli", "train", "configs/armadora-quick.yaml", "--run", "runs/quick")
+    print("\nPlay against it:  .venv/bin/armarl play runs/quick/policy.safetensors")

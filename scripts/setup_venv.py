@@ -1,0 +1,48 @@
+"""Make `.venv` beside this folder with ArmaRL and what a task needs; `python` of it is returned.
+
+Uses nothing but the standard library, so that it runs on a fresh machine. An environment that is
+already there, from the same pyproject.toml and constraints, is used as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+
+
+def set_up(extra: str) -> Path:
+    """The Python of an environment with `armarl[extra]`, in versions known to work together."""
+    if sys.version_info < (3, 11):
+        sys.exit(f"ArmaRL needs Python 3.11 or newer; this is {sys.version.split()[0]}")
+    python = VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    stamp = VENV / f"{extra}.installed"
+    wanted = _wanted()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return python
+    print(f"setting up {VENV.name} with armarl[{extra}] (once; torch is large) ...", flush=True)
+    if not python.exists():
+        venv.create(VENV, with_pip=True)
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run(
+        [*pip, "-c", str(ROOT / "constraints.txt"), "-e", f"{ROOT}[{extra}]"], check=True
+    )
+    stamp.write_text(wanted)
+    return python
+
+
+def _wanted() -> str:
+    files = (ROOT / "pyproject.toml", ROOT / "constraints.txt")
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def run(python: Path, *arguments: str) -> None:
+    """Run a module of the environment in the repository's root; ends this script if it fails."""
+    status = subprocess.run([str(python), "-m", *arguments], cwd=ROOT).returncode
+    if status:
+        sys.exit(status)
