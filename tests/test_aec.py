@@ -289,8 +289,11 @@ def test_wrong_options(face):
         face(reward="points")
     with pytest.raises(ValueError, match="render_mode must be None or 'ansi', not 'human'"):
         face(render_mode="human")
+    env = face()
     with pytest.raises(ValueError, match="seed must be in"):
-        face().reset(seed=2**64)
+        env.reset(seed=2**64)
+    with pytest.raises(AttributeError, match="before reset"):  # nothing has begun
+        _ = env.agents
 
 
 def test_raw_errors():

@@ -38,11 +38,6 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     (actions,)}`, in new arrays each time; the mask is all 0 while another agent is to move and
     after the end. An agent that has several actions in one turn stays selected. All agents stay
     until the end, which comes to all at once and brings the only rewards.
-
-    Raises (`step`):
-        IllegalActionError: the rules forbid the action; nothing has changed.
-        TypeError: the action is no integer.
-        AttributeError: `reset` has not been called.
     """
 
     agents: list[str] = until_reset()
@@ -54,10 +49,15 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     _cumulative_rewards: dict[str, float] = until_reset()
 
     def __init__(self, game: Game, reward: str = "win", render_mode: str | None = None) -> None:
-        """Args:
-        game: the variant to play.
-        reward: one of `game.rewards`: what the agents get at the end.
-        render_mode: None, or "ansi".
+        """An environment without a game in play yet.
+
+        Args:
+            game: the variant to play.
+            reward: one of `game.rewards`: what the agents get at the end.
+            render_mode: None, or "ansi".
+
+        Raises:
+            ValueError: no such reward or render mode.
         """
         super().__init__(game, reward, render_mode)
         self.metadata = {
@@ -95,12 +95,13 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 operating system.
             options: ignored.
         """
-        warm_up(self.game)
-        if "_states" not in self.__dict__:
+        number = secrets.randbits(63) if seed is None else deal_number(seed)
+        first = "_states" not in self.__dict__
+        if first:
+            warm_up(self.game)
             self._states = np.full(1, self.game.blank)
-            seed = secrets.randbits(63) if seed is None else seed
-        number = 0 if seed is None else deal_number(seed)
-        self._open(self.game.loops.deal(self._states, 0, number, seed is not None))
+        reseed = first or seed is not None
+        self._open(self.game.loops.deal(self._states, 0, number, reseed))
 
     def _open(self, seat: int) -> None:
         """Begin a game, or go on with one, in which `seat` is to move."""
@@ -114,7 +115,14 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._skip_agent_selection = None
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent; None, once the game has ended."""
+        """Play an action of the selected agent; None, once the game has ended.
+
+        Raises:
+            IllegalActionError: the rules forbid the action; nothing has changed.
+            TypeError: the action is no integer.
+            ValueError: the game has ended, and the action is not None.
+            AttributeError: `reset` has not been called.
+        """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -127,7 +135,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if seat >= 0:
             self.agent_selection = self.possible_agents[seat]
         else:
-            self._end(dict(zip(self.agents, self._returns.tolist(), strict=True)), seat)
+            self._end_with_returns(seat)
+
+    def _end_with_returns(self, ending: int) -> None:
+        """End the game as its rules did, ENDED or CUT_SHORT."""
+        self._end(dict(zip(self.agents, self._returns.tolist(), strict=True)), ending)
 
     def _end(self, rewards: dict[str, float], *endings: int) -> None:
         """End the game for all agents, who then leave it in the order of their seats."""
@@ -189,7 +201,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             returns = self._returns[np.newaxis]
             first = np.zeros(1, np.int64)
             self.game.loops.returns_batch(self._states, first, self._reward_kind, returns)
-            self._end(dict(zip(self.agents, self._returns.tolist(), strict=True)), -statuses[0])
+            self._end_with_returns(-int(statuses[0]))
 
     def _heading(self) -> bytes:
         variant = {key: self.game.variant[key] for key in ("game", "version", "players", "options")}
@@ -202,7 +214,8 @@ class CheckedAECEnv(RawAECEnv):
     It behaves as `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
     illegal_reward=-1)))` does: calls out of order and actions outside the space are assertion
     errors; an illegal action is a warning and ends the game, with -1 for the agent that played it,
-    0 for the others, and every agent terminated and truncated. A second warning says why.
+    0 for the others, and every agent terminated and truncated. A second warning says why. What is
+    observed from then on is the position in which the action was tried.
     """
 
     _has_reset = False

@@ -57,7 +57,9 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        """Args:
+        """An environment without an episode begun yet.
+
+        Args:
             game: a game or its name.
             opponents: one player for all other seats, or a list with one for each of them,
                 clockwise from the learning seat. A player is a name ("random", "greedy"), the
@@ -96,13 +98,15 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
                 all chance from then on. Without one chance goes on as it is.
             options: ignored.
         """
+        number = None if seed is None else deal_number(seed)
         super().reset(seed=seed)
         warm_up(self.game)
         self._states = np.full(1, self.game.blank)
         self.seat = self._fixed_seat
         if self.seat is None:
             self.seat = int(self.np_random.integers(self.game.players))
-        number = int(self.np_random.integers(2**63)) if seed is None else deal_number(seed)
+        if number is None:
+            number = int(self.np_random.integers(2**63))
         ending = self._play_others(self.game.loops.deal(self._states, 0, number, True))
         while ending < 0:  # a game that ended before the seat's first decision is no episode
             ending = self._play_others(self.game.loops.deal(self._states, 0, 0, False))
