@@ -1,0 +1,75 @@
+"""Write the pages of `docs/` that are made from the code: `python scripts/make_docs.py`.
+
+`--check` writes nothing and fails if a page is not what the code says.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from armarl.game import GAME_NAMES, Game, make_game
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def game_page(name: str) -> str:
+    """Actions and observation of a game, in its basic variant and with everything switched on."""
+    basic = make_game(name)
+    flags = {key: True for key, value in basic.options.items() if value is False}
+    full = make_game(name, **flags)
+    switched_on = ", ".join(f"`{flag}=True`" for flag in flags)
+    lines = [
+        f"# {name.capitalize()}, version {basic.version}",
+        "",
+        f"Made from the code by `scripts/make_docs.py`. The rules: [rules/{name}.md](rules/{name}.md).",
+        "",
+        "## Actions",
+        "",
+        f"Ids are the same for any number of players. {switched_on} adds the rows after `pass`: "
+        f"{len(basic.actions)} actions without it, {len(full.actions)} with it.",
+        "",
+        full.actions.markdown(),
+        "",
+        "## Observation",
+        "",
+        "A flat float32 vector of blocks. A quantity in the vector is divided by the number given. "
+        '"own" blocks depend on what this seat knows. Axis 0 of a block per seat is the seat: oneself '
+        "first, then the others in play order. Sites are the squares without a mine, lines and sites "
+        "in the order of the action table, squares row by row.",
+        "",
+        _sizes(name, flags),
+        "",
+        f"### 2 players, {switched_on}",
+        "",
+        f"Without it the vector ends after `{basic.observation.blocks[-1].name}`. More players make "
+        "the blocks per seat longer.",
+        "",
+        full.observation.markdown(),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _sizes(name: str, flags: dict[str, bool]) -> str:
+    rows = ["| players | size | size with everything |", "| --- | --- | --- |"]
+    for players in (2, 3, 4):
+        games: list[Game] = [make_game(name, players=players, **on) for on in ({}, flags)]
+        rows.append(f"| {players} | {games[0].observation.size} | {games[1].observation.size} |")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    stale = []
+    for name in GAME_NAMES:
+        path, page = DOCS / f"{name}.md", game_page(name)
+        if "--check" not in sys.argv:
+            path.write_text(page, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != page:
+            stale.append(path.name)
+    if stale:
+        print(f"not what the code says: {', '.join(stale)}; run scripts/make_docs.py")
+    return len(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
