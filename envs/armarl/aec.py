@@ -24,7 +24,6 @@ from armarl.faces import (
     make_face_game,
     observation_box,
     until_reset,
-    warm_up,
 )
 from armarl.game import Game
 
@@ -98,7 +97,6 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         number = secrets.randbits(63) if seed is None else deal_number(seed)
         first = "_states" not in self.__dict__
         if first:
-            warm_up(self.game)
             self._states = np.full(1, self.game.blank)
         reseed = first or seed is not None
         self._open(self.game.loops.deal(self._states, 0, number, reseed))

@@ -12,12 +12,12 @@ import os
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 
 PACKAGE = Path(__file__).parent
 
@@ -86,17 +86,22 @@ def specialise(template: Callable[..., Any], game: str, verbs: dict[str, Any]) -
     return kernel(copy)
 
 
-@contextmanager
-def announced(game: str) -> Iterator[None]:
-    """Say on stderr, once per installation, that the rules of `game` are being compiled."""
-    done = CACHE_FOLDER / f"{game}.compiled"
-    if done.exists():
-        yield
-        return
-    print(
-        f"armarl: compiling the rules of {game} for this machine (once, about 15 seconds) ...",
-        file=sys.stderr,
-        flush=True,
-    )
-    yield
-    done.touch()
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """Says on stderr, once per process, that kernels are not in the cache and are compiled."""
+
+    made = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.made and event.data["dispatcher"].py_func.__module__.startswith("armarl."):
+            self.made = True
+            print(
+                "armarl: compiling the rules for this machine (once, about 10 to 20 seconds) ...",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Announcement())

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import announced
 from armarl.game import Game, States, make_game
 
 # What the loop `play` returns where no seat is to move.
@@ -131,18 +129,3 @@ def deal_number(seed: int) -> int:
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"seed must be in -2**63 to 2**63 - 1, not {number}")
     return number
-
-
-def warm_up(game: Game) -> None:
-    """Compile what a game in play needs, announced; costs nothing from the second time on."""
-    _warm_up(game.name, game)
-
-
-@cache
-def _warm_up(_name: str, game: Game) -> None:
-    states, mask = np.full(1, game.blank), np.zeros(len(game.actions), np.int8)
-    observation, returns = np.zeros(game.observation.size, np.float32), np.zeros(game.players)
-    with announced(game.name):
-        game.loops.deal(states, 0, 0, True)
-        game.loops.view(states, 0, 0, observation, mask)
-        game.loops.play(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens

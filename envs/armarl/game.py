@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl import loops as loop_templates
-from armarl.compiled import announced, specialise
+from armarl.compiled import specialise
 from armarl.tables import ActionTable, ObservationTable
 
 GAME_NAMES = ("armadora",)
@@ -113,9 +113,14 @@ class Game:
         """Freshly dealt games, one record per seed (an int gives an array of one)."""
         numbers = np.atleast_1d(np.asarray(seeds, np.int64))
         states = np.full(numbers.size, self.blank)
-        with announced(self.name):
-            self.loops.deal_batch(states, np.arange(numbers.size), numbers)
+        self.loops.deal_batch(states, np.arange(numbers.size), numbers)
         return states
+
+    def taken(self, states: States, indices: NDArray[np.int64]) -> States:
+        """Copies of `states[indices]`; much faster than NumPy, which copies field by field."""
+        copies = np.empty((indices.size, states.itemsize), np.uint8)
+        states.view(np.uint8).reshape(-1, states.itemsize).take(indices, axis=0, out=copies)
+        return copies.view(states.dtype).reshape(-1)
 
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Masks of the seats to move, int8 of shape (batch, actions)."""
@@ -134,15 +139,15 @@ class Game:
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
         """Copies of the states without anything that `seats[i]` is not shown."""
-        hidden = states.copy()
+        hidden = self.taken(states, np.arange(states.size))
         self.loops.conceal_batch(hidden, seats)
         return hidden
 
     def determinised(
         self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
     ) -> States:
-        """Copies of the states in which what `seats[i]` is not shown is dealt anew from `seeds[i]`."""
-        dealt = states.copy()
+        """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`."""
+        dealt = self.taken(states, np.arange(states.size))
         self.loops.determinise_batch(dealt, seats, seeds)
         return dealt
 

@@ -127,6 +127,6 @@ def random_batch(states, draws, mask, actions):
 
 
 def greedy_batch(states, draws, mask, scratch, actions):
-    """The scripted choice of the seat to move in every state; `mask` and `scratch[0]` are scratch."""
+    """The scripted choice of the seat to move in every state; `mask`, `scratch[0]` are scratch."""
     for i in range(states.size):
         actions[i] = greedy(states[i], draws[i], mask, scratch)

@@ -200,7 +200,7 @@ def play_games(
         for number in np.unique(movers):
             games = running[movers == number]
             draws = np.array([chance[i].random() for i in games])
-            seen = game.concealed(states[games], seats[games])
+            seen = game.concealed(game.taken(states, games), seats[games])
             actions = players[number].choose(seen, seats[games], draws)
             game.loops.apply_batch(states, games, actions)
         lengths[running] += 1

@@ -21,7 +21,6 @@ from armarl.faces import (
     deal_number,
     make_face_game,
     observation_box,
-    warm_up,
 )
 from armarl.game import Game
 from armarl.players import Player, make_player
@@ -100,7 +99,6 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         """
         number = None if seed is None else deal_number(seed)
         super().reset(seed=seed)
-        warm_up(self.game)
         self._states = np.full(1, self.game.blank)
         self.seat = self._fixed_seat
         if self.seat is None:

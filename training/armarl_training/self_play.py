@@ -97,7 +97,7 @@ class SelfPlayVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{}] * self.num_envs
         if over.size:
             rewards[over] = self._returns(over, illegal[over])
-            final = self.game.views(self.states[over], self.seats[over])[0]
+            final = self.game.views(self.game.taken(self.states, over), self.seats[over])[0]
             for k, i in enumerate(over):
                 infos[i] = self._end(int(i), float(rewards[i]), final[k])
             self._start(over)
@@ -165,7 +165,7 @@ class SelfPlayVecEnv(VecEnv):
                 return
             for slot in np.unique(movers[waiting]):
                 games = waiting[movers[waiting] == slot]
-                seen = self.game.concealed(self.states[games], seats[games])
+                seen = self.game.concealed(self.game.taken(self.states, games), seats[games])
                 draws = self.rng.random(games.size)
                 actions = self.pool.players[slot].choose(seen, seats[games], draws)
                 self.game.loops.apply_batch(self.states, games, actions)

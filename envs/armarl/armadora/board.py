@@ -55,7 +55,7 @@ def _small_sets() -> list[frozenset[int]]:
 
 
 def _small_set_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Per small set the lines around it, as two words; per line the sets which it bounds (-1: none)."""
+    """Per small set the lines around it, in two words; per line the sets it bounds (-1: none)."""
     east, south = [], []
     sets_at_line: list[list[int]] = [[] for _ in range(LINES)]
     for number, squares in enumerate(_small_sets()):

@@ -10,6 +10,7 @@ import numpy as np
 
 from armarl.armadora.actions import VALUES
 from armarl.armadora.board import (
+    ALL_SQUARES,
     LINE_EAST,
     LINE_SOUTH,
     LINES,
@@ -25,7 +26,8 @@ from armarl.armadora.rules import (
     count,
     gold_in,
     known_squares,
-    points,
+    lowest,
+    player_points_in,
     territory,
     unseen,
 )
@@ -175,32 +177,33 @@ def _turn(s, seat, out, at):
 @kernel
 def _territories(s, seat, known, out, at):
     """territory_size, territory_free, territory_gold, territory_points, territory_hidden."""
-    remaining = (1 << SQUARES) - 1
+    blocks = 3 + 2 * s.players
+    remaining = ALL_SQUARES
     while remaining:
+        first = lowest(remaining)
         squares = territory(s, remaining & -remaining)
         remaining &= ~squares
-        _spread(squares, count(squares) / np.float32(40), out, at)
-        _spread(squares, count(squares & s.free) / np.float32(32), out, at + SQUARES)
-        _spread(squares, gold_in(s, squares) / np.float32(40), out, at + 2 * SQUARES)
-        for k in range(s.players):
-            held = s.warriors[(seat + k) % s.players] & squares
-            total = 0
-            for square in range(SQUARES):
-                if (held & known) >> square & 1:
-                    total += points(s, square)
-            block = at + (3 + k) * SQUARES
-            _spread(squares, total / np.float32(_POINTS_SCALE), out, block)
-            block += s.players * SQUARES
-            _spread(squares, count(held & ~known) / np.float32(_POINTS_SCALE), out, block)
-    return at + (3 + 2 * s.players) * SQUARES
+        _territory(s, seat, squares, known, out, at + first)
+        for square in range(first + 1, SQUARES):  # its other squares show the same numbers
+            if (squares >> square) & 1:
+                for block in range(blocks):
+                    out[at + block * SQUARES + square] = out[at + block * SQUARES + first]
+    return at + blocks * SQUARES
 
 
 @kernel
-def _spread(squares, number, out, at):
-    """Write a number at every square of a set."""
-    for square in range(SQUARES):
-        if (squares >> square) & 1:
-            out[at + square] = number
+def _territory(s, seat, squares, known, out, at):
+    """The numbers of one territory, at its first square."""
+    out[at] = count(squares) / np.float32(40)
+    out[at + SQUARES] = count(squares & s.free) / np.float32(32)
+    out[at + 2 * SQUARES] = gold_in(s, squares) / np.float32(40)
+    at += 3 * SQUARES
+    for k in range(s.players):
+        player = (seat + k) % s.players
+        shown = player_points_in(s, player, squares & known)
+        hidden = count(s.warriors[player] & squares & ~known)
+        out[at + k * SQUARES] = shown / np.float32(_POINTS_SCALE)
+        out[at + (s.players + k) * SQUARES] = hidden / np.float32(_POINTS_SCALE)
 
 
 @kernel

@@ -163,6 +163,12 @@ def count(squares):
 
 
 @kernel
+def lowest(squares):
+    """The first square of a set that is not empty."""
+    return count((squares & -squares) - 1)
+
+
+@kernel
 def territory(s, squares):
     """ARM-4: all squares connected to `squares` through lines without a palisade."""
     east = ALL_EAST & ~s.east
@@ -314,9 +320,11 @@ def _reinforceable(s, player):
 @kernel
 def _is_reinforced(s, squares):
     """Whether a reinforcement lies in a set of squares."""
-    for square in range(SQUARES):
-        if s.reinforced[square] and (squares >> square) & 1:
+    held = squares & all_warriors(s)
+    while held:
+        if s.reinforced[lowest(held)]:
             return True
+        held &= held - 1
     return False
 
 
@@ -440,7 +448,7 @@ def _go_on_after_power(s):
 
 @kernel
 def _end_turn(s):
-    """ARM-8, ARM-14: on to the next player who has not passed. ARM-15: all have, the game is over."""
+    """ARM-8, ARM-14: on to the next player who has not passed. ARM-15: if all have, it is over."""
     s.stage = TURN
     for step in range(1, s.players + 1):
         player = (s.to_move + step) % s.players
@@ -478,19 +486,29 @@ def points_in(s, side, squares):
     """ARM-16: the points of a side in a territory."""
     total = 0
     for player in range(side, s.players, side_count(s)):
-        held = s.warriors[player] & squares
-        for square in range(SQUARES):
-            if (held >> square) & 1:
-                total += points(s, square)
+        total += player_points_in(s, player, squares)
+    return total
+
+
+@kernel
+def player_points_in(s, player, squares):
+    """The points of a player's own Warriors on a set of squares."""
+    total = 0
+    held = s.warriors[player] & squares
+    while held:
+        total += points(s, lowest(held))
+        held &= held - 1
     return total
 
 
 @kernel
 def _tie_breaker(s, squares):
     """ARM-29: the side whose player put a reinforcement in this territory, or -1."""
-    for square in range(SQUARES):
-        if s.reinforced[square] and (squares >> square) & 1:
-            return side_of(s, s.reinforced[square] - 1)
+    held = squares & all_warriors(s)
+    while held:
+        if s.reinforced[lowest(held)]:
+            return side_of(s, s.reinforced[lowest(held)] - 1)
+        held &= held - 1
     return -1
 
 
@@ -610,11 +628,11 @@ def known_squares(s, seat):
 
 @kernel
 def conceal(s, seat):
-    """Take out of `s` all that a seat is not shown: hidden values become 0, and other hands empty."""
+    """Take out of `s` what a seat is not shown: hidden values become 0, and other hands empty."""
     hidden = all_warriors(s) & ~known_squares(s, seat)
-    for square in range(SQUARES):
-        if (hidden >> square) & 1:
-            s.value[square] = 0
+    while hidden:
+        s.value[lowest(hidden)] = 0
+        hidden &= hidden - 1
     for player in range(s.players):
         if player != seat:
             s.hand[player, :] = 0
@@ -626,9 +644,9 @@ def unseen(s, player, v, known):
     """Warriors of value v + 1 that a player had and that are not among the `known` squares."""
     n = np.int64(WARRIORS[s.players, v])
     held = s.warriors[player] & known
-    for square in range(SQUARES):
-        if (held >> square) & 1 and s.value[square] == v + 1:
-            n -= 1
+    while held:
+        n -= s.value[lowest(held)] == v + 1
+        held &= held - 1
     return n
 
 
