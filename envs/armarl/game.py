@@ -84,6 +84,16 @@ class Game:
         """The compiled loops of `armarl.loops`, with this game's verbs."""
         return _compiled_loops(self.name)
 
+    @cached_property
+    def warm(self) -> bool:
+        """Reading it compiles what a game in play needs, so that no later step has to."""
+        states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
+        observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
+        self.loops.deal(states, 0, 0, True)
+        self.loops.view(states, 0, 0, observation, mask)
+        self.loops.play(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
+        return True
+
     @property
     def variant(self) -> dict[str, Any]:
         """What a saved policy or record must agree on, as plain JSON types."""

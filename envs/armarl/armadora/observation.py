@@ -23,13 +23,13 @@ from armarl.armadora.rules import (
     OVER,
     PALISADES,
     STAGE_NAMES,
+    WARRIORS,
     count,
     gold_in,
     known_squares,
     lowest,
     player_points_in,
     territory,
-    unseen,
 )
 from armarl.compiled import kernel
 from armarl.tables import Block, ObservationTable
@@ -149,16 +149,25 @@ def _pieces(s, seat, known, out, at):
         out[at + v] = s.hand[seat, v] / np.float32(_VALUE_SCALE[v])
     at += VALUES
     for k in range(s.players):
-        player = (seat + k) % s.players
-        for v in range(VALUES):
-            n = unseen(s, player, v, known)
-            if k == 0:
-                n -= s.hand[seat, v]
-            out[at + v] = n / np.float32(_VALUE_SCALE[v])
-        at += VALUES
+        at = _unseen(s, (seat + k) % s.players, seat, known, out, at)
     for k in range(s.players):
         out[at + k] = s.hand_size[(seat + k) % s.players] / np.float32(_MOST_WARRIORS)
     return at + s.players
+
+
+@kernel
+def _unseen(s, player, seat, known, out, at):
+    """unseen, of one player: what he had at the start, less all that this seat is shown."""
+    for v in range(VALUES):
+        own = s.hand[player, v] if player == seat else 0
+        out[at + v] = np.float32(WARRIORS[s.players, v]) - own
+    held = s.warriors[player] & known
+    while held:
+        out[at + s.value[lowest(held)] - 1] -= 1
+        held &= held - 1
+    for v in range(VALUES):
+        out[at + v] /= np.float32(_VALUE_SCALE[v])
+    return at + VALUES
 
 
 @kernel
@@ -213,12 +222,14 @@ def _tokens(s, seat, out, at):
         out[at + site] = s.arrows[SITE_SQUARES[site]] / np.float32(2)
     at += SITES
     for k in range(s.players):
+        owner = (seat + k) % s.players + 1
         for site in range(SITES):
-            out[at + site] = s.reinforced[SITE_SQUARES[site]] == (seat + k) % s.players + 1
+            out[at + site] = s.reinforced[SITE_SQUARES[site]] == owner
         at += SITES
     for k in range(s.players):
+        own = s.character[(seat + k) % s.players]
         for character in range(_CHARACTERS):
-            out[at + character] = s.character[(seat + k) % s.players] == character + 1
+            out[at + character] = own == character + 1
         at += _CHARACTERS
     for k in range(s.players):
         player = (seat + k) % s.players
