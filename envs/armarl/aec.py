@@ -95,6 +95,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             options: ignored.
         """
         number = secrets.randbits(63) if seed is None else deal_number(seed)
+        self.game.warm_up()
         first = "_states" not in self.__dict__
         if first:
             self._states = np.full(1, self.game.blank)

@@ -84,15 +84,9 @@ class Game:
         """The compiled loops of `armarl.loops`, with this game's verbs."""
         return _compiled_loops(self.name)
 
-    @cached_property
-    def warm(self) -> bool:
-        """Reading it compiles what a game in play needs, so that no later step has to."""
-        states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
-        observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
-        self.loops.deal(states, 0, 0, True)
-        self.loops.view(states, 0, 0, observation, mask)
-        self.loops.play(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
-        return True
+    def warm_up(self) -> None:
+        """Compile, at the first call for this variant, what a game in play needs."""
+        _warm_up(self)
 
     @property
     def variant(self) -> dict[str, Any]:
@@ -187,6 +181,15 @@ class Game:
         if seat is not None and not 0 <= seat < self.players:
             raise ValueError(f"seat must be in 0 to {self.players - 1}, not {seat}")
         return seat
+
+
+@cache
+def _warm_up(game: Game) -> None:
+    states, mask = np.full(1, game.blank), np.zeros(len(game.actions), np.int8)
+    observation, returns = np.zeros(game.observation.size, np.float32), np.zeros(game.players)
+    game.loops.deal(states, 0, 0, True)
+    game.loops.view(states, 0, 0, observation, mask)
+    game.loops.play(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
 
 
 def make_game(name: str, **options: Any) -> Game:

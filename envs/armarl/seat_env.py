@@ -99,7 +99,7 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         """
         number = None if seed is None else deal_number(seed)
         super().reset(seed=seed)
-        assert self.game.warm
+        self.game.warm_up()
         self._states = np.full(1, self.game.blank)
         self.seat = self._fixed_seat
         if self.seat is None:
