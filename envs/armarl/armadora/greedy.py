@@ -1,16 +1,9 @@
-"""A scripted player of Armadora that looks one action ahead, at what that player is shown.
+"""A scripted player of Armadora: it looks one action ahead and takes what looks best.
 
-It judges a position mine by mine. Its side's lead in points around the mine, set against all that
-may still change that lead, gives a chance to take the gold; the sum over the mines is the position's
-worth in gold. Where palisades may still divide a territory, a Warrior counts the less the more
-steps over open lines it stands from the mine, so walls matter before they close. Warriors in hand
-count where squares are free, so that it does not waste a 5 where a 1 suffices.
+How good a position looks is judged in `judgement`; here the actions of each kind are compared.
 """
 
 from __future__ import annotations
-
-import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,19 +19,18 @@ from armarl.armadora.actions import (
     VALUES,
     WARRIOR,
 )
-from armarl.armadora.board import (
-    ALL_EAST,
-    ALL_SOUTH,
-    COLUMNS,
-    LINE_EAST,
-    LINE_SOUTH,
-    LINES,
-    MINE_SQUARES,
-    MINES,
-    SITE_SQUARES,
-    SITES,
-    SMALLEST_TERRITORY,
-    SQUARES,
+from armarl.armadora.board import LINES, SITE_SQUARES, SITES
+from armarl.armadora.judgement import (
+    UNIT,
+    expect_points,
+    outlooks_of,
+    points_in_hand,
+    reserves_of,
+    sides_of,
+    steps_to_mines,
+    worth_with_less,
+    worth_with_palisade,
+    worth_with_points,
 )
 from armarl.armadora.rules import (
     ELF_CHARACTER,
@@ -46,297 +38,15 @@ from armarl.armadora.rules import (
     ORC_CHARACTER,
     SECOND_PALISADE,
     TURN,
-    all_warriors,
-    count,
-    has_gold,
     known_squares,
     legal,
-    side_count,
     side_of,
-    territory,
-    unseen,
 )
 from armarl.compiled import kernel
 
-# Tuned by matches between versions of this player, 200 to 400 games for each value tried.
-STEP_WEIGHT = 0.65  # of a Warrior's weight left per step away, where the territory is large
-SIZE_WEIGHT = 0.02  # a territory keeps more of it by this for every square that it is smaller
-END_VARIANCE = 0.1  # squared points; a tie is an even chance, one point more is nearly sure
-FREE_VARIANCE = 1.0  # squared points that a free square adds to the variance of a lead
-RESERVE_VARIANCE = 10.0  # and that it adds for each point in hand per free square of the board
-RESERVE_WEIGHT = 1.7  # points in hand go where there is gold: more than evenly to free squares
 TIE_POINTS = 0.5  # points that it is worth to win ties (ARM-29)
 POWER_GOLD = 0.5  # gold that a power must gain; there are few, and they keep
 JITTER = 0.01  # gold; below it, actions are equally good and the draw decides
-UNIT = 4  # expected points are kept as whole numbers of quarters
-DIGITS = 5  # binary digits of the most that one Warrior may be worth, 6 points
-STEP_BITS = 6  # bits of a number of steps; all of them set: there is no way
-NO_WAY = (1 << STEP_BITS) - 1
-
-
-class Sides(NamedTuple):
-    """What lies on the board: each side's points as digits (see `_digits`), and hidden Warriors."""
-
-    own: tuple[int, ...]
-    rival: tuple[int, ...]
-    other: tuple[int, ...]  # the third side's, with three players
-    hidden: int
-
-
-class Reserves(NamedTuple):
-    """What the hands may still change."""
-
-    lead: float  # points in hand, own side's less the rival's
-    other_lead: float  # the same against the third side
-    weight: float  # of such a lead, for each free square near a mine
-    free_variance: float  # of a lead in points, for each free square nearby
-    hidden_variance: float  # for each hidden Warrior nearby
-
-
-class Outlook(NamedTuple):
-    """What stands around one mine; every square counts by its steps from the mine."""
-
-    lead: float  # points, own side's less the rival's
-    other_lead: float
-    free: float  # free squares
-    hidden: float  # Warriors of unknown value
-    step_weight: float  # what each step leaves of a square's weight
-
-
-# --- what the player to move expects -------------------------------------------------------------
-
-
-@kernel
-def _hidden_values(s, player, known):
-    """Mean and variance of the values of a player's Warriors which the player to move is not shown."""
-    n, total, squares = 0, 0, 0
-    for v in range(VALUES):
-        k = unseen(s, player, v, known)
-        if player == s.to_move:
-            k -= s.hand[player, v]
-        n += k
-        total += k * (v + 1)
-        squares += k * (v + 1) * (v + 1)
-    mean = total / max(n, 1)
-    return mean, squares / max(n, 1) - mean * mean
-
-
-@kernel
-def _expect_points(s, t, known):
-    """Write into `t.value` what each Warrior is worth (ARM-30), known or on average, in units."""
-    for player in range(s.players):
-        mean, _ = _hidden_values(s, player, known)
-        for square in range(SQUARES):
-            if (s.warriors[player] >> square) & 1:
-                worth = float(s.value[square]) if (known >> square) & 1 else mean
-                worth += (s.reinforced[square] > 0) - float(s.arrows[square])
-                t.value[square] = int(max(worth, 0.0) * UNIT + 0.5)
-
-
-@kernel
-def _points_in_hand(s, player, known):
-    """Points that a player may still place, known or on average."""
-    if s.passed[player]:
-        return 0.0
-    if player != s.to_move:
-        return _hidden_values(s, player, known)[0] * s.hand_size[player]
-    total = 0.0
-    for v in range(VALUES):
-        total += s.hand[player, v] * (v + 1)
-    return total
-
-
-@kernel
-def _reserve(s, side, known):
-    """Points in hand of a side."""
-    total = 0.0
-    for player in range(side, s.players, side_count(s)):
-        total += _points_in_hand(s, player, known)
-    return total
-
-
-@kernel
-def _reserves(s, side, known):
-    """What the hands may still change, from the point of view of a side."""
-    sides = side_count(s)
-    own = _reserve(s, side, known)
-    rival = _reserve(s, (side + 1) % sides, known)
-    other = _reserve(s, (side + 2) % sides, known)
-    per_free_square = 1.0 / max(count(s.free), 1)
-    variance = 0.0
-    for player in range(s.players):
-        variance += _hidden_values(s, player, known)[1] / s.players
-    in_hand = own + (rival + other) / 2
-    return Reserves(
-        own - rival,
-        own - other,
-        RESERVE_WEIGHT * per_free_square,
-        FREE_VARIANCE + RESERVE_VARIANCE * in_hand * per_free_square,
-        variance,
-    )
-
-
-# --- the board in sets of squares ----------------------------------------------------------------
-
-
-@kernel
-def _digit(t, side, digit):
-    """The side's Warriors in whose expected points this binary digit is 1."""
-    squares = 0
-    for player in range(side, t.players, side_count(t)):
-        for square in range(SQUARES):
-            standing = (t.warriors[player] >> square) & 1
-            squares |= (standing & (np.int64(t.value[square]) >> digit)) << square
-    return squares
-
-
-@kernel
-def _digits(t, side):
-    """A side's expected points: for each of their `DIGITS` binary digits a set of squares."""
-    return (
-        _digit(t, side, 0),
-        _digit(t, side, 1),
-        _digit(t, side, 2),
-        _digit(t, side, 3),
-        _digit(t, side, 4),
-    )
-
-
-@kernel
-def _points_on(digits, squares):
-    """Expected points on a set of squares."""
-    units = 0
-    for digit in range(DIGITS):
-        units += count(digits[digit] & squares) << digit
-    return units / UNIT
-
-
-@kernel
-def _step(t, squares):
-    """A set of squares and its neighbours over open lines."""
-    east, south = ALL_EAST & ~t.east, ALL_SOUTH & ~t.south
-    grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
-    return grown | ((squares & south) << COLUMNS) | ((squares >> COLUMNS) & south)
-
-
-@kernel
-def _step_weight(t, squares):
-    """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
-    to_spare = count(squares) - 2 * SMALLEST_TERRITORY
-    if t.palisades_left == 0 or to_spare < 0:
-        return 1.0
-    return max(STEP_WEIGHT, 1.0 - SIZE_WEIGHT * (to_spare + 1))
-
-
-@kernel
-def _steps_to_mines(t, square):
-    """The number of steps from a square to each mine, `STEP_BITS` bits for each in one integer."""
-    steps, distance = (1 << STEP_BITS * MINES) - 1, 0
-    ring = reached = 1 << square
-    while ring:
-        for mine in range(MINES):
-            if has_gold(ring, mine):
-                steps ^= (NO_WAY ^ distance) << STEP_BITS * mine
-        grown = _step(t, reached)
-        ring, reached = grown & ~reached, grown
-        distance += 1
-    return steps
-
-
-# --- the worth of positions ----------------------------------------------------------------------
-
-
-@kernel
-def _outlook(t, sides, mine):
-    """What stands around a mine, ring by ring of squares equally many steps away."""
-    ring = 1 << MINE_SQUARES[mine]
-    squares = territory(t, ring)
-    step_weight = _step_weight(t, squares)
-    if step_weight == 1.0:
-        ring = squares
-    reached, weight = ring, 1.0
-    lead = other_lead = free = hidden = 0.0
-    while ring:
-        own = _points_on(sides.own, ring)
-        lead += weight * (own - _points_on(sides.rival, ring))
-        if side_count(t) > 2:
-            other_lead += weight * (own - _points_on(sides.other, ring))
-        free += weight * count(ring & t.free)
-        hidden += weight * count(ring & sides.hidden)
-        grown = _step(t, reached)
-        ring, reached = grown & ~reached, grown
-        weight *= step_weight
-    return Outlook(lead, other_lead, free, hidden, step_weight)
-
-
-@kernel
-def _outlooks(t, sides):
-    """The outlooks of all mines."""
-    return (
-        _outlook(t, sides, 0),
-        _outlook(t, sides, 1),
-        _outlook(t, sides, 2),
-        _outlook(t, sides, 3),
-        _outlook(t, sides, 4),
-        _outlook(t, sides, 5),
-        _outlook(t, sides, 6),
-        _outlook(t, sides, 7),
-    )
-
-
-@kernel
-def _step_up(lead, variance):
-    """The chance that a lead stays one: 1/2 at none, near 1 far beyond its deviation."""
-    return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
-
-
-@kernel
-def _chance(t, view, reserves, gain, other_gain, filled, spent):
-    """The chance at a mine, after gains on the rivals, squares filled and points spent from the hand."""
-    free = max(view.free - filled, 0.0)
-    variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
-    weight = min(reserves.weight * free, 1.0)
-    p = _step_up(view.lead + gain + weight * (reserves.lead - spent), variance)
-    if side_count(t) > 2:
-        lead = view.other_lead + other_gain + weight * (reserves.other_lead - spent)
-        p *= _step_up(lead, variance)
-    return p
-
-
-@kernel
-def worth_with_less(t, views, reserves, spent):
-    """Expected gold when the hand is poorer by some points and nothing else changes."""
-    gold = 0.0
-    for mine in range(MINES):
-        gold += t.gold[mine] * _chance(t, views[mine], reserves, 0.0, 0.0, 0.0, spent)
-    return gold
-
-
-@kernel
-def worth_with_palisade(t, sides, reserves, line):
-    """Expected gold with a palisade on a line."""
-    east, south = t.east, t.south
-    t.east |= LINE_EAST[line]
-    t.south |= LINE_SOUTH[line]
-    gold = 0.0
-    for mine in range(MINES):
-        view = _outlook(t, sides, mine)
-        gold += t.gold[mine] * _chance(t, view, reserves, 0.0, 0.0, 0.0, 0.0)
-    t.east, t.south = east, south
-    return gold
-
-
-@kernel
-def worth_with_points(t, views, reserves, steps, gain, other_gain, filled, spent):
-    """Expected gold after gains on the rivals at a square which is `steps` from the mines."""
-    gold = 0.0
-    for mine in range(MINES):
-        view, distance = views[mine], (steps >> STEP_BITS * mine) & NO_WAY
-        weight = 0.0 if distance == NO_WAY else view.step_weight**distance
-        gold += t.gold[mine] * _chance(
-            t, view, reserves, weight * gain, weight * other_gain, weight * filled, spent
-        )
-    return gold
 
 
 # --- the best action of each kind: its worth, and its id or -1 -----------------------------------
@@ -354,7 +64,7 @@ def best_warrior(t, views, reserves, mask, first, draw):
     best, choice = -1.0, -1
     for site in range(SITES):
         if (t.free >> SITE_SQUARES[site]) & 1:
-            steps = _steps_to_mines(t, SITE_SQUARES[site])
+            steps = steps_to_mines(t, SITE_SQUARES[site])
             for v in range(VALUES):
                 action = first + v * SITES + site
                 if mask[action]:
@@ -385,7 +95,7 @@ def best_reinforcement(t, views, reserves, mask, draw):
     for site in range(SITES):
         action = REINFORCEMENT + site
         if mask[action]:
-            steps = _steps_to_mines(t, SITE_SQUARES[site])
+            steps = steps_to_mines(t, SITE_SQUARES[site])
             gold = worth_with_points(t, views, reserves, steps, n, n, 0.0, 0.0)
             gold += _jitter(draw, action)
             if gold > best:
@@ -403,7 +113,7 @@ def best_arrow(t, views, reserves, sides, mask, draw):
         if mask[action]:
             hit = min(t.value[square] / UNIT, 1.0)
             on_rival = hit * ((rivals >> square) & 1)
-            steps = _steps_to_mines(t, square)
+            steps = steps_to_mines(t, square)
             gold = worth_with_points(t, views, reserves, steps, on_rival, hit - on_rival, 0.0, 0.0)
             gold += _jitter(draw, action)
             if gold > best:
@@ -413,12 +123,12 @@ def best_arrow(t, views, reserves, sides, mask, draw):
 
 @kernel
 def best_reading(t, views, reserves, now, mask, draw):
-    """The hidden Warrior on whose value most gold hangs (ARM-23): what a point more or less moves."""
+    """The hidden Warrior on whose value most gold hangs, by what a point moves (ARM-23)."""
     best, choice = -1.0, -1
     for site in range(SITES):
         action = MAGE + site
         if mask[action]:
-            steps = _steps_to_mines(t, SITE_SQUARES[site])
+            steps = steps_to_mines(t, SITE_SQUARES[site])
             more = worth_with_points(t, views, reserves, steps, 1.0, 1.0, 0.0, 0.0)
             less = worth_with_points(t, views, reserves, steps, -1.0, -1.0, 0.0, 0.0)
             gold = now + more - less + _jitter(draw, action)
@@ -455,17 +165,13 @@ def greedy(s, draw, mask, scratch):
     legal(s, mask)
     scratch[0] = s
     t = scratch[0]
-    me, side, n = np.int64(s.to_move), side_of(s, s.to_move), side_count(s)
+    me = np.int64(s.to_move)
+    side = side_of(s, me)
     known = known_squares(s, me)
-    _expect_points(s, t, known)
-    sides = Sides(
-        _digits(t, side),
-        _digits(t, (side + 1) % n),
-        _digits(t, (side + 2) % n),
-        all_warriors(s) & ~known,
-    )
-    reserves = _reserves(s, side, known)
-    views = _outlooks(t, sides)
+    expect_points(s, t, known)
+    sides = sides_of(t, side, known)
+    reserves = reserves_of(s, side, known)
+    views = outlooks_of(t, sides)
     now = worth_with_less(t, views, reserves, 0.0)
 
     best, choice = best_palisade(t, sides, reserves, mask, PALISADE, draw)
@@ -480,7 +186,7 @@ def greedy(s, draw, mask, scratch):
             best, choice = gold, action
     if s.stage == TURN:
         # Passing gives up the own hand; where that costs nothing more, it ends the game soonest.
-        passing = worth_with_less(t, views, reserves, _points_in_hand(s, me, known))
+        passing = worth_with_less(t, views, reserves, points_in_hand(s, me, known))
         if passing + JITTER >= best:
             choice = PASS
         if s.advanced and s.powers[me] > 0:
