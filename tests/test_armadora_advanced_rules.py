@@ -145,6 +145,20 @@ def test_arm_22_turn_simply_ends_after_the_elfs_arrow():
     assert table.legal == {"pass"}
 
 
+def test_arm_22_turn_simply_ends_with_a_reinforcement_that_has_no_place():
+    """He still has the token, but none of his Warriors is in a full territory."""
+    table = Table(characters="mage orc").play("W1 a1", "W1 h5")
+    table.spend("P", until=lambda: table.to_move == 1 and not table.legal_of("P")).play("pass")
+    while table.hand_sizes[0]:
+        free = dict(zip(SQUARES, table.seen_by(0, "territory_free"), strict=True))
+        warriors = [text for text in sorted(table.legal) if text.startswith("W")]
+        table.play(next(text for text in warriors if free[text.split()[1]] > 1))
+    assert kinds(table) == {"mage", "pass"}
+    table.play("mage h5")
+    assert (table.stage, table.to_move, table.reinforcements) == ("turn", 0, [1, 1])
+    assert table.legal == {"pass"}
+
+
 # --- the Mage ------------------------------------------------------------------------------------
 
 
