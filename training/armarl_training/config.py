@@ -17,7 +17,7 @@ class ConfigError(ValueError):
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class NetworkConfig(_Section):
@@ -41,6 +41,16 @@ class PPOConfig(_Section):
     entropy: float = Field(0.01, ge=0)
     value_coefficient: float = Field(0.5, ge=0)
     max_gradient_norm: float = Field(0.5, gt=0)
+
+
+class ImitationConfig(_Section):
+    """A head start by imitating the greedy player; `games: 0` leaves it out."""
+
+    games: int = Field(0, ge=0)
+    games_at_once: Positive = 256
+    exploration: float = Field(0.15, ge=0, le=1, description="part of the actions that are random")
+    learning_rate: float = Field(1e-3, gt=0)
+    minibatch: Positive = 512
 
 
 class OpponentConfig(_Section):
@@ -83,6 +93,7 @@ class TrainingConfig(_Section):
     threads: Positive = Field(2, description="of torch")
     network: NetworkConfig = NetworkConfig()
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
+    imitation: ImitationConfig = ImitationConfig()  # type: ignore[call-arg]
     opponents: OpponentConfig = OpponentConfig()  # type: ignore[call-arg]
     evaluation: EvaluationConfig = EvaluationConfig()  # type: ignore[call-arg]
 
@@ -118,7 +129,7 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
     for override in overrides or []:
         _override(settings, override)
     try:
-        return TrainingConfig(**settings)
+        return TrainingConfig.model_validate(settings)
     except ValidationError as error:
         raise ConfigError(f"{path}:\n" + "\n".join(_explain(error))) from error
 
@@ -132,7 +143,10 @@ def _override(settings: dict[str, Any], override: str) -> None:
         settings = settings.setdefault(section, {})
         if not isinstance(settings, dict):
             raise ConfigError(f"{key}: {section} is a value, no section")
-    settings[name] = yaml.safe_load(value)
+    try:
+        settings[name] = yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{override!r}: the value is no YAML: {error}") from error
 
 
 def _explain(error: ValidationError) -> list[str]:

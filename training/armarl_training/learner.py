@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,11 @@ from stable_baselines3.common.logger import configure
 
 from armarl.game import Game, make_game
 from armarl.matches import play_match
-from armarl.players import GreedyPlayer, Player, RandomPlayer
+from armarl.players import GreedyPlayer, Player, RandomPlayer, make_player
 from armarl.policies import NetworkPlayer, load_policy, save_policy
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig
+from armarl_training.imitation import imitate
 from armarl_training.networks import policy_tensors
 from armarl_training.self_play import OpponentPool, SelfPlayVecEnv
 
@@ -45,6 +46,7 @@ class Run:
         self.config = config
         self.folder = folder
         self.game = _make_game(config)
+        _check_opponents(config, self.game)
         self.snapshots: list[int] = []  # decisions at which the selves in the pool were taken
         self.seconds_before = 0.0  # spent by earlier parts of this run
         self.started = time.monotonic()
@@ -106,13 +108,33 @@ class Run:
     def train(self, progress: Progress | None = None) -> bool:
         """Train to the end, or until a signal asks to stop; True when it came to the end."""
         self.model.set_logger(configure(str(self.folder / "tensorboard"), ["tensorboard"]))
+        if self.decisions == 0:
+            self._imitate(progress)
         callback = _RunCallback(self, progress)
         with _stop_on_signal(callback):
             remaining = self.config.total_decisions - self.decisions
             if remaining > 0:
-                self.model.learn(remaining, callback=callback, reset_num_timesteps=False)
+                with suppress(_Stop):
+                    self.model.learn(remaining, callback=callback, reset_num_timesteps=False)
         save_checkpoint(self)
         return not callback.stopped
+
+    def _imitate(self, progress: Progress | None) -> None:
+        """The head start; a run that is stopped during it begins it again."""
+
+        def report(played: int, games: int, right: float) -> None:
+            if progress:
+                progress(0, self.config.total_decisions, {f"imitated {played}/{games}": right})
+
+        imitate(
+            self.game,
+            self.model.policy,
+            GreedyPlayer(self.game),
+            self.config.imitation,
+            self.config.reward,
+            self.config.seed,
+            report,
+        )
 
     def export(self, strength: list[dict[str, Any]] | None = None) -> Path:
         """Write the policy with its metadata; `strength` are results of matches."""
@@ -151,9 +173,10 @@ def start_run(config: TrainingConfig, folder: str | Path) -> Run:
     folder = Path(folder)
     if (folder / "config.yaml").exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
+    run = Run(config, folder)  # first, so that a refused configuration leaves no folder
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.yaml").write_text(config.dump(), encoding="utf-8")
-    return Run(config, folder)
+    return run
 
 
 def resume_run(folder: str | Path) -> Run:
@@ -173,8 +196,12 @@ def resume_run(folder: str | Path) -> Run:
     return run
 
 
+class _Stop(Exception):  # noqa: N818 - no error
+    """Leaves `MaskablePPO.learn` between two rollouts; nothing else ends it there."""
+
+
 class _RunCallback(BaseCallback):
-    """Between two rollouts: refresh the opponents, take snapshots, save, report, and stop."""
+    """Between two rollouts: stop, or refresh the opponents, take snapshots, save and report."""
 
     def __init__(self, run: Run, progress: Progress | None) -> None:
         super().__init__()
@@ -185,6 +212,9 @@ class _RunCallback(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         run = self.run
+        limit = run.config.time_limit_minutes
+        if self.stopped or (limit is not None and run.seconds > 60 * limit):
+            raise _Stop
         if run.decisions - max(run.snapshots, default=0) >= run.config.opponents.snapshot_every:
             run.take_snapshot()
         run.refresh_pool()
@@ -203,11 +233,6 @@ class _RunCallback(BaseCallback):
     def _on_step(self) -> bool:
         return True
 
-    def _on_rollout_end(self) -> None:
-        limit = self.run.config.time_limit_minutes
-        if limit is not None and self.run.seconds > 60 * limit:
-            self.model._total_timesteps = self.run.decisions  # the last update of this run
-
 
 @contextmanager
 def _stop_on_signal(callback: _RunCallback) -> Any:
@@ -215,7 +240,6 @@ def _stop_on_signal(callback: _RunCallback) -> Any:
 
     def stop(number: int, frame: Any) -> None:
         callback.stopped = True
-        callback.model._total_timesteps = 0  # `learn` ends when that many decisions are done
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -233,6 +257,15 @@ def _make_game(config: TrainingConfig) -> Game:
     except (TypeError, ValueError) as error:
         raise ConfigError(f"game, options or reward: {error}") from error
     return game
+
+
+def _check_opponents(config: TrainingConfig, game: Game) -> None:
+    """Refuse before the training, not after it, opponents who cannot measure the policy."""
+    try:
+        for opponent in config.evaluation.opponents:
+            make_player(opponent, game)
+    except ValueError as error:
+        raise ConfigError(f"evaluation.opponents: {error}") from error
 
 
 def _make_model(config: TrainingConfig, env: SelfPlayVecEnv) -> MaskablePPO:

@@ -53,6 +53,8 @@ class SelfPlayVecEnv(VecEnv):
     An illegal action ends the game with -1 for the learner, as in every face.
     """
 
+    render_mode = None  # SB3 warns of environments without it
+
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
         low, high = game.observation.bounds()
         self.game = game
