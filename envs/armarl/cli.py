@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    options = _parse(arguments)
     try:
         return int(options.run(options))
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
@@ -26,6 +26,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, EOFError):
         print("\nstopped", file=sys.stderr)
         return 130
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; `train` takes key=value after its options too, where argparse would not."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    settings = [text for text in rest if "=" in text and not text.startswith("-")]
+    if rest and (options.command != "train" or settings != rest):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if settings:
+        options.settings = [*options.settings, *settings]
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -121,6 +133,9 @@ def _info(options: argparse.Namespace) -> int:
         print(f"# {game.name}, version {game.version}: {game.players} players, {game.options}\n")
         print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
         print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
+    elif not Path(options.subject).exists():
+        names = ", ".join(GAME_NAMES)
+        raise ValueError(f"{options.subject!r} is neither a game ({names}) nor a saved policy")
     else:
         print(json.dumps(read_policy_metadata(options.subject), indent=2))
     return 0

@@ -131,6 +131,7 @@ def play_match(
 
 
 def _run(jobs: list[Any], workers: int) -> Any:
+    workers = min(workers, len(jobs))
     if workers == 1:
         yield from map(_play_deals, jobs)
         return

@@ -98,9 +98,10 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
     """
     from safetensors.numpy import save
 
+    text = json.dumps(metadata)
     data = save(
         {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()},
-        {"armarl": json.dumps({**metadata, "sha256": _digest(tensors)})},
+        {"armarl": text, "sha256": _digest(text, tensors)},
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -129,27 +130,34 @@ def read_tensors(path: Path, format_name: str) -> tuple[dict[str, NDArray[Any]],
         raise FileNotFoundError(f"there is no file {path}")
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = json.loads((file.metadata() or {}).get("armarl", "{}"))
+            header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, ValueError, OSError) as error:
+        text = header.get("armarl", "{}")
+        metadata = json.loads(text)
+    except (SafetensorError, ValueError, TypeError, OSError) as error:  # TypeError: NumPy lacks it
         raise PolicyError(f"{path} is damaged or no safetensors file: {error}") from error
     if not isinstance(metadata, dict) or metadata.get("format") != format_name:
         raise PolicyError(f"{path} was not written by this version of ArmaRL as {format_name!r}")
-    if metadata.pop("sha256", None) != _digest(tensors):
-        raise PolicyError(f"{path} is damaged: its weights do not match their checksum")
+    if header.get("sha256") != _digest(text, tensors):
+        raise PolicyError(f"{path} is damaged: its contents do not match their checksum")
     return tensors, metadata
 
 
 def save_policy(
     path: str | Path, game: Game, tensors: Tensors, activation: str, **details: Any
 ) -> None:
-    """Save a policy. `details` are JSON values kept in the metadata: training, strength, ..."""
+    """Save a policy. `details` are JSON values kept in the metadata: training, strength, ...
+
+    Raises:
+        PolicyError: the weights do not fit each other or the game.
+        OSError: it could not be written; what was at `path` is untouched.
+    """
+    _check_network(Path(path), game, tensors, activation)
     metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
     metadata["network"] = {
         head: [tensors[f"{head}.{k}.weight"].shape[0] for k in range(_layers(tensors, head))]
         for head in ("policy", "value")
     }
-    _check_network(Path(path), game, tensors, activation)
     write_tensors(Path(path), tensors, metadata)
 
 
@@ -159,9 +167,17 @@ def read_policy_metadata(path: str | Path) -> dict[str, Any]:
 
 
 def policy_game(path: str | Path) -> Game:
-    """The game that a saved policy plays."""
-    variant = read_policy_metadata(path)["variant"]
-    return make_game(variant["game"], players=variant["players"], **variant["options"])
+    """The game that a saved policy plays.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        PolicyError: it is damaged, or made for a game or an option that this version lacks.
+    """
+    variant = read_policy_metadata(path).get("variant")
+    try:
+        return make_game(variant["game"], players=variant["players"], **variant["options"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise PolicyError(f"{path} does not say a game that can be made: {error}") from error
 
 
 def load_policy(
@@ -198,16 +214,19 @@ def _check_variant(path: Path, variant: Any, game: Game) -> None:
 
 def _check_network(path: Path, game: Game, tensors: Tensors, activation: Any) -> None:
     """Refuse weights that do not fit each other or the game."""
-    if activation not in ACTIVATIONS:
+    if activation not in list(ACTIVATIONS):
         raise PolicyError(f"{path}: activation {activation!r} is none of {', '.join(ACTIVATIONS)}")
     for head, outputs in (("policy", len(game.actions)), ("value", 1)):
         width = game.observation.size
         layers = _layers(tensors, head)
         for k in range(layers):
-            weight, bias = tensors[f"{head}.{k}.weight"], tensors.get(f"{head}.{k}.bias")
-            fits = weight.ndim == 2 and weight.shape[1] == width and bias is not None
-            if not fits or bias.shape != (weight.shape[0],) or weight.dtype != np.float32:  # type: ignore[union-attr]
+            weight, bias = (tensors.get(f"{head}.{k}.{part}") for part in ("weight", "bias"))
+            if weight is None or bias is None:
+                raise PolicyError(f"{path}: layer {head}.{k} lacks its weight or bias")
+            if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
                 raise PolicyError(f"{path}: layer {head}.{k} does not fit the one before it")
+            if weight.dtype != np.float32 or bias.dtype != np.float32:
+                raise PolicyError(f"{path}: layer {head}.{k} is not of float32 numbers")
             width = weight.shape[0]
         if layers == 0 or width != outputs:
             raise PolicyError(
@@ -217,8 +236,8 @@ def _check_network(path: Path, game: Game, tensors: Tensors, activation: Any) ->
         raise PolicyError(f"{path}: some weights are not finite numbers")
 
 
-def _digest(tensors: Tensors) -> str:
-    digest = hashlib.sha256()
+def _digest(text: str, tensors: Tensors) -> str:
+    digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from armarl.game import Game
-from armarl.players import Player, RandomPlayer
 from numpy.typing import NDArray
 
+from armarl.game import Game
+from armarl.players import Player, RandomPlayer
 from armarl_training.config import ImitationConfig
 
 
@@ -115,7 +115,7 @@ def _learn(
         loss = torch.nn.functional.cross_entropy(logits, actions)
         loss = loss + 0.5 * torch.nn.functional.mse_loss(values, returns)
         optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
         optimiser.step()
         right += int((logits.argmax(dim=1) == actions).sum())
