@@ -22,7 +22,8 @@ def game_page(name: str) -> str:
     lines = [
         f"# {name.capitalize()}, version {basic.version}",
         "",
-        f"Made from the code by `scripts/make_docs.py`. The rules: [rules/{name}.md](rules/{name}.md).",
+        "Made from the code by `scripts/make_docs.py`. "
+        f"The rules: [rules/{name}.md](rules/{name}.md).",
         "",
         "## Actions",
         "",
@@ -34,16 +35,15 @@ def game_page(name: str) -> str:
         "## Observation",
         "",
         "A flat float32 vector of blocks. A quantity in the vector is divided by the number given. "
-        '"own" blocks depend on what this seat knows. Axis 0 of a block per seat is the seat: oneself '
-        "first, then the others in play order. Sites are the squares without a mine, lines and sites "
-        "in the order of the action table, squares row by row.",
+        '"own" blocks depend on what this seat knows. Axis 0 of a block per seat is the seat: '
+        "oneself first, then the others in play order.",
         "",
         _sizes(name, flags),
         "",
         f"### 2 players, {switched_on}",
         "",
-        f"Without it the vector ends after `{basic.observation.blocks[-1].name}`. More players make "
-        "the blocks per seat longer.",
+        f"Without it the vector ends after `{basic.observation.blocks[-1].name}`. "
+        "More players make the blocks per seat longer.",
         "",
         full.observation.markdown(),
     ]

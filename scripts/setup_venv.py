@@ -18,7 +18,7 @@ VENV = ROOT / ".venv"
 
 def set_up(extra: str) -> Path:
     """The Python of an environment with `armarl[extra]`, in versions known to work together."""
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - run by whatever Python there is
         sys.exit(f"ArmaRL needs Python 3.11 or newer; this is {sys.version.split()[0]}")
     python = VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     stamp = VENV / f"{extra}.installed"

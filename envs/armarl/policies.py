@@ -173,7 +173,7 @@ def policy_game(path: str | Path) -> Game:
         FileNotFoundError: there is no such file.
         PolicyError: it is damaged, or made for a game or an option that this version lacks.
     """
-    variant = read_policy_metadata(path).get("variant")
+    variant: Any = read_policy_metadata(path).get("variant")
     try:
         return make_game(variant["game"], players=variant["players"], **variant["options"])
     except (KeyError, TypeError, ValueError) as error:

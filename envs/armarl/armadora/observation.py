@@ -1,7 +1,8 @@
 """What a seat of Armadora observes: the blocks and the compiled function that fills them.
 
 `blocks` declares the observation and `observe` writes it, in the same order. A seat sees itself
-first and then the others clockwise. Territories are given at each of their squares.
+first and then the others clockwise. Sites are the squares without a mine, lines and sites in the
+order of the action table, squares row by row. Territories are given at each of their squares.
 """
 
 from __future__ import annotations
@@ -46,11 +47,25 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
     """The blocks of a variant's observation."""
     n = players
     blocks = [
-        Block("gold", (MINES,), 7, 7.0, "public", "gold on each mine"),
-        Block("palisades", (LINES,), 1, 1.0, "public", "a palisade stands on the line"),
+        Block("gold", (MINES,), 7, 7.0, "public", "gold on the mines d1 b2 f2 h2 a4 e4 c5 g5"),
+        Block(
+            "palisades",
+            (LINES,),
+            1,
+            1.0,
+            "public",
+            "a palisade stands on the line (in the order of `P` actions)",
+        ),
         Block("open_lines", (LINES,), 1, 1.0, "public", "ARM-12 allows a palisade on the line"),
         Block("palisades_left", (1,), PALISADES, float(PALISADES), "public", "supply of palisades"),
-        Block("warriors", (n, SITES), 1, 1.0, "public", "a Warrior of this seat on the site"),
+        Block(
+            "warriors",
+            (n, SITES),
+            1,
+            1.0,
+            "public",
+            "a Warrior of this seat on the site (in the order of `W1` actions)",
+        ),
         Block("values", (SITES,), VALUES, float(VALUES), "own", "its value; 0: none, or not known"),
         Block("face_up", (SITES,), 1, 1.0, "public", "the Warrior lies face up"),
         Block("hand", (VALUES,), 11, _VALUE_SCALE, "own", "own Warriors left, by value 1–5"),
@@ -66,7 +81,14 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
         Block("passed", (n,), 1, 1.0, "public", "has passed"),
         Block("to_move", (n,), 1, 1.0, "public", "is to move"),
         Block("stage", (_STAGES,), 1, 1.0, "public", "one-hot: " + ", ".join(STAGE_NAMES)),
-        Block("territory_size", (SQUARES,), SQUARES, 40.0, "public", "size of the territory"),
+        Block(
+            "territory_size",
+            (SQUARES,),
+            SQUARES,
+            40.0,
+            "public",
+            "size of the territory, at each of its squares a1 b1 … h5",
+        ),
         Block("territory_free", (SQUARES,), SITES, 32.0, "public", "free squares in the territory"),
         Block("territory_gold", (SQUARES,), 40, 40.0, "public", "gold in the territory"),
         Block(
