@@ -1,0 +1,406 @@
+"""Saved policies: what is kept, what is refused, and that loading them is safe."""
+
+import builtins
+import errno
+import json
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import zipfile
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+import tiny
+from armarl.game import make_game
+from armarl.policies import (
+    FORMAT,
+    NetworkPlayer,
+    PolicyError,
+    load_policy,
+    policy_game,
+    read_policy_metadata,
+    save_policy,
+    write_tensors,
+)
+
+GAME = make_game("armadora")
+TENSORS = MappingProxyType(tiny.tensors(GAME))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tiny.policy(tmp_path, GAME)
+
+
+def header_size(data):
+    return 8 + struct.unpack("<Q", data[:8])[0]
+
+
+def changed(**changes):
+    """The tensors of a policy with some replaced; None leaves one out."""
+    tensors = {**TENSORS, **{name.replace("_", "."): value for name, value in changes.items()}}
+    return {name: tensor for name, tensor in tensors.items() if tensor is not None}
+
+
+def forged(path, metadata=None, tensors=TENSORS):
+    """A file with a right checksum, but of other contents than `save_policy` would write."""
+    whole = {"format": FORMAT, "variant": GAME.variant, "activation": "tanh", **(metadata or {})}
+    write_tensors(path, tensors, whole)
+    return path
+
+
+# --- what is kept --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("variant", [{}, {"players": 4, "advanced": True}, {"players": 3}], ids=str)
+def test_a_loaded_policy_plays_as_the_saved_one(tmp_path, variant, sample):
+    game = make_game("armadora", **variant)
+    player = tiny.network(game, sample=sample)
+    loaded = load_policy(tiny.policy(tmp_path, game), sample=sample)
+    states, seats = tiny.positions(game)
+    draws = np.random.default_rng(0).random(states.size)
+    actions = player.choose(states, seats, draws)
+    assert loaded.name == "policy"
+    assert np.array_equal(loaded.choose(states, seats, draws), actions)
+    assert np.array_equal(loaded.values(states, seats), player.values(states, seats))
+    assert game.legal_masks(states)[np.arange(states.size), actions].all()
+
+
+def test_the_metadata_can_be_read(tmp_path):
+    path = tmp_path / "new folder" / "policy.safetensors"
+    save_policy(path, GAME, TENSORS, "relu", training={"decisions": 5}, strength=[{"games": 2}])
+    metadata = read_policy_metadata(path)
+    assert metadata == {
+        "format": FORMAT,
+        "variant": GAME.variant,
+        "activation": "relu",
+        "network": {"policy": [16, len(GAME.actions)], "value": [16, 1]},
+        "training": {"decisions": 5},
+        "strength": [{"games": 2}],
+    }
+    assert load_policy(path).metadata == metadata
+    assert policy_game(path).variant == GAME.variant
+    # Any tool that knows safetensors can read it: it is JSON in the file's header.
+    data = path.read_bytes()
+    assert json.loads(json.loads(data[8 : header_size(data)])["__metadata__"]["armarl"]) == metadata
+
+
+def test_saving_twice_replaces_the_file_and_leaves_no_other(path):
+    save_policy(path, GAME, tiny.tensors(GAME, seed=1), "tanh")
+    assert np.array_equal(
+        load_policy(path).tensors["policy.0.bias"], tiny.tensors(GAME, seed=1)["policy.0.bias"]
+    )
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_argmax_and_sampling():
+    """Argmax takes the likeliest legal action; sampling draws legal actions by their share."""
+    states, seats = tiny.positions(GAME, 1)
+    logits = {action: k for k, action in enumerate(np.flatnonzero(GAME.legal_masks(states)[0])[:3])}
+    bias = np.full(len(GAME.actions), -1e9, np.float32)
+    bias[list(logits)] = list(logits.values())
+    illegal = np.flatnonzero(GAME.legal_masks(states)[0] == 0)[0]
+    bias[illegal] = 50
+    weight = np.zeros((len(GAME.actions), GAME.observation.size), np.float32)
+    tensors = {"policy.0.weight": weight, "policy.0.bias": bias}
+    likeliest = NetworkPlayer(GAME, tensors, "relu").choose(states, seats, np.zeros(1))
+    assert likeliest.tolist() == [max(logits)]
+
+    shares = np.exp(list(logits.values())) / np.exp(list(logits.values())).sum()
+    draws = (np.arange(1000) + 0.5) / 1000
+    many = np.repeat(states, 1000)
+    sampled = NetworkPlayer(GAME, tensors, "relu", sample=True)
+    actions = sampled.choose(many, np.repeat(seats, 1000), draws)
+    found = [np.mean(actions == action) for action in logits]
+    assert found == pytest.approx(shares, abs=0.002)
+    extremes = np.array([0.0, np.nextafter(1, 0)])
+    first, last = sampled.choose(many[:2], np.repeat(seats, 2), extremes)
+    assert [first, last] == [min(logits), max(logits)]
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_it_computes_what_the_network_of_training_does(tmp_path, activation):
+    import torch
+
+    from armarl_training.config import TrainingConfig
+    from armarl_training.learner import Run
+    from armarl_training.networks import policy_tensors
+
+    net = {"widths": [16, 8], "activation": activation}
+    settings = tiny.settings(options={"players": 3, "advanced": True}, network=net)
+    run = Run(TrainingConfig(**settings), tmp_path)
+    for parameter in run.model.policy.parameters():
+        torch.nn.init.normal_(parameter, std=0.2)
+    save_policy(tmp_path / "p.safetensors", run.game, policy_tensors(run.model.policy), activation)
+    player = load_policy(tmp_path / "p.safetensors", run.game)
+
+    states, seats = tiny.positions(run.game, 200)
+    observations, masks = run.game.views(states, seats)
+    with torch.no_grad():
+        given = torch.from_numpy(observations)
+        expected = run.model.policy.get_distribution(given, action_masks=masks).distribution.probs
+        values = run.model.policy.predict_values(given)[:, 0]
+        unmasked = run.model.policy.get_distribution(given).distribution.logits
+    logits = player._forward("policy", observations)
+    own = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
+    np.testing.assert_allclose(own, unmasked.numpy(), atol=1e-5)
+    np.testing.assert_allclose(player.values(states, seats), values.numpy(), atol=1e-5)
+    chosen = player.choose(states, seats, np.zeros(states.size))
+    likeliest = expected.numpy().max(axis=1)
+    np.testing.assert_allclose(
+        expected.numpy()[np.arange(states.size), chosen], likeliest, atol=1e-5
+    )
+
+
+# --- what is refused: damage ---------------------------------------------------------------------
+
+
+def test_a_missing_file(tmp_path):
+    for read in (load_policy, read_policy_metadata, policy_game):
+        with pytest.raises(FileNotFoundError, match=r"there is no file .*nothing"):
+            read(tmp_path / "nothing.safetensors")
+
+
+def test_a_truncated_file(path):
+    data = path.read_bytes()
+    body = header_size(data)
+    for length in (0, 1, 7, 8, 9, body // 2, body - 1, body, body + 1, len(data) - 1):
+        path.write_bytes(data[:length])
+        with pytest.raises(PolicyError, match="damaged"):
+            load_policy(path, GAME)
+
+
+def test_a_file_with_something_behind_it(path):
+    path.write_bytes(path.read_bytes() + b"\0")
+    with pytest.raises(PolicyError, match="damaged"):
+        load_policy(path, GAME)
+
+
+@pytest.mark.parametrize("part", ["header", "weights"])
+def test_a_flipped_bit(path, part):
+    """In the weights, in the metadata, in the header's own fields: none goes unseen."""
+    data = path.read_bytes()
+    body = header_size(data)
+    places = range(body) if part == "header" else range(body, len(data), 997)
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(PolicyError):
+            load_policy(path, GAME)
+        with pytest.raises(PolicyError):
+            read_policy_metadata(path)
+
+
+def test_a_changed_claim_of_strength(path):
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b'strength\\": []', b'strength\\": {}'))
+    assert path.read_bytes() != data
+    with pytest.raises(PolicyError, match="do not match their checksum"):
+        read_policy_metadata(path)
+
+
+class Exploit:
+    """Unpickling it would leave a file behind."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return builtins.open, (str(self.path), "w")
+
+
+def test_files_of_other_kinds(tmp_path):
+    """An SB3 model (a zip archive with pickles), a pickle, text, a folder."""
+    victim = tmp_path / "victim"
+    with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
+        archive.writestr("data", pickle.dumps(Exploit(victim)))
+    (tmp_path / "weights.pkl").write_bytes(pickle.dumps(Exploit(victim)))
+    (tmp_path / "notes.txt").write_text("these are no weights, and more than eight bytes")
+    for name in ("model.zip", "weights.pkl", "notes.txt"):
+        with pytest.raises(PolicyError, match=f"{name} is damaged or no safetensors file"):
+            load_policy(tmp_path / name)
+    with pytest.raises(FileNotFoundError):
+        load_policy(tmp_path)
+    assert not victim.exists()
+
+
+def test_foreign_safetensors(path):
+    save_file(dict(TENSORS), path)
+    with pytest.raises(PolicyError, match="not written by this version of ArmaRL"):
+        load_policy(path)
+    save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-checkpoint-1"})})
+    with pytest.raises(PolicyError, match=f"as '{FORMAT}'"):
+        load_policy(path)
+    for text in ("[1]", "null", "no JSON"):
+        save_file(dict(TENSORS), path, {"armarl": text})
+        with pytest.raises(PolicyError):
+            load_policy(path)
+    # Of a kind that NumPy does not know.
+    header = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
+    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
+    with pytest.raises(PolicyError, match="damaged or no safetensors"):
+        load_policy(path)
+
+
+# --- what is refused: other games ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"players": 3}, "was made for players 2, this game has players 3"),
+        ({"advanced": True}, r"for options .*'advanced': False.*has options .*'advanced': True"),
+        ({"peek": False}, r"for options .*'peek': True.*has options .*'peek': False"),
+    ],
+)
+def test_a_policy_of_another_variant(path, other, message):
+    with pytest.raises(PolicyError, match=message):
+        load_policy(path, make_game("armadora", **other))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("version", -1), ("actions", "0" * 16), ("observation", "0" * 16), ("game", "chess")],
+)
+def test_a_policy_of_another_version_or_table(path, key, value):
+    forged(path, {"variant": {**GAME.variant, key: value}})
+    with pytest.raises(PolicyError, match=f"made for {key} {value!r}, this game has {key}"):
+        load_policy(path, GAME)
+    with pytest.raises(PolicyError):
+        load_policy(path)
+
+
+@pytest.mark.parametrize(
+    "variant",
+    [
+        None,
+        {},
+        {**GAME.variant, "players": 7},
+        {**GAME.variant, "options": {"speed": 1}},
+        {**GAME.variant, "options": None},
+    ],
+    ids=str,
+)
+def test_a_policy_of_no_game_that_can_be_made(path, variant):
+    forged(path, {"variant": variant})
+    with pytest.raises(PolicyError):
+        policy_game(path)
+    with pytest.raises(PolicyError):
+        load_policy(path)
+    with pytest.raises(PolicyError):
+        load_policy(path, GAME)
+
+
+# --- what is refused: networks -------------------------------------------------------------------
+
+FLOAT64 = TENSORS["value.0.bias"].astype(np.float64)
+NAN = np.full_like(TENSORS["policy.1.bias"], np.nan)
+INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"policy_0_weight": TENSORS["policy.0.weight"][:, 1:]}, "policy.0 does not fit"),
+        ({"policy_1_weight": TENSORS["policy.1.weight"][:, :8]}, "policy.1 does not fit"),
+        ({"value_1_weight": TENSORS["value.1.weight"][0]}, "value.1 does not fit"),
+        ({"policy_1_bias": TENSORS["policy.1.bias"][1:]}, "policy.1 does not fit"),
+        ({"policy_0_bias": None}, "policy.0 lacks"),
+        ({"policy_0_weight": None}, "policy.0 lacks"),
+        ({"policy_1_weight": None, "policy_1_bias": None}, "policy network has 16 outputs"),
+        ({"value_0_weight": None, "value_1_weight": None}, "value network has"),
+        ({"value_0_bias": FLOAT64}, "value.0 is not of float32"),
+        ({"policy_1_bias": NAN}, "not finite"),
+        ({"value_1_weight": INFINITE}, "not finite"),
+    ],
+)
+def test_networks_that_do_not_fit(tmp_path, changes, message):
+    tensors = changed(**changes)
+    with pytest.raises(PolicyError, match=message):
+        load_policy(forged(tmp_path / "policy.safetensors", tensors=tensors), GAME)
+    with pytest.raises(PolicyError, match=message):
+        save_policy(tmp_path / "other.safetensors", GAME, tensors, "tanh")
+    assert not (tmp_path / "other.safetensors").exists()
+
+
+@pytest.mark.parametrize("activation", [None, "sigmoid", ["relu"]])
+def test_an_unknown_activation(path, activation):
+    with pytest.raises(PolicyError, match="is none of relu, tanh"):
+        load_policy(forged(path, {"activation": activation}), GAME)
+
+
+# --- safety --------------------------------------------------------------------------------------
+
+
+def test_loading_runs_no_code_of_the_file(path, monkeypatch):
+    """No unpickling of any kind happens in it."""
+    load_policy(path, GAME)
+
+    def refuse(*_args, **_options):
+        raise AssertionError("loading a policy unpickled something")
+
+    for name in ("load", "loads", "Unpickler"):
+        monkeypatch.setattr(pickle, name, refuse)
+    load_policy(path, GAME)
+
+
+def test_playing_needs_no_torch(path):
+    """Neither torch nor stable-baselines3 is imported to load a policy and to play with it."""
+    program = f"""
+import sys
+for name in ("torch", "stable_baselines3", "sb3_contrib", "pygame", "pydantic", "yaml"):
+    sys.modules[name] = None  # importing it raises ImportError
+from armarl.game import make_game
+from armarl.matches import play_match
+result = play_match(make_game("armadora"), [{str(path)!r}, "random"], games=2)
+print(result.games)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+
+
+def full_disk(*_arguments, **_options):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("moment", ["pathlib.Path.open", "os.fsync", "pathlib.Path.replace"])
+def test_a_full_disk_leaves_the_old_file_whole(path, monkeypatch, moment):
+    before = path.read_bytes()
+    monkeypatch.setattr(moment, full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        save_policy(path, GAME, tiny.tensors(GAME, seed=1), "tanh")
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_disk_that_fills_up_within_the_file(path):
+    """A limit on the size of files stops the write in its middle, as a full disk would."""
+    program = f"""
+import resource, signal, tiny
+from pathlib import Path
+from armarl.game import make_game
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+path = Path({str(path)!r})
+try:
+    tiny.policy(path.parent, make_game("armadora"), seed=1)
+except OSError as error:
+    print(sorted(file.name for file in path.parent.iterdir()))
+"""
+    before = path.read_bytes()
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout == f"['{path.name}']\n", done.stderr
+    assert path.read_bytes() == before

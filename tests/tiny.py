@@ -1,0 +1,63 @@
+"""Small networks, policies and training runs, for the tests of what stands around the game."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from armarl.policies import NetworkPlayer, save_policy
+
+
+def tensors(game, seed=0, widths=(16,)):
+    """Random weights of a network for `game`, wide enough apart to play by."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for head, outputs in (("policy", len(game.actions)), ("value", 1)):
+        sizes = [game.observation.size, *widths, outputs]
+        for k, (inputs, units) in enumerate(itertools.pairwise(sizes)):
+            found[f"{head}.{k}.weight"] = rng.normal(0, 1, (units, inputs)).astype(np.float32)
+            found[f"{head}.{k}.bias"] = rng.normal(0, 1, units).astype(np.float32)
+    return found
+
+
+def network(game, seed=0, **options):
+    return NetworkPlayer(game, tensors(game, seed), "tanh", **options)
+
+
+def policy(folder, game, seed=0, name="policy.safetensors"):
+    """The path of a saved policy with random weights."""
+    save_policy(folder / name, game, tensors(game, seed), "tanh", strength=[])
+    return folder / name
+
+
+def positions(game, number=50, seed=0):
+    """States in the middle of random games, with the seats to move there."""
+    rng = np.random.default_rng(seed)
+    states = game.new_states(rng.integers(1 << 60, size=number))
+    for i in range(number):
+        for _ in range(int(rng.integers(30))):
+            one = states[i : i + 1]
+            if game.statuses(one)[0][0]:
+                break
+            legal = np.flatnonzero(game.legal_masks(one)[0])
+            game.loops.apply_batch(one, np.zeros(1, np.int64), rng.choice(legal, 1))
+    statuses, seats = game.statuses(states)
+    going_on = np.flatnonzero(statuses == 0)
+    return game.taken(states, going_on), seats[going_on]
+
+
+def settings(**changes):
+    """Settings of a run of a few seconds; sections are given as dictionaries."""
+    small = {
+        "total_decisions": 1024,
+        "environments": 16,
+        "threads": 1,
+        "network": {"widths": [16]},
+        "ppo": {"rollout_length": 16, "minibatch": 128, "epochs": 2},
+        "opponents": {"snapshot_every": 512, "pool_size": 2},
+        "evaluation": {"games": 20, "workers": 1},
+    }
+    for name, value in changes.items():
+        small[name] = {**small[name], **value} if isinstance(small.get(name), dict) else value
+    return small
