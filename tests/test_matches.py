@@ -1,0 +1,339 @@
+"""Matches and players: repeatable, fair, and rightly counted."""
+
+import math
+
+import numpy as np
+import pytest
+
+import tiny
+from armarl.game import make_game
+from armarl.matches import _interval, _standings, play_games, play_match, seatings
+from armarl.players import (
+    GreedyPlayer,
+    HumanPlayer,
+    Player,
+    RandomPlayer,
+    make_player,
+)
+from armarl.policies import PolicyError
+
+TWO, THREE, FOUR = (make_game("armadora", players=players) for players in (2, 3, 4))
+ADVANCED = make_game("armadora", advanced=True)
+
+
+def by_name(value):
+    """Names for pytest; a game's is its variant."""
+    if not hasattr(value, "variant"):
+        return str(value)
+    return f"{value.players}p-{'advanced' if value.options['advanced'] else 'base'}"
+
+
+class Passing:
+    """Passes at once; what it sees is kept."""
+
+    def __init__(self, game, name="passing"):
+        self.name, self.game, self.seats = name, game, []
+
+    def choose(self, states, seats, draws):
+        assert states.size == seats.size == draws.size
+        assert np.array_equal(self.game.statuses(states)[1], seats)
+        assert np.array_equal(self.game.concealed(states, seats), states)
+        self.seats += seats.tolist()
+        return np.full(states.size, self.game.actions.id("pass"))
+
+
+# --- repeatable ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", [TWO, THREE, FOUR, ADVANCED], ids=by_name)
+def test_a_seed_repeats_a_match(game):
+    first, again, other = (
+        play_match(game, ["greedy", "random"], 24, seed).as_dict() for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+    assert first["seed"] == 1
+    assert first["variant"] == game.variant
+
+
+def test_the_number_of_workers_changes_nothing(tmp_path):
+    players = [tiny.policy(tmp_path, TWO), "random"]
+    calls = []
+    one = play_match(TWO, players, games=300, seed=5)
+    two = play_match(TWO, players, 300, 5, workers=2, progress=lambda *done: calls.append(done))
+    assert one == two
+    assert calls == [(128, 300), (256, 300), (300, 300)]
+
+
+def test_a_game_depends_on_its_own_seed_alone():
+    """Not on how many others are played beside it."""
+    players = [GreedyPlayer(TWO), RandomPlayer(TWO)]
+    seeds, entrants = np.arange(20), np.tile([0, 1], (20, 1))
+    returns, lengths = play_games(TWO, players, entrants, seeds)
+    for i in range(0, 20, 7):
+        alone = play_games(TWO, players, entrants[i : i + 1], seeds[i : i + 1])
+        assert np.array_equal(alone[0], returns[i : i + 1])
+        assert np.array_equal(alone[1], lengths[i : i + 1])
+
+
+def test_a_longer_match_begins_with_the_shorter_one():
+    short = play_match(TWO, ["greedy", "random"], games=100, seed=3).standings[0]
+    long = play_match(TWO, ["greedy", "random"], games=200, seed=3).standings[0]
+    assert short.wins <= long.wins <= short.wins + 100
+
+
+# --- fair ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "entrants", "tables"),
+    [
+        (TWO, 2, [[0, 1], [1, 0]]),
+        (THREE, 3, [[0, 1, 2], [1, 2, 0], [2, 0, 1]]),
+        (THREE, 2, [[0, 1, 1], [1, 1, 0], [1, 0, 1]]),
+        (FOUR, 2, [[0, 1, 0, 1], [1, 0, 1, 0]]),
+    ],
+    ids=by_name,
+)
+def test_seatings(game, entrants, tables):
+    """Every entrant sits at every side equally often, partners together."""
+    assert seatings(entrants, game) == tables
+    for seat in range(game.players):
+        first = sum(table[seat] == 0 for table in tables)
+        assert first == 1
+    for table in tables:
+        assert len({(side, who) for side, who in zip(game.sides, table, strict=True)}) == len(
+            set(game.sides)
+        )
+
+
+@pytest.mark.parametrize("game", [TWO, THREE, FOUR], ids=by_name)
+def test_each_deal_is_played_in_every_rotation(game):
+    """The passing player's games are alike, deal for deal, from wherever he sits."""
+    sides = len(set(game.sides))
+    watched = Passing(game)
+    result = play_match(game, [watched, *[Passing(game) for _ in range(sides - 1)]], games=30)
+    assert result.deals == 30 // sides
+    assert result.games == 30
+    seats, counts = np.unique(watched.seats, return_counts=True)
+    assert seats.tolist() == list(range(game.players))
+    assert set(counts.tolist()) == {result.deals}
+    assert result.mean_actions == game.players
+
+
+def test_the_number_of_games_is_rounded_up_to_whole_rotations():
+    assert play_match(THREE, ["random"] * 3, games=1).games == 3
+    assert play_match(TWO, ["random"] * 2, games=5).games == 6
+
+
+def test_equal_players_are_about_even():
+    """Though the seats are not: the first to move has an edge or a burden that rotation cancels."""
+    result = play_match(TWO, ["random", "random"], games=2000, seed=11)
+    for standing in result.standings:
+        assert standing.low < 0.5 < standing.high
+        assert abs(standing.win_rate - 0.5) < 0.05
+
+
+def test_a_seat_s_advantage_does_not_show():
+    """Whoever sits first wins every game of these; in a match both come out even."""
+
+    class FirstSeatWins(RandomPlayer):
+        def choose(self, states, seats, draws):
+            if seats[0] == 0:
+                return super().choose(states, seats, draws)
+            return np.full(states.size, TWO.actions.id("pass"))
+
+    players = [FirstSeatWins(TWO), FirstSeatWins(TWO)]
+    returns, _ = play_games(TWO, players, np.tile([0, 1], (50, 1)), np.arange(50))
+    assert (returns[:, 0] > returns[:, 1]).mean() > 0.9
+    one, other = play_match(TWO, players, games=100).standings
+    assert one.win_rate == pytest.approx(0.5, abs=0.05)
+    assert one.wins == other.losses
+    # Both games of a deal go to the same seat, so the rate is far surer than 100 games alone.
+    assert one.win_rate + other.win_rate == pytest.approx(1)
+
+
+def test_the_better_player_wins():
+    greedy, other = play_match(TWO, ["greedy", "random"], games=100).standings
+    assert greedy.player == "greedy"
+    assert greedy.low > 0.6
+    assert other.high < 0.4
+
+
+# --- counted -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "players"),
+    [
+        (TWO, ["greedy", "random"]),
+        (THREE, ["greedy", "random", "random"]),
+        (THREE, ["greedy", "random"]),
+        (FOUR, ["greedy", "random"]),
+        (ADVANCED, ["random", "greedy"]),
+    ],
+    ids=by_name,
+)
+def test_standings_add_up(game, players):
+    result = play_match(game, players, games=60, seed=2)
+    sides = len(set(game.sides))
+    assert [standing.player for standing in result.standings] == players
+    for standing in result.standings:
+        assert standing.games == result.games
+        assert standing.wins + standing.shared + standing.losses == standing.games
+        assert 0 <= standing.low <= standing.win_rate <= standing.high <= 1
+        assert standing.wins <= standing.win_rate * standing.games + 1e-9
+        assert -1 <= standing.reward <= 1
+        if standing.fair == pytest.approx(1 / sides):  # it held one side
+            expected = (standing.reward * (sides - 1) + 1) / sides
+            assert standing.win_rate == pytest.approx(expected)
+    assert sum(standing.win_rate for standing in result.standings) == pytest.approx(1)
+    assert sum(standing.fair for standing in result.standings) == pytest.approx(1)
+    assert result.standings[0].fair == pytest.approx(1 / sides)
+
+
+@pytest.mark.parametrize(
+    ("game", "share"), [(TWO, 1 / 2), (THREE, 1 / 3), (FOUR, 1 / 2)], ids=by_name
+)
+def test_draws_are_shared(game, share):
+    """Where all pass at once nobody takes gold, and the victory is shared (ARM-20)."""
+    result = play_match(game, [Passing(game)] * len(set(game.sides)), games=12)
+    for standing in result.standings:
+        assert (standing.wins, standing.shared, standing.losses) == (0, result.games, 0)
+        assert standing.win_rate == pytest.approx(share)
+        assert standing.reward == pytest.approx(0)
+
+
+def test_one_player_on_several_sides_gets_their_shares_together():
+    """A, B, B with three players: B holds two thirds of the table."""
+    result = play_match(THREE, [Passing(THREE), "random"], games=60)
+    passing, rest = result.standings
+    assert (passing.wins, passing.losses) == (0, 60)
+    assert (rest.wins, rest.losses, rest.win_rate) == (60, 0, pytest.approx(1))
+    assert rest.fair == pytest.approx(2 / 3)
+    assert passing.reward == pytest.approx(-1 / 2)  # each side stakes a half
+    assert rest.reward == pytest.approx(1 / 4)  # 1 for the winner, -1/2 for the other
+
+
+@pytest.mark.parametrize(
+    ("wins", "games", "low", "high"),
+    # Wilson's interval by its textbook formula; 0 of 10 and 50 of 100 are in every table of it.
+    [
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (50, 100, 0.4038, 0.5962),
+        (1, 2, 0.0945, 0.9055),
+    ],
+)
+def test_wilson_s_interval(wins, games, low, high):
+    share = np.zeros((1, games))  # one deal: nothing to tell how much its games vary together
+    share[0, :wins] = 1
+    assert _interval(share) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_deals_that_fall_alike_widen_the_interval():
+    """Ten deals, both games of each won or lost together, are ten games' worth of evidence."""
+    share = np.zeros((10, 2))
+    share[:5] = 1
+    alone = np.zeros((10, 1))
+    alone[:5] = 1
+    low, high = _interval(share)
+    assert low <= _interval(alone)[0] + 0.02
+    assert high >= _interval(alone)[1] - 0.02
+    apart = np.tile([0.0, 1.0], (10, 1))  # one game of each deal won: never narrower than 20 games
+    assert _interval(apart) == pytest.approx(_interval(apart.reshape(1, 20)))
+
+
+def test_an_interval_that_holds_its_promise():
+    """95 % of the intervals of simulated matches hold the true rate."""
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(400):
+        low, high = _interval((rng.random((100, 2)) < 0.8).astype(float))
+        held += low <= 0.8 <= high
+    assert 0.92 <= held / 400 <= 0.99
+
+
+def test_shares_are_counted_as_won_shared_and_lost():
+    shares = np.array([[[1, 0]], [[0.5, 0.5]], [[0, 1]], [[1, 0]]], float)
+    rewards = 2 * shares - 1
+    one, other = _standings(["one", "other"], shares, rewards, [[0, 1]])
+    assert (one.wins, one.shared, one.losses, one.win_rate) == (2, 1, 1, 0.625)
+    assert (other.wins, other.shared, other.losses, other.win_rate) == (1, 1, 2, 0.375)
+    assert math.isclose(one.reward, 0.25)
+
+
+# --- refused -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "number"), [(TWO, 0), (TWO, 1), (TWO, 3), (THREE, 4), (FOUR, 4)], ids=by_name
+)
+def test_a_wrong_number_of_players(game, number):
+    with pytest.raises(ValueError, match=f"takes 2 to [23] entrants, not {number}"):
+        play_match(game, ["random"] * number)
+
+
+@pytest.mark.parametrize("numbers", [{"games": 0}, {"games": -1}, {"workers": 0}], ids=str)
+def test_a_wrong_number_of_games_or_workers(numbers):
+    with pytest.raises(ValueError, match="at least 1 game and 1 worker"):
+        play_match(TWO, ["random", "random"], **numbers)
+
+
+def test_players_by_name_and_by_path(tmp_path):
+    path = tiny.policy(tmp_path, TWO, name="mine.safetensors")
+    for spec, kind in [("random", RandomPlayer), ("greedy", GreedyPlayer), ("human", HumanPlayer)]:
+        player = make_player(spec, TWO)
+        assert isinstance(player, kind)
+        assert isinstance(player, Player)
+        assert player.name == spec
+    assert make_player(path, TWO).name == make_player(str(path), TWO).name == "mine"
+    assert make_player(player, TWO) is player
+    with pytest.raises(ValueError, match="'gredy': it is neither one of random, greedy, human nor"):
+        make_player("gredy", TWO)
+    with pytest.raises(PolicyError, match="players"):
+        make_player(path, THREE)
+    with pytest.raises(PolicyError, match="players"):
+        play_match(THREE, [path, "random"], games=3)
+
+
+# --- a person ------------------------------------------------------------------------------------
+
+
+def test_a_person_is_asked_until_the_action_is_legal(monkeypatch, capsys):
+    states = TWO.new_states(0)
+    typed = iter(["?", "nonsense", "W1 d1", "stop", "", "  W5 a1 "])
+    monkeypatch.setattr("builtins.input", lambda _prompt: next(typed))
+    action = HumanPlayer(TWO).choose(TWO.concealed(states, np.zeros(1, int)), np.zeros(1, int), [0])
+    assert action.tolist() == [TWO.actions.id("W5 a1")]
+    assert not list(typed)
+    shown = capsys.readouterr().out
+    legal = TWO.actions.legal_texts(TWO.legal_masks(states)[0])
+    assert "  ".join(legal) in shown
+    assert "no action is written 'nonsense'; actions look like" in shown
+    assert "no action is written 'W1 d1'" in shown  # a mine
+    assert "`stop` is illegal" in shown
+    assert "no action is written ''" in shown
+    assert TWO.draw(states[0], 0) in shown
+
+
+@pytest.mark.parametrize("player", [RandomPlayer, GreedyPlayer])
+@pytest.mark.parametrize("game", [TWO, THREE, FOUR, ADVANCED], ids=by_name)
+def test_scripted_players_play_legal_actions_at_every_draw(player, game):
+    states, seats = tiny.positions(game, 30)
+    masks = game.legal_masks(states)
+    seen = game.concealed(states, seats)
+    for draw in (0.0, 0.5, np.nextafter(1, 0)):
+        actions = player(game).choose(seen.copy(), seats, np.full(states.size, draw))
+        assert masks[np.arange(states.size), actions].all()
+
+
+def test_the_random_player_is_uniform():
+    states = TWO.new_states(0)
+    legal = np.flatnonzero(TWO.legal_masks(states)[0])
+    draws = (np.arange(10 * legal.size) + 0.5) / (10 * legal.size)
+    many = np.repeat(states, draws.size)
+    actions = RandomPlayer(TWO).choose(many, np.zeros(draws.size, int), draws)
+    found, counts = np.unique(actions, return_counts=True)
+    assert np.array_equal(found, legal)
+    assert set(counts) == {10}
