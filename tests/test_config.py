@@ -1,0 +1,180 @@
+"""Training configurations: read, checked, overridden, written."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from armarl_training.config import ConfigError, TrainingConfig, load_config
+
+SHIPPED = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text):
+        (tmp_path / "run.yaml").write_text(text, encoding="utf-8")
+        return tmp_path / "run.yaml"
+
+    return write
+
+
+def refused(path, overrides=()):
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, list(overrides))
+    return str(caught.value)
+
+
+# --- what is read --------------------------------------------------------------------------------
+
+
+def test_a_configuration_of_one_line_has_defaults_for_the_rest(write):
+    config = load_config(write("total_decisions: 1000"))
+    assert config == TrainingConfig(total_decisions=1000)
+    assert (config.game, config.reward, config.ppo.epochs) == ("armadora", "win", 4)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_configurations_are_right(path):
+    config = load_config(path)
+    assert config.total_decisions > 0
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_what_is_dumped_reads_back(path, write):
+    config = load_config(
+        path, ["options.players=3", "ppo.learning_rate=1e-5", "network.widths=[8]"]
+    )
+    again = load_config(write(config.dump()))
+    assert again == config
+    assert again.dump() == config.dump()
+    # All settings are there, defaults too, so that a later version's defaults change nothing.
+    settings = yaml.safe_load(config.dump())
+    assert set(settings) == set(TrainingConfig.model_fields)
+    assert set(settings["ppo"]) == set(type(config.ppo).model_fields)
+
+
+def test_overrides(write):
+    path = write("total_decisions: 1000\nppo: {epochs: 2, minibatch: 64}\n")
+    config = load_config(
+        path,
+        [
+            "total_decisions=2_000",
+            "ppo.epochs=3",
+            "network.widths=[32, 16]",
+            "network.activation=tanh",
+            "options.advanced=true",
+            "evaluation.opponents=[random]",
+            "time_limit_minutes=0.5",
+            "ppo.learning_rate=7e-4",
+            "reward=gold",
+        ],
+    )
+    assert config.total_decisions == 2000
+    assert (config.ppo.epochs, config.ppo.minibatch) == (3, 64)
+    assert (config.network.widths, config.network.activation) == ((32, 16), "tanh")
+    assert config.options == {"advanced": True}
+    assert config.evaluation.opponents == ("random",)
+    assert config.time_limit_minutes == 0.5
+    assert config.ppo.learning_rate == 7e-4
+    assert config.reward == "gold"
+
+
+def test_the_last_override_counts(write):
+    path = write("total_decisions: 1000")
+    assert load_config(path, ["seed=1", "seed=2"]).seed == 2
+    assert load_config(path, ["time_limit_minutes=null"]).time_limit_minutes is None
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+def test_an_unknown_setting_names_the_known_ones(write):
+    message = refused(write("total_decisions: 1000\nenvironmnets: 3\n"))
+    assert "environmnets: there is no such setting; there are " in message
+    assert all(name in message for name in TrainingConfig.model_fields)
+    message = refused(write("total_decisions: 1000\nppo: {epoch: 3}\n"))
+    assert "ppo.epoch: there is no such setting; there are rollout_length, minibatch, " in message
+    assert "environments" not in message
+    message = refused(write("total_decisions: 1000"), ["opponents.rnadom=1"])
+    assert "opponents.rnadom: there is no such setting; there are latest, " in message
+
+
+@pytest.mark.parametrize(
+    ("setting", "named"),
+    [
+        ("ppo.epochs=many", "ppo.epochs: Input should be a valid integer"),
+        ("ppo.epochs=2.5", "ppo.epochs: Input should be a valid integer"),
+        ("ppo.epochs=0", "ppo.epochs: Input should be greater than 0, not 0"),
+        ("ppo.epochs=", "ppo.epochs: Input should be a valid integer"),
+        ("ppo.learning_rate=fast", "ppo.learning_rate: Input should be a valid number"),
+        ("ppo.learning_rate=-1", "ppo.learning_rate: Input should be greater than 0, not -1"),
+        ("ppo.learning_rate=.inf", "ppo.learning_rate: Input should be a finite number"),
+        ("ppo.discount=1.5", "ppo.discount: Input should be less than or equal to 1"),
+        ("ppo.gae_lambda=.nan", "ppo.gae_lambda: Input should be a finite number"),
+        ("network.widths=[16, -1]", "network.widths.1: Input should be greater than 0, not -1"),
+        ("network.widths=wide", "network.widths: Input should be a valid tuple"),
+        ("network.activation=gelu", "network.activation: Input should be 'relu' or 'tanh'"),
+        ("seed=-1", "seed: Input should be greater than or equal to 0"),
+        ("total_decisions=0", "total_decisions: Input should be greater than 0"),
+        ("options=3", "options: Input should be a valid dictionary"),
+        ("ppo=3", "ppo: Input should be a valid dictionary"),
+        ("evaluation.opponents=[1]", "evaluation.opponents.0: Input should be a valid string"),
+        ("opponents.latest=-0.5", "opponents.latest: Input should be greater than or equal to 0"),
+    ],
+)
+def test_wrong_values(write, setting, named):
+    message = refused(write("total_decisions: 1000"), [setting])
+    assert named in message
+
+
+def test_all_faults_are_named_at_once(write):
+    message = refused(write("seed: x\nthreads: 0\n"))
+    for named in ("run.yaml", "seed: ", "threads: ", "total_decisions: Field required"):
+        assert named in message
+
+
+def test_nobody_to_play_against(write):
+    weights = [f"opponents.{name}=0" for name in ("latest", "earlier", "random", "greedy")]
+    message = refused(write("total_decisions: 1000"), weights)
+    assert "at least one opponent needs a weight above 0" in message
+
+
+def test_minibatches_must_divide_the_rollout(write):
+    sizes = ["environments=16", "ppo.rollout_length=10"]
+    message = refused(write("total_decisions: 1000"), [*sizes, "ppo.minibatch=64"])
+    assert "= 160 must be a multiple of ppo.minibatch = 64" in message
+    assert load_config(write("total_decisions: 1000"), [*sizes, "ppo.minibatch=32"])
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("total_decisions: [", "is no YAML"),
+        ("a: b: c", "is no YAML"),
+        ("- 1\n- 2\n", "must hold settings"),
+        ("nonsense", "must hold settings"),
+        ("", "total_decisions: Field required"),
+        ("1: 2\ntotal_decisions: 5", "1: "),
+        ("!!python/object/apply:os.getcwd []", "is no YAML"),
+    ],
+)
+def test_what_is_no_configuration(write, text, named):
+    assert named in refused(write(text))
+
+
+@pytest.mark.parametrize(
+    ("override", "named"),
+    [
+        ("ppo.epochs", "'ppo.epochs' should be written key=value"),
+        ("seed.x=1", "seed is a value, no section"),
+        ("ppo.epochs=[", "'ppo.epochs=[': the value is no YAML"),
+    ],
+)
+def test_wrong_overrides(write, override, named):
+    assert named in refused(write("total_decisions: 1000\nseed: 3"), [override])
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none\.yaml"):
+        load_config(tmp_path / "none.yaml")
