@@ -100,7 +100,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
 
     text = json.dumps(metadata)
     data = save(
-        {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()},
+        {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()},
         {"armarl": text, "sha256": _digest(text, tensors)},
     )
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -241,5 +241,5 @@ def _digest(text: str, tensors: Tensors) -> str:
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
-        digest.update(np.ascontiguousarray(tensor).tobytes())
+        digest.update(tensor.tobytes())
     return digest.hexdigest()
