@@ -72,7 +72,10 @@ def restore(run: Run) -> None:
     if progress["variant"] != json.loads(json.dumps(run.game.variant)):
         raise PolicyError(f"{path} is of {progress['variant']}, but this is {run.game.variant}")
     model, env = run.model, run.env
-    model.policy.load_state_dict(_section(tensors, "policy"))
+    try:
+        model.policy.load_state_dict(_section(tensors, "policy"))
+    except RuntimeError as error:
+        raise PolicyError(f"{path} is of another network than config.yaml has: {error}") from error
     optimiser = model.policy.optimizer.state_dict()
     optimiser["state"] = {}
     for name, tensor in _section(tensors, "optimiser").items():

@@ -1,0 +1,358 @@
+"""The command line: what each command prints and writes, and what it says of mistakes."""
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+import tiny
+from armarl import cli
+from armarl.game import make_game
+from armarl.players import RandomPlayer
+
+TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    """Runs a command in an empty folder; gives its status, output and error output."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, typed=""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        try:
+            status = cli.main([str(argument) for argument in arguments])
+        except SystemExit as stop:  # argparse's way
+            status = stop.code
+        shown = capsys.readouterr()
+        assert "Traceback" not in shown.err
+        lines = shown.err.splitlines(keepends=True)
+        told = "".join(line for line in lines if "compiling" not in line and "compiled" not in line)
+        return status, shown.out, told
+
+    return run
+
+
+# --- help ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [(), ("train",), ("evaluate",), ("play",), ("info",)])
+def test_help(run, command):
+    status, out, _ = run(*command, "--help")
+    assert status == 0
+    assert out.startswith("usage: armarl")
+    for named in command or ("train", "evaluate", "play", "info"):
+        assert named in out
+
+
+def test_without_a_command(run):
+    status, _, err = run()
+    assert status == 2
+    assert "usage: armarl" in err
+
+
+def test_a_wrong_command(run):
+    status, _, err = run("fly")
+    assert status == 2
+    assert "invalid choice: 'fly'" in err
+
+
+# --- evaluate ------------------------------------------------------------------------------------
+
+
+def test_evaluate(run, tmp_path):
+    arguments = ("evaluate", "greedy", "random", "--games", 20, "--workers", 1, "--seed", 3)
+    status, out, err = run(*arguments, "--json", "result.json")
+    assert (status, err) == (0, "")
+    head, columns, greedy, random = out.strip().split("\n")
+    assert head.startswith("armadora, 2 players, advanced=False, peek=True; seed 3: 20 games, 10")
+    for named in ("player", "win rate", "95 % interval", "fair", "won", "shared", "lost"):
+        assert named in columns
+    (match,) = json.loads((tmp_path / "result.json").read_text("utf-8"))
+    assert match["variant"] == TWO.variant
+    assert (match["games"], match["deals"], match["seed"]) == (20, 10, 3)
+    for line, standing in zip((greedy, random), match["standings"], strict=True):
+        name, *numbers = line.replace("%", "").replace(" - ", " ").split()
+        rate, low, high, fair, *counts = numbers
+        assert name == standing["player"]
+        assert float(rate) == pytest.approx(100 * standing["win_rate"], abs=0.051)
+        assert float(low) == pytest.approx(100 * standing["low"], abs=0.051)
+        assert float(high) == pytest.approx(100 * standing["high"], abs=0.051)
+        assert float(fair) == 50
+        assert [int(count) for count in counts] == [
+            standing[key] for key in ("wins", "shared", "losses")
+        ]
+    assert run(*arguments)[1] == out  # the seed repeats it
+    assert run(*arguments[:-1], 4)[1] != out
+
+
+def test_evaluate_every_pair_of_more_players_than_seats(run, tmp_path):
+    names = [tiny.policy(tmp_path, TWO, seed, f"{seed}.safetensors") for seed in range(2)]
+    status, out, _ = run(
+        "evaluate", *names, "random", "--games", 4, "--workers", 1, "--json", "all.json"
+    )
+    assert status == 0
+    matches = json.loads((tmp_path / "all.json").read_text("utf-8"))
+    players = [[standing["player"] for standing in match["standings"]] for match in matches]
+    assert players == [["0", "1"], ["0", "random"], ["1", "random"]]
+    assert out.count("armadora, 2 players") == 3
+
+
+def test_evaluate_takes_the_game_of_the_policy(run, tmp_path):
+    path = tiny.policy(tmp_path, THREE)
+    status, out, _ = run("evaluate", path, "--games", 3, "--workers", 1)
+    assert status == 0
+    assert out.startswith("armadora, 3 players")
+    assert "random" in out  # the opponent of a single player
+
+
+def test_evaluate_with_options(run):
+    status, out, _ = run(
+        *("evaluate", "random", "greedy", "--games", 2, "--workers", 1),
+        *("-o", "players=4", "--option", "advanced=TRUE", "-o", "peek=false"),
+    )
+    assert status == 0
+    assert out.startswith("armadora, 4 players, advanced=True, peek=False;")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("gredy",), "no player 'gredy': it is neither one of random, greedy, human nor a saved"),
+        (("random", "-o", "players=5"), "2, 3 or 4 players, not 5"),
+        (("random", "-o", "players=two"), "2, 3 or 4 players, not 'two'"),
+        (("random", "-o", "colour=red"), "no option 'colour'; its options are players, advanced"),
+        (("random", "-o", "advanced"), "option 'advanced' should be written name=value"),
+        (("random", "-o", "advanced=maybe"), "advanced must be True or False, not 'maybe'"),
+        (("random", "--game", "chess"), "unknown game 'chess'; there is armadora"),
+        (("random", "--games", "0"), "at least 1 game"),
+        (("random", "--games", "-3"), "at least 1 game"),
+        (("random", "--workers", "0"), "1 worker"),
+    ],
+)
+def test_evaluate_refuses(run, arguments, named):
+    status, out, err = run("evaluate", *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith("armarl evaluate: ")
+    assert named in err
+
+
+@pytest.mark.parametrize("arguments", [("random", "--games", "many"), (), ("random", "--colour")])
+def test_evaluate_is_called_wrongly(run, arguments):
+    status, _, err = run("evaluate", *arguments)
+    assert status == 2
+    assert "usage: armarl" in err
+
+
+def test_evaluate_a_policy_of_another_variant(run, tmp_path):
+    path = tiny.policy(tmp_path, TWO)
+    status, _, err = run("evaluate", path, "-o", "players=3")
+    assert status == 1
+    assert "was made for players 2, this game has players 3" in err
+    status, _, err = run("evaluate", path, "-o", "advanced=true")
+    assert status == 1
+    assert "was made for options" in err
+
+
+def test_a_damaged_policy(run, tmp_path):
+    path = tiny.policy(tmp_path, TWO)
+    path.write_bytes(path.read_bytes()[:-1])
+    for command in ("evaluate", "play", "info"):
+        status, _, err = run(command, path)
+        assert status == 1
+        assert f"armarl {command}: {path} is damaged" in err
+
+
+# --- info ----------------------------------------------------------------------------------------
+
+
+def test_info_of_a_game(run):
+    status, out, _ = run("info", "armadora", "-o", "players=3", "-o", "advanced=true")
+    assert status == 0
+    game = make_game("armadora", players=3, advanced=True)
+    assert out.startswith("# armadora, version")
+    assert game.actions.markdown() in out
+    assert game.observation.markdown() in out
+
+
+def test_info_of_a_policy(run, tmp_path):
+    status, out, _ = run("info", tiny.policy(tmp_path, TWO))
+    assert status == 0
+    assert json.loads(out)["variant"] == TWO.variant
+
+
+def test_info_of_nothing(run):
+    status, out, err = run("info", "armadoro")
+    assert (status, out) == (1, "")
+    assert "'armadoro' is neither a game (armadora) nor a saved policy" in err
+
+
+# --- play ----------------------------------------------------------------------------------------
+
+
+def test_a_game_at_the_terminal(run):
+    """One Warrior, and then passing; with the mistakes of a beginner."""
+    typed = "?\nW5 a9\nstop\nW5 a1\n" + "pass\n"
+    status, out, err = run("play", "random", "--seed", 1, typed=typed)
+    assert (status, err) == (0, "")
+    assert "player 0: you\nplayer 1: random\n" in out
+    assert "W1 a1  W1 b1" in out
+    assert "no action is written 'W5 a9'" in out
+    assert "`stop` is illegal" in out
+    assert "player 0: W5 a1\n" in out
+    assert out.count("player 0: pass") == 1
+    assert "player 1: W? " in out  # his values are hidden (ARM-32)
+    assert out.rstrip().count("\n") > 20
+    assert run("play", "random", "--seed", 1, typed=typed)[1] == out
+
+
+@pytest.mark.parametrize("seat", [0, 1, 2])
+def test_every_seat_at_a_table_of_three(run, seat):
+    status, out, _ = run(
+        *("play", "random", "greedy", "-o", "players=3", "--seat", seat), typed="pass\n"
+    )
+    assert status == 0
+    names = {
+        0: ["you", "random", "greedy"],
+        1: ["greedy", "you", "random"],
+        2: ["random", "greedy", "you"],
+    }[seat]
+    listed = "".join(f"player {number}: {name}\n" for number, name in enumerate(names))
+    assert listed in out
+    assert f"player {seat}: pass" in out
+
+
+def test_the_last_opponent_takes_the_seats_left(run):
+    _, out, _ = run("play", "random", "-o", "players=4", typed="pass\n")
+    assert "player 1: random\nplayer 2: random\nplayer 3: random\n" in out
+
+
+def test_against_a_saved_policy(run, tmp_path):
+    path = tiny.policy(tmp_path, THREE, name="rival.safetensors")
+    status, out, _ = run("play", path, typed="pass\n")
+    assert status == 0
+    assert "player 0: you\nplayer 1: rival\nplayer 2: rival\n" in out
+
+
+def test_the_end_of_the_input_ends_the_game_politely(run):
+    status, out, err = run("play", "random", typed="W1 a1\n")
+    assert status == 130
+    assert "player 0: W1 a1" in out
+    assert err == "\nstopped\n"
+
+
+def test_interrupted(run, monkeypatch):
+    def interrupt(*_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RandomPlayer, "choose", interrupt)
+    status, _, err = run("evaluate", "random", "--games", "2", "--workers", "1")
+    assert (status, err) == (130, "\nstopped\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--seat", "2"), "seat must be in 0 to 1, not 2"),
+        (("--seat", "-1"), "seat must be in 0 to 1, not -1"),
+        (("random", "random"), "2 players leave 1 to 1 opponents, not 2"),
+        (("nobody",), "no player 'nobody'"),
+        (("-o", "players=5"), "2, 3 or 4 players, not 5"),
+    ],
+)
+def test_play_refuses(run, arguments, named):
+    status, out, err = run("play", *arguments)
+    assert (status, out) == (1, "")
+    assert err.startswith("armarl play: ")
+    assert named in err
+
+
+# --- train ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "small.yaml"
+    path.write_text(yaml.safe_dump(tiny.settings(total_decisions=512)), "utf-8")
+    return path
+
+
+def test_train(run, config, tmp_path):
+    """From a configuration to a saved and measured policy that can be played with."""
+    status, out, err = run("train", config, "--run", "one", "reward=gold", "ppo.epochs=1")
+    assert (status, err) == (0, "")
+    assert "training armadora (2 players) in one: 512 decisions" in out
+    for opponent in ("random", "greedy"):
+        assert f"against {opponent}: won " in out
+    metadata = json.loads(run("info", tmp_path / "one" / "policy.safetensors")[1])
+    assert metadata["variant"] == TWO.variant
+    assert metadata["training"]["decisions"] == 512
+    assert metadata["training"]["config"]["ppo"]["epochs"] == 1
+    assert metadata["training"]["config"]["reward"] == "gold"
+    assert [match["standings"][1]["player"] for match in metadata["strength"]] == [
+        "random",
+        "greedy",
+    ]
+    assert run("evaluate", "one/policy.safetensors", "--games", 2, "--workers", 1)[0] == 0
+
+    status, _, err = run("train", config, "--run", "one")
+    assert status == 1
+    assert "one holds a run already: resume it with --resume" in err
+    status, out, _ = run("train", "--resume", "one")  # nothing is left to do
+    assert status == 0
+    assert "against random" in out
+
+
+def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
+    for wrong, named in [
+        ("options.players=7", "2, 3 or 4 players, not 7"),
+        ("options.colour=1", "armadora has no option 'colour'"),
+        ("game=chess", "unknown game 'chess'"),
+        ("reward=fame", "reward must be 'win' or 'gold', not 'fame'"),
+        ("evaluation.opponents=[gredy]", "evaluation.opponents: no player 'gredy'"),
+        ("ppo.epoch=1", "ppo.epoch: there is no such setting; there are rollout_length"),
+    ]:
+        status, _, err = run("train", config, wrong, "--run", "one")
+        assert status == 1
+        assert err.startswith("armarl train: ")
+        assert named in err
+        assert not (tmp_path / "one").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((), "give a configuration"),
+        (("none.yaml",), "none.yaml"),
+        (("small.yaml", "epochs"), "'epochs' should be written key=value"),
+        (("--resume", "nowhere"), "nowhere holds no run"),
+        (("small.yaml", "--resume", "nowhere"), "give --resume FOLDER alone"),
+    ],
+)
+def test_train_refuses(run, config, arguments, named):
+    status, _, err = run("train", *arguments)
+    assert status == 1
+    assert err.startswith("armarl train: ")
+    assert named in err
+
+
+def test_train_is_called_wrongly(run, config):
+    status, _, err = run("train", config, "--colour", "x=1")
+    assert status == 2
+    assert "unrecognized arguments: --colour x=1" in err
+
+
+def test_training_without_its_packages(config):
+    """The message names the extra to install; the other commands do without them."""
+    program = f"""
+import sys
+sys.modules["torch"] = None
+from armarl.cli import main
+print(main(["train", {str(config)!r}]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "1\n"
+    assert "pip install 'armarl[train]'" in done.stderr

@@ -1,0 +1,318 @@
+"""Training runs: stopped, killed and resumed, they end as if nothing had happened."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import yaml
+
+import tiny
+from armarl.policies import PolicyError, load_policy, read_tensors
+from armarl_training import checkpoint
+from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.learner import RunError, resume_run, start_run
+
+ROLLOUT = 256  # decisions between two updates of these runs
+TOTAL = 6 * ROLLOUT
+
+
+def config(**changes):
+    return TrainingConfig(**tiny.settings(**{"total_decisions": TOTAL, **changes}))
+
+
+def contents(run):
+    """All that a run's checkpoint holds, without the time that it took."""
+    tensors, progress = read_tensors(run.folder / checkpoint.FILE, checkpoint.FORMAT)
+    return tensors, {**progress, "seconds": None}
+
+
+def assert_equal(one, other):
+    (tensors, progress), (other_tensors, other_progress) = contents(one), contents(other)
+    assert progress == other_progress
+    assert set(tensors) == set(other_tensors)
+    for name, tensor in tensors.items():
+        assert np.array_equal(tensor, other_tensors[name]), name
+
+
+def signals(run, number, *, at):
+    """A progress function that sends this process a signal when `at` decisions are done."""
+
+    def progress(done, _total, _returns):
+        if done == at and run.decisions == at:
+            os.kill(os.getpid(), number)
+
+    return progress
+
+
+def in_another_process(program, **environment):
+    """A Python program in a process of its own, at one thread."""
+    paths = os.pathsep.join(sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths, **environment},
+    )
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that nobody stopped."""
+    run = start_run(config(), tmp_path_factory.mktemp("runs") / "whole")
+    assert run.train()
+    return run
+
+
+# --- stopped and resumed -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda s: s.name)
+@pytest.mark.parametrize("updates", [1, 3])
+def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path, whole, number, updates):
+    """Bit by bit: weights, optimiser, games in play, random generators, pool, counters."""
+    before = signal.getsignal(number)
+    run = start_run(config(), tmp_path / "run")
+    assert not run.train(signals(run, number, at=(updates - 1) * ROLLOUT))
+    assert run.decisions == updates * ROLLOUT
+    assert signal.getsignal(number) == before
+    again = resume_run(tmp_path / "run")
+    assert again.decisions == updates * ROLLOUT
+    assert again.train()
+    assert again.decisions == TOTAL
+    assert_equal(again, whole)
+
+
+def test_a_run_stopped_after_every_update(tmp_path, whole):
+    run, stops = start_run(config(), tmp_path / "run"), 0
+    while not run.train(signals(run, signal.SIGINT, at=run.decisions)):
+        run, stops = resume_run(tmp_path / "run"), stops + 1
+    assert stops >= TOTAL // ROLLOUT - 1
+    assert_equal(run, whole)
+
+
+def test_a_head_start_is_not_repeated(tmp_path):
+    settings = config(total_decisions=3 * ROLLOUT, imitation={"games": 8, "games_at_once": 8})
+    run = start_run(settings, tmp_path / "whole")
+    assert run.train()
+    stopped = start_run(settings, tmp_path / "stopped")
+    assert not stopped.train(signals(stopped, signal.SIGINT, at=ROLLOUT))
+    again = resume_run(tmp_path / "stopped")
+    assert again.train()
+    assert_equal(again, run)
+
+
+def test_the_second_interrupt_stops_at_once(tmp_path):
+    run = start_run(config(), tmp_path / "run")
+    before = signal.getsignal(signal.SIGINT)
+
+    def progress(*_report):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        run.train(progress)
+    assert signal.getsignal(signal.SIGINT) == before
+    assert resume_run(tmp_path / "run").decisions == 0
+
+
+def test_the_time_limit_ends_the_run(tmp_path):
+    run = start_run(config(total_decisions=10**9, time_limit_minutes=1.0), tmp_path / "run")
+
+    def progress(done, _total, _returns):
+        if done == 2 * ROLLOUT:
+            run.seconds_before = 60.0
+
+    assert run.train(progress)  # to its end, in contrast to a stop
+    assert run.decisions == 3 * ROLLOUT
+    assert load_policy(run.export()).metadata["training"]["decisions"] == run.decisions
+    again = resume_run(tmp_path / "run")
+    assert again.train()
+    assert again.decisions == run.decisions
+
+
+def test_a_seed_repeats_a_run(tmp_path, whole):
+    again = start_run(config(), tmp_path / "again")
+    assert again.train()
+    assert_equal(again, whole)
+    other = start_run(config(seed=1), tmp_path / "other")
+    assert other.train()
+    assert not np.array_equal(
+        contents(other)[0]["policy/action_net.bias"], contents(whole)[0]["policy/action_net.bias"]
+    )
+
+
+def test_the_folder_of_a_run(whole):
+    names = {path.name for path in whole.folder.iterdir()}
+    assert names == {"config.yaml", "checkpoint.safetensors", "pool", "tensorboard"} | (
+        {"policy.safetensors"} & names
+    )
+    assert load_config(whole.folder / "config.yaml") == whole.config
+    assert list((whole.folder / "tensorboard").iterdir())
+
+
+def test_the_pool_of_earlier_selves(whole):
+    """Taken every 512 decisions; of two places the third takes the first one's."""
+    taken = sorted(path.stem for path in (whole.folder / "pool").iterdir())
+    assert taken == [f"{decisions:012d}" for decisions in (512, 1024)]
+    assert whole.snapshots == [512, 1024]
+    names = [player.name for player in whole.pool.players]
+    assert names == ["latest", "random", "greedy", "earlier", "earlier"]
+    assert whole.pool.weights == pytest.approx([0.5, 0.05, 0.15, 0.15, 0.15])
+    slots = list(whole.snapshots)
+    whole_slots = len(whole.pool.players)
+    whole.take_snapshot()
+    whole.refresh_pool()
+    assert whole.snapshots == [TOTAL, 1024]
+    assert len(whole.pool.players) == whole_slots
+    whole.snapshots = slots
+    (whole.folder / "pool" / f"{TOTAL:012d}.safetensors").unlink()
+
+
+# --- killed --------------------------------------------------------------------------------------
+
+
+def test_a_killed_run_can_be_resumed(tmp_path):
+    """kill -9 in the middle; then `armarl train --resume` comes to the end of it."""
+    total = 24 * ROLLOUT
+    settings = tiny.settings(total_decisions=total, checkpoint_every_minutes=1e-6)
+    settings["evaluation"] = {"games": 2, "workers": 1, "opponents": ["random"]}
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(settings), "utf-8")
+    folder = tmp_path / "run"
+    train = "import sys; from armarl.cli import main; sys.exit(main({}))"
+    process = in_another_process(
+        train.format(["train", str(tmp_path / "small.yaml"), "--run", str(folder)])
+    )
+    deadline = time.monotonic() + 120
+    while not (folder / checkpoint.FILE).exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    _, error = process.communicate()
+    assert process.returncode == -signal.SIGKILL, error
+    killed_at = resume_run(folder).decisions
+    assert 0 <= killed_at < total
+
+    process = in_another_process(train.format(["train", "--resume", str(folder)]))
+    out, error = process.communicate(timeout=120)
+    assert process.returncode == 0, error
+    assert "against random: won" in out
+    assert load_policy(folder / "policy.safetensors").metadata["training"]["decisions"] == total
+
+    uninterrupted = start_run(load_config(folder / "config.yaml"), tmp_path / "whole")
+    assert uninterrupted.train()
+    assert_equal(resume_run(folder), uninterrupted)
+
+
+def test_a_kill_within_the_writing_of_a_checkpoint(tmp_path):
+    """The file of before is whole, and the run goes on from there."""
+    run = start_run(config(), tmp_path / "run")
+    assert not run.train(signals(run, signal.SIGINT, at=0))
+    before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
+    process = in_another_process(f"""
+import os, signal
+from pathlib import Path
+from armarl_training.learner import resume_run
+run = resume_run(Path({str(tmp_path / "run")!r}))
+os.fsync = lambda _file: os.kill(os.getpid(), signal.SIGKILL)
+run.train()
+""")
+    process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGKILL
+    assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before
+    again = resume_run(tmp_path / "run")
+    assert again.decisions == ROLLOUT
+    assert again.train()
+
+
+def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
+    run = start_run(config(total_decisions=2 * ROLLOUT), tmp_path / "run")
+    assert not run.train(signals(run, signal.SIGINT, at=0))
+    before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
+
+    def full(_file):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left.*the one before it is whole: make room"):
+        resume_run(tmp_path / "run").train()
+    monkeypatch.undo()
+    assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before
+
+
+# --- refused -------------------------------------------------------------------------------------
+
+
+def test_a_folder_without_a_run(tmp_path):
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(RunError, match=r"holds no run: there is no config\.yaml in it"):
+            resume_run(folder)
+
+
+def test_a_folder_that_holds_a_run(tmp_path, whole):
+    before = (whole.folder / "config.yaml").read_bytes()
+    with pytest.raises(RunError, match="holds a run already: resume it with --resume"):
+        start_run(config(seed=5), whole.folder)
+    assert (whole.folder / "config.yaml").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"options": {"players": 5}},
+        {"options": {"colour": 1}},
+        {"game": "chess"},
+        {"reward": "fame"},
+        {"evaluation": {"opponents": ["nobody"]}},
+    ],
+    ids=str,
+)
+def test_a_refused_configuration_leaves_no_folder(tmp_path, changes):
+    with pytest.raises(ConfigError):
+        start_run(config(**changes), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """The folder of a run that was stopped after its first update."""
+    run = start_run(config(), tmp_path / "run")
+    assert not run.train(signals(run, signal.SIGINT, at=0))
+    return tmp_path / "run"
+
+
+def test_a_damaged_checkpoint(stopped):
+    path = stopped / checkpoint.FILE
+    data = path.read_bytes()
+    flipped = bytearray(data)
+    flipped[-5] ^= 1
+    for damaged in (b"", data[:100], data[:-1], bytes(flipped)):
+        path.write_bytes(damaged)
+        with pytest.raises(PolicyError, match=r"checkpoint\.safetensors is damaged"):
+            resume_run(stopped)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"options": {"players": 3}}, "checkpoint.* but this is .*'players': 3"),
+        ({"network": {"widths": [8]}}, "of another network than config.yaml has"),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_of_another_run(stopped, changes, message):
+    (stopped / "config.yaml").write_text(config(**changes).dump(), "utf-8")
+    with pytest.raises(PolicyError, match=message):
+        resume_run(stopped)
+
+
+def test_a_policy_is_no_checkpoint(stopped):
+    run = resume_run(stopped)
+    run.export().replace(stopped / checkpoint.FILE)
+    with pytest.raises(PolicyError, match="not written by this version of ArmaRL as"):
+        resume_run(stopped)
