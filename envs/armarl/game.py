@@ -175,6 +175,8 @@ class Game:
         """Why an action is illegal in a state: its notation and the nearest reason."""
         if not 0 <= action < len(self.actions):
             return f"there is no action {action}: ids run from 0 to {len(self.actions) - 1}"
+        if self.legal_masks(np.full(1, state))[0, action]:
+            return f"`{self.actions.text(action)}` is legal"
         return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
 
     def _check_seat(self, seat: int | None) -> int | None:

@@ -20,6 +20,10 @@ from armarl.armadora.board import LINE_EAST, LINE_NAMES, LINE_SOUTH, SITE_NAMES,
 from armarl.armadora.rules import (
     AFTER_POWER,
     CHARACTER_NAMES,
+    ELF_CHARACTER,
+    GOBLIN_CHARACTER,
+    MAGE_CHARACTER,
+    ORC_CHARACTER,
     OVER,
     SECOND_PALISADE,
     TURN,
@@ -86,9 +90,9 @@ def _power(state: State, player: int, action: int) -> str:
     if state["stage"] == AFTER_POWER:
         return "one power a turn (ARM-22)"
     assert state["stage"] == TURN
-    needed = 3 if action < GOBLIN else 1 if action < ORC else 0 if action < ELF else 2
-    if state["character"][player] != needed + 1:
-        return f"player {player} is not the {CHARACTER_NAMES[needed].capitalize()} (ARM-21)"
+    needed = _character_of(action)
+    if state["character"][player] != needed:
+        return f"player {player} is not the {CHARACTER_NAMES[needed - 1].capitalize()} (ARM-21)"
     if state["powers"][player] == 0:
         return f"player {player} has no power left (ARM-22)"
     if GOBLIN <= action < ORC:
@@ -97,6 +101,15 @@ def _power(state: State, player: int, action: int) -> str:
         return _palisade(state, action - ORC)
     first = MAGE if action < GOBLIN else ELF
     return _target(state, player, action - first, mage=action < GOBLIN)
+
+
+def _character_of(power: int) -> int:
+    """The character whose power an action is."""
+    if power < GOBLIN:
+        return MAGE_CHARACTER
+    if power < ORC:
+        return GOBLIN_CHARACTER
+    return ORC_CHARACTER if power < ELF else ELF_CHARACTER
 
 
 def _target(state: State, player: int, site: int, mage: bool) -> str:
