@@ -239,7 +239,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left.*the one before it is whole: make room"):
+    with pytest.raises(OSError, match=r"No space left.*the one before it is whole: make room"):
         resume_run(tmp_path / "run").train()
     monkeypatch.undo()
     assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before

@@ -1,0 +1,364 @@
+"""The wiring of self-play: whose observation, whose decision, whose reward."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tiny
+from armarl.game import make_game
+from armarl.matches import play_match
+from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.policies import NetworkPlayer
+from armarl_training.config import TrainingConfig
+from armarl_training.learner import Run
+from armarl_training.networks import policy_tensors
+from armarl_training.self_play import LATEST, LEARNER, OpponentPool, SelfPlayVecEnv
+
+VARIANTS = [
+    {"players": players, "advanced": advanced}
+    for players in (2, 3, 4)
+    for advanced in (False, True)
+]
+EVERY_VARIANT = pytest.mark.parametrize(
+    "variant", VARIANTS, ids=lambda v: f"{v['players']}p-{'advanced' if v['advanced'] else 'base'}"
+)
+SIZE = 16
+
+
+class Watched:
+    """A player who writes down every state that he was shown, and checks his turn."""
+
+    def __init__(self, game, player, name):
+        self.name, self.game, self.player, self.shown = name, game, player, 0
+
+    def choose(self, states, seats, draws):
+        statuses, movers = self.game.statuses(states)
+        assert not statuses.any()
+        assert np.array_equal(movers, seats)
+        assert np.array_equal(self.game.concealed(states, seats), states)
+        assert (draws >= 0).all()
+        assert (draws < 1).all()
+        self.shown += states.size
+        return self.player.choose(states, seats, draws)
+
+
+class Passing:
+    """Passes at the first opportunity: the others end the game."""
+
+    def __init__(self, game):
+        self.name, self.game = "passing", game
+
+    def choose(self, states, seats, draws):
+        masks = self.game.legal_masks(states)
+        passing = self.game.actions.id("pass")
+        return np.where(masks[:, passing] == 1, passing, masks.argmax(axis=1))
+
+
+def batch(game, players=None, weights=None, seed=0, reward="win", size=SIZE):
+    players = players or [RandomPlayer(game), GreedyPlayer(game)]
+    pool = OpponentPool()
+    pool.set(players, weights or [1] * len(players))
+    env = SelfPlayVecEnv(game, pool, size, seed, reward)
+    return env, env.reset()
+
+
+def random_actions(env, rng):
+    masks = env.action_masks()
+    return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+class Ledger:
+    """The actions of every game in a batch, so that each can be played again by itself.
+
+    It stands between a batch and its compiled loops, where every deal and every action passes.
+    """
+
+    def __init__(self, env, monkeypatch):
+        self.game, self.env = env.game, env
+        self.records = [None] * env.num_envs  # per game: (its deal, [(seat, action), ...])
+        self.finished = []
+        loops = env.game.loops
+        spies = {"deal_batch": self._deal, "apply_batch": self._apply}
+        self._loops = loops
+        monkeypatch.setitem(env.game.__dict__, "loops", SimpleNamespace(**{**vars(loops), **spies}))
+
+    def _deal(self, states, games, seeds):
+        for i, seed in zip(games, seeds, strict=True):
+            if self.records[i] is not None:
+                self.finished.append((int(i), *self.records[i]))
+            self.records[i] = (int(seed), [])
+        self._loops.deal_batch(states, games, seeds)
+
+    def _apply(self, states, games, actions):
+        assert states is self.env.states
+        seats = self.game.statuses(states)[1]
+        for i, action in zip(games, actions, strict=True):
+            self.records[i][1].append((int(seats[i]), int(action)))
+        self._loops.apply_batch(states, games, actions)
+
+    def replayed(self, seed, moves):
+        """The final state of a game, played action by action, each of them checked as legal."""
+        state = np.full(1, self.game.blank)
+        self._loops.deal_batch(state, np.zeros(1, np.int64), np.array([seed]))
+        for seat, action in moves:
+            statuses, seats = self.game.statuses(state)
+            assert (statuses[0], seats[0]) == (0, seat)
+            assert self.game.legal_masks(state)[0][action]
+            self._loops.apply_batch(state, np.zeros(1, np.int64), np.array([action]))
+        assert self.game.statuses(state)[0][0] == 1
+        return state
+
+
+def result_of(game, state, seat):
+    """A seat's "win" return, read from the public account of the game instead of the rules' code.
+
+    Every side stakes 1 / (sides - 1), and the winners share the stakes (draws: ARM-20).
+    """
+    result = game.describe(state[0])["result"]
+    sides, winners = len(set(game.sides)), result["winners"]
+    share = 1 / len(winners) if game.sides[seat] in winners else 0.0
+    return (share * sides - 1) / (sides - 1)
+
+
+# --- the reward that arrives ---------------------------------------------------------------------
+
+
+@EVERY_VARIANT
+def test_the_learner_gets_its_own_seat_s_return(variant, monkeypatch):
+    """Whoever ends the game, in whatever seat it sits: each game is replayed by itself."""
+    game = make_game("armadora", **variant)
+    env, _ = batch(game)
+    ledger, rng = Ledger(env, monkeypatch), np.random.default_rng(1)
+    env.reset()
+    seen = []  # per ended game: seat, reward, whether another seat ended it
+    while len(seen) < 150:
+        seats, done = env.seats.copy(), len(ledger.finished)
+        _, rewards, ended, infos = env.step(random_actions(env, rng))
+        assert not rewards[~ended].any()
+        games = ledger.finished[done:]
+        assert [i for i, *_ in games] == np.flatnonzero(ended).tolist()
+        for i, seed, moves in games:
+            state = ledger.replayed(seed, moves)
+            assert rewards[i] == pytest.approx(result_of(game, state, seats[i]), abs=1e-6)
+            final = game.views(state, seats[i : i + 1])[0][0]
+            assert np.array_equal(infos[i]["terminal_observation"], final)
+            own = [action for seat, action in moves if seat == seats[i]]
+            assert infos[i]["episode"] == {"r": rewards[i], "l": len(own), "t": 0.0}
+            assert infos[i]["TimeLimit.truncated"] is False
+            seen.append((int(seats[i]), float(rewards[i]), moves[-1][0] != seats[i]))
+    for seat in range(game.players):
+        assert any(who == seat for who, _, _ in seen)
+    assert any(reward < 0 and by_other for _, reward, by_other in seen)
+    assert any(reward < 0 and not by_other for _, reward, by_other in seen)
+    assert any(reward > 0 for _, reward, _ in seen)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_a_loss_that_others_bring_about_arrives(players):
+    """The learner passes at once, and loses while it looks on: every reward is the full loss."""
+    game = make_game("armadora", players=players)
+    env, _ = batch(game, players=[GreedyPlayer(game)])
+    passing = Passing(game)
+    losses = 0
+    for _ in range(8):
+        actions = passing.choose(env.states, env.seats, np.zeros(SIZE))
+        _, rewards, ended, _ = env.step(actions)
+        if players < 4:  # with four a partner plays on, who may win
+            assert (rewards[ended] < 0).all()
+        losses += int((rewards < 0).sum())
+    assert losses > 20
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_gold_is_the_margin_of_the_learner_s_side(players, monkeypatch):
+    game = make_game("armadora", players=players)
+    env, _ = batch(game, reward="gold", seed=3)
+    ledger, rng = Ledger(env, monkeypatch), np.random.default_rng(0)
+    env.reset()
+    checked = 0
+    while checked < 40:
+        seats, done = env.seats.copy(), len(ledger.finished)
+        _, rewards, _, _ = env.step(random_actions(env, rng))
+        for i, seed, moves in ledger.finished[done:]:
+            state = ledger.replayed(seed, moves)
+            gold = game.describe(state[0])["result"]["gold"]
+            others = [gold[side] for side in range(len(gold)) if side != game.sides[seats[i]]]
+            margin = gold[game.sides[seats[i]]] - np.mean(others)
+            assert rewards[i] == pytest.approx(margin / 40)
+            checked += 1
+
+
+@EVERY_VARIANT
+def test_an_illegal_action_ends_the_game_with_minus_one(variant):
+    game = make_game("armadora", **variant)
+    env, _ = batch(game)
+    actions = random_actions(env, np.random.default_rng(0))
+    wrong = np.array([3, 7])
+    for i in wrong:
+        actions[i] = np.flatnonzero(env.action_masks()[i] == 0)[0]
+    states, seats = env.states.copy(), env.seats.copy()
+    final = game.views(states, seats)[0]
+    observations, rewards, ended, infos = env.step(actions)
+    assert np.flatnonzero(ended).tolist() == wrong.tolist()
+    assert rewards[wrong].tolist() == [-1, -1]
+    for i in wrong:
+        assert np.array_equal(infos[i]["terminal_observation"], final[i])
+        assert env.lengths[i] == 0
+        assert env.states[i] != states[i]
+    assert env.action_masks().any(axis=1).all()
+    assert env.observation_space.contains(observations[0])
+
+
+# --- what the learner sees -----------------------------------------------------------------------
+
+
+@EVERY_VARIANT
+def test_it_sees_its_own_seat_at_its_own_turn(variant):
+    game = make_game("armadora", **variant)
+    pool = [Watched(game, RandomPlayer(game), "a"), Watched(game, GreedyPlayer(game), "b")]
+    env, observations = batch(game, players=pool)
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        statuses, movers = game.statuses(env.states)
+        assert not statuses.any()
+        assert np.array_equal(movers, env.seats)
+        expected, masks = game.views(env.states, env.seats)
+        assert np.array_equal(observations, expected)
+        assert observations.dtype == np.float32
+        assert np.array_equal(env.action_masks(), masks)
+        assert np.array_equal(env.action_masks(), game.legal_masks(env.states))
+        assert np.array_equal(np.stack(env.env_method("action_masks")), masks)
+        assert masks.any(axis=1).all()
+        before = observations.copy()
+        following, *_ = env.step(random_actions(env, rng))
+        assert np.array_equal(observations, before)  # what was handed out stays as it was
+        observations = following
+    assert all(player.shown > 100 for player in pool)
+
+
+@EVERY_VARIANT
+def test_after_the_end_a_new_game_begins(variant):
+    game = make_game("armadora", **variant)
+    env, _ = batch(game)
+    rng, seen = np.random.default_rng(2), set()
+    for _ in range(150):
+        _, _, ended, _ = env.step(random_actions(env, rng))
+        for i in np.flatnonzero(ended):
+            described = game.describe(env.states[i])
+            assert not described["passed"][env.seats[i]]
+            assert described["hand_sizes"][env.seats[i]] == max(described["hand_sizes"])
+            assert env.lengths[i] == 0
+            seen.add(env.states[i].tobytes())
+            assert sum(described["gold"].values()) == 40
+    assert len(seen) > 30  # all of them different
+
+
+def test_the_seats_and_the_opponents_are_drawn_anew():
+    """By weight; a partner is the policy as it is now, and one opponent holds an opposing side."""
+    game = make_game("armadora", players=4)
+    players = [RandomPlayer(game), Passing(game), RandomPlayer(game)]
+    env, _ = batch(game, players=players, weights=[0.25, 0.75, 0], size=4000)
+    assert np.bincount(env.seats) / 4000 == pytest.approx([0.25] * 4, abs=0.03)
+    everywhere = np.arange(4000)
+    assert (env.opponents[everywhere, env.seats] == LEARNER).all()
+    assert (env.opponents[everywhere, (env.seats + 2) % 4] == LATEST).all()
+    opposing = env.opponents[everywhere, (env.seats + 1) % 4]
+    assert np.array_equal(opposing, env.opponents[everywhere, (env.seats + 3) % 4])
+    assert np.bincount(opposing, minlength=3) / 4000 == pytest.approx([0.25, 0.75, 0], abs=0.03)
+
+
+def test_every_seat_has_its_own_opponent_with_three_players():
+    game = make_game("armadora", players=3)
+    env, _ = batch(game, size=2000)
+    everywhere = np.arange(2000)
+    left, right = (env.opponents[everywhere, (env.seats + k) % 3] for k in (1, 2))
+    assert np.mean(left == right) == pytest.approx(0.5, abs=0.05)
+    assert np.bincount(left) / 2000 == pytest.approx([0.5, 0.5], abs=0.05)
+
+
+def test_a_seed_repeats_everything():
+    game = make_game("armadora", players=3)
+    traces = []
+    for seed in (5, 5, 6):
+        env, observations = batch(game, seed=seed)
+        rng, trace = np.random.default_rng(0), [observations.tobytes()]
+        for _ in range(30):
+            observations, rewards, ended, _ = env.step(random_actions(env, rng))
+            trace += [observations.tobytes(), rewards.tobytes(), ended.tobytes()]
+        traces.append(trace)
+    assert traces[0] == traces[1]
+    assert traces[0] != traces[2]
+
+
+def test_recent_returns_are_kept_by_opponent():
+    game = make_game("armadora")
+    env, _ = batch(game)
+    rng = np.random.default_rng(0)
+    given = []
+    for _ in range(100):
+        _, rewards, ended, _ = env.step(random_actions(env, rng))
+        given += rewards[ended].tolist()
+    kept = [value for returns in env.recent.values() for value in returns]
+    assert set(env.recent) == {"random", "greedy"}
+    assert sorted(kept) == sorted(given)
+    assert np.mean(env.recent["greedy"]) < np.mean(env.recent["random"])
+
+
+def test_the_pool_keeps_its_slots():
+    game = make_game("armadora")
+    pool = OpponentPool()
+    with pytest.raises(ValueError, match="weight above 0"):
+        pool.set([RandomPlayer(game)], [0])
+    pool.set([RandomPlayer(game), GreedyPlayer(game)], [1, 3])
+    with pytest.raises(ValueError, match="keeps its slots"):
+        pool.set([RandomPlayer(game)], [1])
+    drawn = pool.draw(np.random.default_rng(0), (4000,))
+    assert np.bincount(drawn) / 4000 == pytest.approx([0.25, 0.75], abs=0.03)
+
+
+# --- that it learns ------------------------------------------------------------------------------
+
+
+def mean_margin(game, player, games=400):
+    """What a player's seat gains over the greedy player, as the "gold" return."""
+    env, _ = batch(game, players=[GreedyPlayer(game)], seed=7, reward="gold", size=100)
+    rng, margins = np.random.default_rng(7), []
+    while len(margins) < games:
+        actions = player.choose(env.states, env.seats, rng.random(100))
+        _, rewards, ended, _ = env.step(actions)
+        margins += rewards[ended].tolist()
+    return float(np.mean(margins))
+
+
+def test_training_needs_its_losses(tmp_path):
+    """A beginner loses every game against the greedy player: all there is to learn by is losses.
+
+    THRESHOLD
+    """
+    settings = tiny.settings(
+        total_decisions=15 * 4096,
+        environments=64,
+        reward="gold",
+        network={"widths": [64]},
+        ppo={
+            "rollout_length": 64,
+            "minibatch": 512,
+            "epochs": 4,
+            "learning_rate": 1e-3,
+            "final_learning_rate": 1e-4,
+            "entropy": 0.003,
+        },
+        opponents={"latest": 0, "earlier": 0, "random": 0, "greedy": 1},
+    )
+    run = Run(TrainingConfig(**settings), tmp_path)
+
+    def network():
+        return NetworkPlayer(run.game, policy_tensors(run.model.policy), "relu", sample=True)
+
+    beginner = network()
+    assert mean_margin(run.game, beginner) < -0.5
+    run.train()
+    assert mean_margin(run.game, network()) > -0.41
+    trained, _ = play_match(run.game, [network(), beginner], games=200).standings
+    assert trained.low > 0.6
