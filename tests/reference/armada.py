@@ -647,6 +647,7 @@ class Armada:
 
     def _do_move(self, origin: str, target: str) -> Chain:
         """ADA-17, ADA-18."""
+        self.pending["numbers"] = []
         source, room = self.at(origin), self._room(target) if target in self.ships else BANDS + GOLD
         bands = yield from self._ask_number("count", range(1, min(source["bands"], room) + 1))
         self.pending["numbers"] = [bands]
@@ -678,6 +679,7 @@ class Armada:
         attacked = self.player_of.get(self.at(target)["colour"])
         if roll != 2 and (yield from self._answer(self.player, "attack")):
             roll = 2
+            self.pending["roll"] = ["combat", roll]
         if roll != -2 and (yield from self._answer(attacked, "defence")):
             roll = -2
         if roll < 0:
