@@ -46,7 +46,7 @@ _TRIBES = 4.0
 _HAND = 10.0
 _IDLE = 8.0
 _MOST_COUPS = COUPS + MORE_COUPS
-_MOST_TRIBES_ROLLED = int(FACES.max())
+_MOST_ON_FACE = int(abs(FACES).max())
 
 
 def observation_table(players: int, places: int, max_turns: int, cards: bool) -> ObservationTable:
@@ -101,9 +101,9 @@ def observation_table(players: int, places: int, max_turns: int, cards: bool) ->
         Block("used", (TERRITORIES,), 1, 1.0, "public", "territory which the card has used"),
         Block("count", (1,), MOST_PIECES, _PIECES, "public", "bands chosen, ships or bands placed"),
         Block("due", (1,), MOST_PIECES, _PIECES, "public", "bands, gold or rolls still due"),
-        Block("hits", (1,), 2, 2.0, "public", "hits of the roll that may be answered"),
-        Block("losses", (1,), 2, 2.0, "public", "its losses"),
-        Block("rolled", (1,), _MOST_TRIBES_ROLLED, _TRIBES, "public", "tribes die to be placed"),
+        Block("hits", (1,), _MOST_ON_FACE, 2.0, "public", "hits of the roll that may be answered"),
+        Block("losses", (1,), _MOST_ON_FACE, 2.0, "public", "its losses"),
+        Block("rolled", (1,), _MOST_ON_FACE, _TRIBES, "public", "tribes die to be placed"),
     ]
     if cards:
         blocks += [

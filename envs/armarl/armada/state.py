@@ -11,9 +11,6 @@ two unsigned ones would add up to a type that Numba mixes with signed ones only 
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 
 from armarl.armada.actions import (
@@ -25,6 +22,7 @@ from armarl.armada.actions import (
     TERRITORIES,
 )
 from armarl.armada.chart import CITIES, COLOURS, POSTS
+from armarl.armada.dice import load_dice
 from armarl.compiled import kernel
 from armarl.randomness import random_below
 
@@ -50,8 +48,7 @@ LAIR_HELD = 4  # ADA-27, ADA-31: territories of a lair that count as holding it
 # ADA-7: six faces a die; combat shows hits, or losses below 0.
 COMBAT_DIE, GOLD_DIE, TRIBES_DIE = range(3)
 DIE_NAMES = ("combat", "gold", "tribes")
-_DICE = json.loads(Path(__file__).with_name("dice.json").read_text(encoding="utf-8"))
-FACES = np.array([_DICE[name] for name in DIE_NAMES], np.int8)
+FACES = np.array([getattr(load_dice(), name) for name in DIE_NAMES], np.int8)
 MOST_FACES = 4  # thrown between two decisions; two, in fact
 
 # ADA-32

@@ -134,7 +134,7 @@ def _close_turn(s):
         win(s, s.seat_of[colour])
         return
     s.claims[colour] = victory
-    if s.turn == s.max_turns or s.idle == IDLE_ROUNDS * colours_playing(s):
+    if s.turn >= s.max_turns or s.idle == IDLE_ROUNDS * colours_playing(s):
         s.stage = OVER  # truncated: nobody has won
         return
     _set_budget(s, 0, next_colour(s, colour), COUPS)
