@@ -54,7 +54,7 @@ class Armada:
         players: int,
         cards: bool = False,
         enrolment: bool = False,
-        max_turns: int | None = None,
+        max_turns: int = 400,
         neutral: str | None = None,
         hands: Sequence[Sequence[str]] | None = None,
         deck: Sequence[str] = (),
@@ -441,7 +441,7 @@ class Armada:
         else:
             self.events["ADA-28: claim"] += 1
             self.claims.add(self.colour)
-        too_long = self.max_turns is not None and self.turns_ended >= self.max_turns
+        too_long = self.turns_ended >= self.max_turns
         idle = self.idle_turns == 2 * len(self.playing)
         if too_long or idle:
             self.events["ADA-30: max_turns" if too_long else "ADA-26: nobody can do anything"] += 1

@@ -332,14 +332,15 @@ def determinise(s, seat, number):
 def _deal_unseen(s, seat):
     """The cards that a seat has not seen, at random to the other hands and the deck."""
     unseen = _gather_unseen(s, seat)
+    asked, asked_for = np.int64(s.to_move), _asked_card(s)
+    if asked_for >= 0 and asked != seat:  # he is asked because he holds the card: his first
+        _move_to_hand(s, asked, asked_for)
+        unseen -= 1
     for player in range(s.players):
         if player != seat:
             missing = np.int64(s.hand_size[player])
-            asked_for = _asked_card(s)
-            if asked_for >= 0 and s.to_move == player:  # he is asked because he holds the card
-                _move_to_hand(s, player, asked_for)
+            if asked_for >= 0 and asked == player:
                 missing -= 1
-                unseen -= 1
             for _ in range(missing):
                 _move_to_hand(s, player, _pick(s, unseen))
                 unseen -= 1
