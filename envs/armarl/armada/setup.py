@@ -18,7 +18,6 @@ from armarl.armada.state import (
     acting_colour,
     acting_seat,
     add_bands,
-    colours_playing,
     finish_chain,
 )
 from armarl.armada.turns import begin_first_turn, next_colour
@@ -58,6 +57,7 @@ def _clear_board(s):
         s.owner[territory] = territory // LAIR
     s.reserve[:] = MOST_PIECES
     s.supply_gold = s.supply_tribes = MOST_PIECES
+    s.box = SHIPS
 
 
 @kernel
@@ -87,7 +87,6 @@ def _seat_players(s):
         else:
             s.seat_of[colour] = seat % s.players
             seat += 1
-    s.box = SHIPS - SHIPS_EACH * colours_playing(s)
 
 
 @kernel
@@ -121,6 +120,7 @@ def _begin_preliminary(s):
 def place_ship(s, city):
     """ADA-13: a ship on a city; after the second one the bands are spread."""
     s.ship[s.cities[city]] = 1
+    s.box -= 1
     s.count += 1
     if s.count == SHIPS_EACH:
         s.stage = SPREAD_BANDS
