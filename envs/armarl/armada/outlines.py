@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import cached_property
 from math import hypot
 
 from armarl.armada.geography import Chart, Raster
@@ -35,18 +36,22 @@ class Outlines:
         self._rows, self._columns = len(raster), len(raster[0])
         self._edges = self._directed_edges()
         self._points = self._smoothed()
+        self._inside: dict[int, list[Edge]] = defaultdict(list)
+        for edge, (place, _) in self._edges.items():
+            self._inside[place].append(edge)
+        self._middles: dict[int, Point] = {}
 
     # --- what is drawn ---------------------------------------------------------------------------
 
     def coasts(self, island: str) -> list[list[Point]]:
         """The closed coastlines of an island, ragged like a real one."""
         members = {i for i, t in enumerate(self._chart.territories) if t.island == island}
-        loops = self._loops(lambda place: place in members)
+        loops = self._loops(members)
         return [_ragged(self._points[corner] for corner in loop) for loop in loops]
 
     def area(self, place: int) -> list[list[Point]]:
         """The closed outlines of a place."""
-        return [[self._points[c] for c in loop] for loop in self._loops(lambda p: p == place)]
+        return [[self._points[c] for c in loop] for loop in self._loops({place})]
 
     def borders(self, sea: bool) -> list[list[Point]]:
         """The lines between sea squares, or between territories, from end to end."""
@@ -58,18 +63,33 @@ class Outlines:
         return [[self._points[corner] for corner in line] for line in _lines(shown)]
 
     def middle(self, place: int) -> Point:
-        """The point of a place that is farthest from its outline."""
-        outline = [point for loop in self.area(place) for point in loop]
-        width, height = SIZE / self._columns, SIZE / self._rows
-        cells = [
-            ((x + dx) * width, (y + dy) * height)
-            for y, row in enumerate(self._raster)
-            for x, other in enumerate(row)
-            if other == place
-            for dx in (0.25, 0.75)
-            for dy in (0.25, 0.5, 0.75)
-        ]
-        return max(cells, key=lambda p: min(hypot(p[0] - q[0], p[1] - q[1]) for q in outline))
+        """The point of a place where there is most room, rather towards its middle."""
+        if place not in self._middles:
+            outline, spots = self._outline([place]), self._spots(place)
+            centre = _towards((0.0, 0.0), spots, 1.0)
+            self._middles[place] = max(
+                spots, key=lambda spot: _distance(spot, outline) - 0.3 * _distance(spot, [centre])
+            )
+        return self._middles[place]
+
+    def lonely_points(self, place: int, chance: random.Random) -> list[Point]:
+        """Points of a place scattered far from its outline, its middle and each other."""
+        outline, taken = self._outline([place]), [self.middle(place)]
+        spots = self._spots(place)
+        chance.shuffle(spots)
+        for spot in spots:
+            if _distance(spot, outline) > 19 and _distance(spot, taken) > 44:
+                taken.append(spot)
+        return taken[1:]
+
+    @cached_property
+    def widest_water(self) -> Point:
+        """The point farthest from all land and from the frame."""
+        step = SIZE / 28
+        places = range(len(self._chart.territories))
+        land = self._outline(places)
+        spots = [(i * step, j * step) for i in range(3, 26) for j in range(3, 26)]
+        return max(spots, key=lambda spot: _distance(spot, land))
 
     # --- how it is made --------------------------------------------------------------------------
 
@@ -79,6 +99,22 @@ class Outlines:
     def _cell(self, column: int, row: int) -> int:
         inside = 0 <= column < self._columns and 0 <= row < self._rows
         return self._raster[row][column] if inside else FRAME
+
+    def _outline(self, places: Iterable[int]) -> list[Point]:
+        """The corners of places, in no order."""
+        return [self._points[start] for place in places for start, _ in self._inside[place]]
+
+    def _spots(self, place: int) -> list[Point]:
+        """A grid of points in a place, six to a cell."""
+        width, height = SIZE / self._columns, SIZE / self._rows
+        return [
+            ((x + dx) * width, (y + dy) * height)
+            for y, row in enumerate(self._raster)
+            for x, other in enumerate(row)
+            if other == place
+            for dx in (0.25, 0.75)
+            for dy in (0.25, 0.5, 0.75)
+        ]
 
     def _directed_edges(self) -> dict[Edge, tuple[int, int]]:
         """Edges between different places, each both ways: the place on the right, and the other."""
@@ -121,12 +157,13 @@ class Outlines:
             }  # fmt: skip
         return points
 
-    def _loops(self, inside: Callable[[int], bool]) -> list[list[Corner]]:
-        """The outlines of all places for which `inside` holds, clockwise."""
+    def _loops(self, places: set[int]) -> list[list[Corner]]:
+        """The closed outlines of some places together, clockwise."""
         onward: dict[Corner, list[Corner]] = defaultdict(list)
-        for (start, end), (a, b) in self._edges.items():
-            if inside(a) and not inside(b):
-                onward[start].append(end)
+        for place in places:
+            for start, end in self._inside[place]:
+                if self._edges[start, end][1] not in places:
+                    onward[start].append(end)
         loops = []
         for start in sorted(onward):
             loop, corner, before = [], start, start
@@ -140,6 +177,11 @@ class Outlines:
             if loop:
                 loops.append(loop)
         return loops
+
+
+def _distance(point: Point, others: Iterable[Point]) -> float:
+    """The distance to the nearest of some points."""
+    return min(hypot(point[0] - x, point[1] - y) for x, y in others)
 
 
 def _towards(point: Point, others: list[Point], share: float) -> Point:
