@@ -137,6 +137,6 @@ def _longest_game(max_turns: int) -> int:
     enrolling takes eleven more; each card is played, bought or declined with less than ten.
     """
     preliminary = 4 * (2 + 6)
-    turn = 6 * (COUPS + MORE_COUPS) + 12
-    raids = 4 * (6 * (RAID_COUPS + MORE_COUPS) + 12)
+    turn = 6 * int(COUPS + MORE_COUPS) + 12
+    raids = 4 * (6 * int(RAID_COUPS + MORE_COUPS) + 12)
     return preliminary + max_turns * turn + raids + 10 * ALL_CARDS

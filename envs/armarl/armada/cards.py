@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from armarl.armada.actions import CENTRAL, TERRITORIES
-from armarl.armada.deck import discard, draw_card, shuffle
+from armarl.armada.deck import TOP, discard, draw_card, shuffle
 from armarl.armada.offers import (
     PLAIN_KINDS,
     may_pay_from,
@@ -39,7 +41,7 @@ from armarl.armada.state import (
 )
 from armarl.compiled import kernel
 
-MINED = 3  # gold of a gold-mine
+MINED = np.int64(3)  # gold of a gold-mine
 
 
 @kernel
@@ -75,7 +77,7 @@ def _ask_payment(s):
             s.stage = PAY_GOLD
             return
         _take_gold(s, place)
-    draw_card(s, acting_seat(s), 1)
+    draw_card(s, acting_seat(s), TOP)
     finish_chain(s)
 
 
@@ -124,7 +126,7 @@ def play_plain(s, plain):
 @kernel
 def peek(s):
     """ADA-32: look at the next card, for a coup; if there can be no other, take this one."""
-    pay_coups(s, 1)
+    pay_coups(s, np.int64(1))
     s.looked += 1
     if s.coups[s.raid] == 0 or s.looked == s.deck_size:
         take(s)
@@ -135,7 +137,7 @@ def peek(s):
 @kernel
 def take(s):
     """ADA-32: the last card looked at into the hand; then the whole deck is shuffled."""
-    draw_card(s, acting_seat(s), s.looked)
+    draw_card(s, acting_seat(s), np.int64(s.looked))
     shuffle(s, s.deck_size)
     finish_chain(s)
 
@@ -148,9 +150,9 @@ def _roll_recruits(s):
         s.due -= 1
         s.roll = throw(s, TRIBES_DIE)
         if s.roll > 0 and s.reserve[colour] > 0:
-            if recruit_places(s, colour, s.used) == 0:
+            if recruit_places(s, colour, np.int64(s.used)) == 0:
                 s.used = -1  # there is no other territory than the one used
-            if recruit_places(s, colour, s.used) > 1:
+            if recruit_places(s, colour, np.int64(s.used)) > 1:
                 s.stage = PLACE_RECRUITS
                 return
             _recruit_in_only(s, colour)
@@ -161,8 +163,8 @@ def _roll_recruits(s):
 def _recruit_in_only(s, colour):
     """ADA-36: one possible territory is not asked for."""
     for territory in range(TERRITORIES):
-        if may_recruit_in(s, territory, colour, s.used):
-            add_bands(s, territory, colour, s.roll)
+        if may_recruit_in(s, territory, colour, np.int64(s.used)):
+            add_bands(s, territory, colour, np.int64(s.roll))
             s.used = territory
             return
 
@@ -170,7 +172,7 @@ def _recruit_in_only(s, colour):
 @kernel
 def place_recruits(s, territory):
     """ADA-32: the whole roll on one own territory."""
-    add_bands(s, territory, acting_colour(s), s.roll)
+    add_bands(s, territory, acting_colour(s), np.int64(s.roll))
     s.used = territory
     _roll_recruits(s)
 
@@ -182,9 +184,9 @@ def _roll_natives(s):
         s.due -= 1
         s.roll = throw(s, TRIBES_DIE)
         if s.roll > 0 and s.supply_tribes > 0:
-            if natives_places(s, s.used) == 0:
+            if natives_places(s, np.int64(s.used)) == 0:
                 s.used = -1  # there is no other territory than the one used
-            if natives_places(s, s.used) > 1:
+            if natives_places(s, np.int64(s.used)) > 1:
                 s.stage = PLACE_NATIVES
                 return
             _rise_in_only(s)
@@ -195,7 +197,7 @@ def _roll_natives(s):
 def _rise_in_only(s):
     """ADA-36: one possible territory is not asked for."""
     for territory in range(CENTRAL, TERRITORIES):
-        if may_rise_in(s, territory, s.used):
+        if may_rise_in(s, territory, np.int64(s.used)):
             _rise(s, territory)
             return
 
@@ -203,7 +205,7 @@ def _rise_in_only(s):
 @kernel
 def _rise(s, territory):
     """ADA-35: natives make a territory theirs; some came, as the roll and the supply are not 0."""
-    add_tribes(s, territory, s.roll)
+    add_tribes(s, territory, np.int64(s.roll))
     s.owner[territory] = TRIBES
     s.used = territory
 
@@ -234,7 +236,7 @@ def play_gold_mine(s, territory):
 @kernel
 def play_mutiny(s, square):
     """ADA-32, ADA-35: a ship's bands become one's own; those beyond the 50 are lost."""
-    n = s.bands[square]
+    n = np.int64(s.bands[square])
     remove_bands(s, square, n)
     add_bands(s, square, acting_colour(s), n)
     if s.bands[square] > 0:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from armarl.armada.state import CARDS, COPIES
 from armarl.compiled import kernel
 from armarl.randomness import random_below
 
 DEALT = 2
+TOP = np.int64(1)  # depth of the top card
 
 
 @kernel
@@ -41,12 +44,12 @@ def deal_hands(s):
     """ADA-14, ADA-32: the two top cards to each player in turn."""
     for seat in range(s.players):
         for _ in range(DEALT):
-            draw_card(s, seat, 1)
+            draw_card(s, np.int64(seat), TOP)
 
 
 @kernel
 def draw_card(s, seat, depth):
-    """The card `depth` from the top (1) into a hand; the top card takes its place."""
+    """The card `depth` from the top (TOP) into a hand; the top card takes its place."""
     top = s.deck_size - 1
     card = s.deck[s.deck_size - depth] - 1
     s.deck[s.deck_size - depth] = s.deck[top]

@@ -14,6 +14,7 @@ from armarl.armada.actions import (
     ANSWER,
     ATTACK,
     BUY,
+    CARD_NAMES,
     CENTRAL,
     CONVERT,
     COUNT,
@@ -46,7 +47,6 @@ from armarl.armada.state import (
     ALL_POSTS,
     ANSWER_ATTACK,
     BIG_NATIVES_CARD,
-    CARD_NAMES,
     CARD_PRICE,
     DISCOVERY_CARD,
     FOUR,
@@ -71,17 +71,21 @@ from armarl.armada.state import (
     acting_colour,
     acting_seat,
     cities_owned,
+    city_place,
     is_enemy,
     is_hostile,
     is_unexplored,
     lair_of,
+    lairs_held,
     may_enter,
     owned_in,
+    post_place,
     posts_owned,
     room,
 )
 from armarl.compiled import kernel
 
+CENTRAL_PER_BAND = 4  # ADA-31
 # The kind of each card without a place in its notation, as they are numbered in PLAY.
 PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
 
@@ -137,9 +141,15 @@ def _offer_from(s, mask, place):
 
 
 @kernel
+def _may_attack(s, place, to):
+    """ADA-22: at least 2 bands, and enemy bands or tribes in the contiguous place."""
+    return s.bands[place] >= 2 and is_hostile(s, to, np.int64(s.owner[place]))
+
+
+@kernel
 def _offer_landwards(s, mask, place):
     """Move to, attack or explore a contiguous territory."""
-    colour = s.owner[place]
+    colour = np.int64(s.owner[place])
     for border in range(s.land_borders[place], s.land_borders[place + 1]):
         to = np.int64(s.border_to[border])
         if is_unexplored(s, to):
@@ -148,16 +158,15 @@ def _offer_landwards(s, mask, place):
         elif may_enter(s, to, colour):
             if offer(mask, s.first[MOVE] + border):
                 return True
-        elif s.bands[place] >= 2 and is_hostile(s, to, colour):
-            if offer(mask, s.first[ATTACK] + border):
-                return True
+        elif _may_attack(s, place, to) and offer(mask, s.first[ATTACK] + border):
+            return True
     return False
 
 
 @kernel
 def _offer_seawards(s, mask, place):
     """Move to, attack or scuttle the ship on a contiguous square, or sail where there is none."""
-    colour = s.owner[place]
+    colour = np.int64(s.owner[place])
     for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
         to = np.int64(s.border_to[border])
         if s.ship[to] == 0:
@@ -171,9 +180,8 @@ def _offer_seawards(s, mask, place):
         if may_enter(s, to, colour):
             if offer(mask, s.first[MOVE] + border):
                 return True
-        elif s.bands[place] >= 2 and is_hostile(s, to, colour):
-            if offer(mask, s.first[ATTACK] + border):
-                return True
+        elif _may_attack(s, place, to) and offer(mask, s.first[ATTACK] + border):
+            return True
     return False
 
 
@@ -184,7 +192,7 @@ def _offer_seawards(s, mask, place):
 def _offer_unlaunched(s, mask, colour):
     """ADA-16, ADA-24: launch or scuttle a ship on a city of a territory the colour owns."""
     for city in range(ALL_CITIES):
-        place = s.cities[city]
+        place = city_place(s, city)
         if s.ship[place] == 1 and s.owner[place] == colour:
             if offer(mask, s.first[SCUTTLE] + city):
                 return True
@@ -203,26 +211,35 @@ def _offer_conversions(s, mask, colour):
     if s.reserve[colour] == 0:
         return False
     for city in range(ALL_CITIES):
-        place = s.cities[city]
-        if s.owner[place] == colour and s.gold[place] > 0:
-            if cities_owned(s, colour, city // CITIES) >= 2 and offer(
-                mask, s.first[CONVERT] + city
-            ):
-                return True
+        if _may_convert_in_city(s, colour, city) and offer(mask, s.first[CONVERT] + city):
+            return True
     for post in range(ALL_POSTS):
-        place = s.posts[post]
-        if s.owner[place] == colour and s.gold[place] > 0 and posts_owned(s, colour) >= 3:
-            if offer(mask, s.first[CONVERT] + ALL_CITIES + post):
-                return True
+        action = s.first[CONVERT] + ALL_CITIES + post
+        if _may_convert_in_post(s, colour, post) and offer(mask, action):
+            return True
     return False
+
+
+@kernel
+def _may_convert_in_city(s, colour, city):
+    """ADA-25: gold in an own city, with at least 2 cities of that lair."""
+    place = city_place(s, city)
+    if s.gold[place] == 0 or s.owner[place] != colour:
+        return False
+    return cities_owned(s, colour, city // CITIES) >= 2
+
+
+@kernel
+def _may_convert_in_post(s, colour, post):
+    """ADA-25: gold in an own post, with at least 3 posts."""
+    place = post_place(s, post)
+    return s.gold[place] > 0 and s.owner[place] == colour and posts_owned(s, colour) >= 3
 
 
 @kernel
 def levies(s, colour):
     """ADA-31: bands that enrolment gives: one per lair held, one per four central territories."""
-    n = owned_in(s, colour, FOUR) // 4
-    for lair in range(FOUR):
-        n += owned_in(s, colour, lair) >= LAIR_HELD
+    n = lairs_held(s, colour) + owned_in(s, colour, FOUR) // CENTRAL_PER_BAND
     return min(n, np.int64(s.reserve[colour]))
 
 
@@ -338,10 +355,10 @@ def _offer_shipyard(s, mask, colour):
     if s.box == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
         return False
     for city in range(ALL_CITIES):
-        place = s.cities[city]
-        if s.owner[place] == colour and s.ship[place] == 0:
-            if offer(mask, s.first[SHIPYARD] + city):
-                return True
+        place = city_place(s, city)
+        free = s.owner[place] == colour and s.ship[place] == 0
+        if free and offer(mask, s.first[SHIPYARD] + city):
+            return True
     return False
 
 
@@ -359,7 +376,7 @@ def _offer_gold_mine(s, mask, colour):
 @kernel
 def may_mutiny(s, place, colour):
     """An enemy ship at sea with 1 to 3 bands aboard."""
-    return 1 <= s.bands[place] <= 3 and is_enemy(s, colour, s.owner[place])
+    return 1 <= s.bands[place] <= 3 and is_enemy(s, colour, np.int64(s.owner[place]))
 
 
 @kernel
@@ -379,11 +396,11 @@ def may_explore(s, territory, colour):
     if not is_unexplored(s, territory):
         return False
     for border in range(s.land_borders[territory], s.land_borders[territory + 1]):
-        place = s.border_to[border]
+        place = np.int64(s.border_to[border])
         if s.owner[place] == colour and s.bands[place] > 0:
             return True
     for border in range(s.sea_borders[territory], s.sea_borders[territory + 1]):
-        place = s.border_to[border]
+        place = np.int64(s.border_to[border])
         if s.owner[place] == colour and s.bands[place] > 0:
             return True
     return False
@@ -395,9 +412,9 @@ def _offer_discovery(s, mask, colour):
     if s.coups[s.raid] == 0 or not holds(s, acting_seat(s), DISCOVERY_CARD):
         return False
     for territory in range(CENTRAL, TERRITORIES):
-        if may_explore(s, territory, colour):
-            if offer(mask, s.first[DISCOVERY] + territory - CENTRAL):
-                return True
+        action = s.first[DISCOVERY] + territory - CENTRAL
+        if may_explore(s, territory, colour) and offer(mask, action):
+            return True
     return False
 
 
@@ -411,7 +428,7 @@ def _offer_answers(s, mask):
     if stage == PLACE_SHIP:
         _offer_ships(s, mask)
     elif stage == SPREAD_BANDS:
-        _offer_numbers(mask, s.first[COUNT], 0, s.due)
+        _offer_numbers(mask, s.first[COUNT], 0, np.int64(s.due))
     elif stage == NUMBER_BANDS:
         _offer_numbers(mask, s.first[COUNT], 1, most_bands(s))
     elif stage == NUMBER_GOLD:
@@ -435,12 +452,12 @@ def _offer_places(s, mask):
             mask[s.first[PAY] + place] = may_pay_from(s, place, colour)
     elif stage == PLACE_NATIVES:
         for territory in range(CENTRAL, TERRITORIES):
-            mask[s.first[RISE] + territory - CENTRAL] = may_rise_in(s, territory, s.used)
+            mask[s.first[RISE] + territory - CENTRAL] = may_rise_in(s, territory, np.int64(s.used))
     elif stage == PLACE_RECRUITS:
         for territory in range(TERRITORIES):
-            mask[s.first[LEVY] + territory] = may_recruit_in(s, territory, colour, s.used)
+            mask[s.first[LEVY] + territory] = may_recruit_in(s, territory, colour, np.int64(s.used))
     else:
-        lair = levy_lair(s, colour, s.count)
+        lair = levy_lair(s, colour, np.int64(s.count))
         for territory in range(TERRITORIES):
             mask[s.first[LEVY] + territory] = (
                 s.owner[territory] == colour and lair_of(territory) == lair

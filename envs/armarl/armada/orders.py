@@ -26,14 +26,17 @@ from armarl.armada.state import (
     add_gold,
     add_tribes,
     check_last_player,
+    city_place,
     disown_empty_ship,
     finish_chain,
+    post_place,
     remove_bands,
     throw,
 )
 from armarl.compiled import kernel
 
-BANDS_FOR_GOLD = 4  # ADA-25
+BANDS_FOR_GOLD = np.int64(4)  # ADA-25
+SINGLE, DOUBLE = np.arange(1, 3)  # what is found counts so often
 MOST_HITS, MOST_LOSSES = 2, -2  # ADA-32: what `attack` and `defence` make of a combat roll
 
 
@@ -49,7 +52,7 @@ def pay_coups(s, n):
 @kernel
 def launch(s, city, number):
     """ADA-16: the city's ship goes to a contiguous square; `number` counts all cities' launches."""
-    place = s.cities[city]
+    place = city_place(s, city)
     border = s.sea_borders[place] + number - s.launches[city]
     s.ship[place] = 0
     s.ship[s.border_to[border]] = 1
@@ -80,7 +83,7 @@ def sail(s, border):
 def scuttle(s, number):
     """ADA-24: gold aboard goes to the supply, the ship to the box."""
     if number < ALL_CITIES:
-        s.ship[s.cities[number]] = 0
+        s.ship[city_place(s, number)] = 0
     else:
         square = TERRITORIES + number - ALL_CITIES
         s.ship[square] = 0
@@ -99,7 +102,7 @@ def begin_move(s, border):
     if most_bands(s) > 1:
         s.stage = NUMBER_BANDS
     else:
-        choose_bands(s, 1)
+        choose_bands(s, np.int64(1))
 
 
 @kernel
@@ -109,13 +112,13 @@ def choose_bands(s, n):
     if most_gold(s) > 0:
         s.stage = NUMBER_GOLD
     else:
-        complete_move(s, 0)
+        complete_move(s, np.int64(0))
 
 
 @kernel
 def complete_move(s, gold):
     """ADA-17, ADA-18: bands and gold go over, and put their colour's flag there."""
-    origin, target = s.origin, s.target
+    origin, target = np.int64(s.origin), np.int64(s.target)
     s.owner[target] = s.owner[origin]
     s.bands[target] += s.count
     s.bands[origin] -= s.count
@@ -131,7 +134,7 @@ def complete_move(s, gold):
 @kernel
 def explore(s, territory, factor):
     """ADA-21: gold and tribes as thrown, double at the Centre; the tribes' flag."""
-    if territory == s.posts[CENTRE]:
+    if territory == post_place(s, CENTRE):
         factor *= 2
     gold = throw(s, GOLD_DIE)
     tribes = throw(s, TRIBES_DIE)
@@ -143,7 +146,7 @@ def explore(s, territory, factor):
 @kernel
 def convert(s, number):
     """ADA-25: a gold of a city or post becomes 4 bands, or as many as the 50 allow."""
-    place = s.cities[number] if number < ALL_CITIES else s.posts[number - ALL_CITIES]
+    place = city_place(s, number) if number < ALL_CITIES else post_place(s, number - ALL_CITIES)
     s.gold[place] -= 1
     s.supply_gold += 1
     add_bands(s, place, acting_colour(s), BANDS_FOR_GOLD)
@@ -160,7 +163,7 @@ def begin_enrolment(s):
 @kernel
 def place_enrolled(s, territory):
     """ADA-31: one band. There is always a choice: four territories at least."""
-    add_bands(s, territory, acting_colour(s), 1)
+    add_bands(s, territory, acting_colour(s), np.int64(1))
     s.count += 1
     s.due -= 1
     if s.due == 0:
@@ -201,12 +204,13 @@ def _attacked_seat(s):
 @kernel
 def fight(s):
     """ADA-22: hits remove defenders, losses attackers; what exceeds them is void."""
-    if s.roll < 0:
-        remove_bands(s, s.origin, -s.roll)
-    elif s.bands[s.target] > 0:
-        remove_bands(s, s.target, s.roll)
+    origin, target, roll = np.int64(s.origin), np.int64(s.target), np.int64(s.roll)
+    if roll < 0:
+        remove_bands(s, origin, -roll)
+    elif s.bands[target] > 0:
+        remove_bands(s, target, roll)
     else:
-        _remove_tribes(s, s.target, s.roll)
+        _remove_tribes(s, target, roll)
     check_last_player(s)
     finish_chain(s)
 

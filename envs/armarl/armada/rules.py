@@ -12,6 +12,7 @@ import numpy as np
 from armarl.armada.actions import (
     ATTACK,
     BUY,
+    CENTRAL,
     CONVERT,
     COUNT,
     DECLINE,
@@ -35,6 +36,7 @@ from armarl.armada.actions import (
     SCUTTLE,
     SHIP,
     SHIPYARD,
+    TERRITORIES,
 )
 from armarl.armada.cards import (
     begin_buying,
@@ -52,8 +54,10 @@ from armarl.armada.cards import (
 from armarl.armada.deck import discard
 from armarl.armada.offers import legal
 from armarl.armada.orders import (
+    DOUBLE,
     MOST_HITS,
     MOST_LOSSES,
+    SINGLE,
     ask_defence,
     attack,
     begin_enrolment,
@@ -77,7 +81,6 @@ from armarl.armada.state import (
     ANSWER_RAID,
     ATTACK_CARD,
     CARDS,
-    CENTRAL,
     COPIES,
     DEFENCE_CARD,
     DISCOVERY_CARD,
@@ -90,7 +93,7 @@ from armarl.armada.state import (
     RAID_CARD,
     SHIPYARD_CARD,
     STATE,
-    TERRITORIES,
+    city_place,
     finish_chain,
 )
 from armarl.armada.turns import begin_raid, end_turn_or_raid, go_on, open_asking
@@ -162,7 +165,7 @@ def _prepare(s, family, number):
 def _carry_out(s, family, number):
     """ADA-15: an order of the acting colour, which is completed or begins a chain."""
     if family < BUY:
-        pay_coups(s, 1)
+        pay_coups(s, np.int64(1))
         if family == MOVE:
             begin_move(s, number)
         elif family == ATTACK:
@@ -189,7 +192,7 @@ def _carry_out_at_once(s, family, number):
     elif family == SAIL:
         sail(s, s.sea_borders[TERRITORIES] + number)
     elif family == EXPLORE:
-        explore(s, CENTRAL + number, 1)
+        explore(s, CENTRAL + number, SINGLE)
     elif family == CONVERT:
         convert(s, number)
     elif family == SCUTTLE:
@@ -201,7 +204,7 @@ def _play_at_once(s, family, number):
     """The cards that are one decision, with their place."""
     if family == SHIPYARD:
         play_card(s, SHIPYARD_CARD)
-        play_shipyard(s, s.cities[number])
+        play_shipyard(s, city_place(s, number))
     elif family == GOLD_MINE:
         play_card(s, GOLD_MINE_CARD)
         play_gold_mine(s, number)
@@ -210,8 +213,8 @@ def _play_at_once(s, family, number):
         play_mutiny(s, TERRITORIES + number)
     elif family == DISCOVERY:
         play_card(s, DISCOVERY_CARD)
-        pay_coups(s, 1)
-        explore(s, CENTRAL + number, 2)
+        pay_coups(s, np.int64(1))
+        explore(s, CENTRAL + number, DOUBLE)
 
 
 @kernel
@@ -245,12 +248,12 @@ def _answer_combat(s, number):
     played = number != DECLINE
     if s.stage == ANSWER_ATTACK:
         if played:
-            discard(s, s.to_move, ATTACK_CARD)
+            discard(s, to_move(s), ATTACK_CARD)
             s.roll = MOST_HITS
         ask_defence(s)
     else:
         if played:
-            discard(s, s.to_move, DEFENCE_CARD)
+            discard(s, to_move(s), DEFENCE_CARD)
             s.roll = MOST_LOSSES
         fight(s)
 
@@ -259,7 +262,7 @@ def _answer_combat(s, number):
 def _answer_raid(s, number):
     """ADA-33: a raid begins, or the next player is asked."""
     if number != DECLINE:
-        discard(s, s.to_move, RAID_CARD)
+        discard(s, to_move(s), RAID_CARD)
         begin_raid(s)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.armada.actions import MOST_PIECES
+from armarl.armada.actions import CENTRAL, MOST_PIECES
 from armarl.armada.chart import CITIES
 from armarl.armada.deck import deal_hands, gather_deck
 from armarl.armada.state import (
-    CENTRAL,
     FOUR,
     LAIR,
     NOBODY,
@@ -18,6 +17,7 @@ from armarl.armada.state import (
     acting_colour,
     acting_seat,
     add_bands,
+    city_place,
     finish_chain,
 )
 from armarl.armada.turns import begin_first_turn, next_colour
@@ -27,7 +27,7 @@ from armarl.randomness import random_below
 SHIPS_EACH = 2
 BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
 OPPOSITE_BONUS = 5  # ADA-12
-NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = 3, 1  # ADA-12
+NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 
 @kernel
@@ -41,7 +41,7 @@ def start(s):
     gather_deck(s)
     if s.cards:
         deal_hands(s)
-    s.colour[0] = next_colour(s, FOUR - 1)
+    s.colour[0] = next_colour(s, np.int64(FOUR - 1))
     _begin_preliminary(s)
 
 
@@ -92,10 +92,11 @@ def _seat_players(s):
 @kernel
 def _man_neutral_lair(s):
     """ADA-12: 3 bands on each city of nobody's lair and 1 on each other territory."""
-    for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
-        add_bands(s, territory, s.neutral, NEUTRAL_ELSEWHERE)
-    for city in range(s.neutral * CITIES, (s.neutral + 1) * CITIES):
-        add_bands(s, s.cities[city], s.neutral, NEUTRAL_IN_CITY - NEUTRAL_ELSEWHERE)
+    neutral = np.int64(s.neutral)
+    for territory in range(neutral * LAIR, (neutral + 1) * LAIR):
+        add_bands(s, territory, neutral, NEUTRAL_ELSEWHERE)
+    for city in range(neutral * CITIES, (neutral + 1) * CITIES):
+        add_bands(s, city_place(s, city), neutral, NEUTRAL_IN_CITY - NEUTRAL_ELSEWHERE)
 
 
 @kernel
@@ -119,7 +120,7 @@ def _begin_preliminary(s):
 @kernel
 def place_ship(s, city):
     """ADA-13: a ship on a city; after the second one the bands are spread."""
-    s.ship[s.cities[city]] = 1
+    s.ship[city_place(s, city)] = 1
     s.box -= 1
     s.count += 1
     if s.count == SHIPS_EACH:
@@ -134,7 +135,7 @@ def spread_bands(s, n):
     """ADA-13: bands on the next territory of the lair; the last one gets the rest, unasked."""
     _put_next(s, n)
     if s.target % LAIR == LAIR - 1:
-        _put_next(s, s.due)
+        _put_next(s, np.int64(s.due))
     if s.due == 0:
         _end_preliminary(s)
 
@@ -142,7 +143,7 @@ def spread_bands(s, n):
 @kernel
 def _put_next(s, n):
     """Bands on the territory in turn."""
-    add_bands(s, s.target, acting_colour(s), n)
+    add_bands(s, np.int64(s.target), acting_colour(s), n)
     s.due -= n
     s.target += 1
 
@@ -151,7 +152,7 @@ def _put_next(s, n):
 def _end_preliminary(s):
     """ADA-13: on to the next colour, and after the last one to the first turn."""
     finish_chain(s)
-    following = next_colour(s, s.colour[0])
+    following = next_colour(s, np.int64(s.colour[0]))
     last = following < s.colour[0]
     s.colour[0] = following
     if last:

@@ -41,12 +41,15 @@ TRIBES, NOBODY = FOUR, -1
 
 SHIPS = 8  # ADA-6
 SHIP_ROOM = 10  # ADA-19
-COUPS, RAID_COUPS, MORE_COUPS = 10, 3, 3  # ADA-15, ADA-32
-CARD_PRICE = 2  # ADA-32: coups, and gold
+COUPS, RAID_COUPS, MORE_COUPS = np.array([10, 3, 3])  # ADA-15, ADA-32
+CARD_PRICE = np.int64(2)  # ADA-32: coups, and gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories of a lair that count as holding it
 
+# Numbers which functions are called with are NumPy's: for every Python int among its arguments
+# Numba would compile a function anew.
+
 # ADA-7: six faces a die; combat shows hits, or losses below 0.
-COMBAT_DIE, GOLD_DIE, TRIBES_DIE = range(3)
+COMBAT_DIE, GOLD_DIE, TRIBES_DIE = np.arange(3)
 DIE_NAMES = ("combat", "gold", "tribes")
 FACES = np.array([getattr(load_dice(), name) for name in DIE_NAMES], np.int8)
 MOST_FACES = 4  # thrown between two decisions; two, in fact
@@ -67,7 +70,7 @@ CARDS = len(CARD_NAMES)
     GOLD_MINE_CARD,
     MUTINY_CARD,
     MORE_COUPS_CARD,
-) = range(CARDS)
+) = np.arange(CARDS)
 COPIES = np.array([5, 5, 3, 4, 2, 1, 1, 1, 1, 8, 8, 2, 5], np.int8)
 ALL_CARDS = int(COPIES.sum())
 
@@ -203,6 +206,18 @@ def is_enemy(s, colour, other):
     return s.seat_of[colour] != s.seat_of[other]
 
 
+@kernel
+def city_place(s, city):
+    """The place of a city, 0 to 11."""
+    return np.int64(s.cities[city])
+
+
+@kernel
+def post_place(s, post):
+    """The place of a trading post, 0 to 4."""
+    return np.int64(s.posts[post])
+
+
 # --- what is owned -------------------------------------------------------------------------------
 
 
@@ -233,7 +248,7 @@ def cities_owned(s, colour, lair):
     """Cities of a lair that a colour owns."""
     owned = 0
     for city in range(lair * CITIES, (lair + 1) * CITIES):
-        owned += s.owner[s.cities[city]] == colour
+        owned += s.owner[city_place(s, city)] == colour
     return owned
 
 
@@ -242,7 +257,7 @@ def posts_owned(s, colour):
     """Trading posts that a colour owns."""
     owned = 0
     for post in range(ALL_POSTS):
-        owned += s.owner[s.posts[post]] == colour
+        owned += s.owner[post_place(s, post)] == colour
     return owned
 
 
@@ -257,20 +272,20 @@ def enemy_cities_owned(s, colour):
 
 
 @kernel
-def holds_a_lair(s, colour):
-    """ADA-27: whether a colour owns at least 4 territories of one lair, any lair."""
+def lairs_held(s, colour):
+    """ADA-31: lairs of which a colour owns at least 4 territories."""
+    held = 0
     for lair in range(FOUR):
-        if owned_in(s, colour, lair) >= LAIR_HELD:
-            return True
-    return False
+        held += owned_in(s, colour, lair) >= LAIR_HELD
+    return held
 
 
 @kernel
 def in_victory(s, colour):
     """ADA-27: a lair held, and either 3 posts, the Centre among them, or 4 enemy cities."""
-    if not holds_a_lair(s, colour):
+    if lairs_held(s, colour) == 0:
         return False
-    if s.owner[s.posts[CENTRE]] == colour and posts_owned(s, colour) >= 3:
+    if s.owner[post_place(s, CENTRE)] == colour and posts_owned(s, colour) >= 3:
         return True
     return enemy_cities_owned(s, colour) >= 4
 
@@ -288,7 +303,7 @@ def is_unexplored(s, place):
 def is_hostile(s, place, colour):
     """ADA-22: tribes there, or bands of an enemy."""
     if s.bands[place] > 0:
-        return is_enemy(s, colour, s.owner[place])
+        return is_enemy(s, colour, np.int64(s.owner[place]))
     return place < TERRITORIES and s.tribes[place] > 0
 
 

@@ -22,6 +22,8 @@ from armarl.armada.state import (
 from armarl.compiled import kernel
 
 IDLE_ROUNDS = 2  # ADA-26
+TURN, RAID = np.arange(2)  # what `raid` says is under way
+BEGINNING = -1  # of `asked`: a turn in which nothing has been asked, not even whether it is idle
 
 
 @kernel
@@ -35,13 +37,20 @@ def next_colour(s, colour):
 def begin_first_turn(s):
     """The preliminary turn is over."""
     s.turn = 0
-    _set_budget(s, 0, s.colour[0], COUPS)
-    _skip_idle_turns(s)
+    _begin_turn(s, acting_colour(s))
+
+
+@kernel
+def _begin_turn(s, colour):
+    """ADA-15: a colour's turn, of which it is not yet known whether it can do anything."""
+    _set_budget(s, TURN, colour, COUPS)
+    s.stage = ORDER
+    s.asked = BEGINNING
 
 
 @kernel
 def _set_budget(s, raid, colour, coups):
-    """ADA-15, ADA-33: a turn (0) or a raid (1) of a colour begins."""
+    """ADA-15, ADA-33: a turn or a raid of a colour begins."""
     s.raid = raid
     s.colour[raid] = colour
     s.coups[raid] = coups
@@ -52,13 +61,18 @@ def _set_budget(s, raid, colour, coups):
 def go_on(s):
     """On to the next decision: the question of a raid, an order, or what the next turn brings."""
     while s.stage != OVER:
-        if s.raid == 0 and _ask_for_raid(s):
+        if s.raid == TURN and s.asked != BEGINNING and _ask_for_raid(s):
             return
-        if any_order(s):
+        able = any_order(s)
+        if s.asked == BEGINNING and able:
+            s.idle = s.asked = 0
+        elif able:
             s.stage = ORDER
             s.to_move = acting_seat(s)
             return
-        end_turn_or_raid(s)
+        else:
+            s.idle += s.asked == BEGINNING  # ADA-26: nobody may raid
+            end_turn_or_raid(s)
 
 
 @kernel
@@ -68,7 +82,6 @@ def end_turn_or_raid(s):
         _end_raid(s)
     else:
         _close_turn(s)
-        _skip_idle_turns(s)
 
 
 # --- raids ---------------------------------------------------------------------------------------
@@ -77,7 +90,7 @@ def end_turn_or_raid(s):
 @kernel
 def open_asking(s):
     """ADA-33: after a completed order the others may raid, but not within a raid."""
-    if s.raid == 0:
+    if s.raid == TURN:
         s.asked = 0
 
 
@@ -103,13 +116,13 @@ def _ask_for_raid(s):
 @kernel
 def _raider(s):
     """ADA-33: the colour that is asked, or raids."""
-    return (s.colour[0] + s.asked) % FOUR
+    return (s.colour[TURN] + s.asked) % FOUR
 
 
 @kernel
 def begin_raid(s):
     """ADA-32: three coups at once."""
-    _set_budget(s, 1, _raider(s), RAID_COUPS)
+    _set_budget(s, RAID, _raider(s), RAID_COUPS)
 
 
 @kernel
@@ -117,8 +130,8 @@ def _end_raid(s):
     """ADA-34: a raid's end makes a claim, and never withdraws or fulfils one."""
     if in_victory(s, acting_colour(s)):
         s.claims[acting_colour(s)] = 1
-    _set_budget(s, 1, 0, 0)
-    s.raid = 0
+    s.colour[RAID] = s.coups[RAID] = s.enrolled[RAID] = s.more_coups[RAID] = 0
+    s.raid = TURN
 
 
 # --- the end of a turn ---------------------------------------------------------------------------
@@ -127,25 +140,14 @@ def _end_raid(s):
 @kernel
 def _close_turn(s):
     """ADA-28, then ADA-30 and ADA-26; the game goes on with the next colour's budget."""
-    colour = s.colour[0]
+    colour = np.int64(s.colour[TURN])
     victory = in_victory(s, colour)
     s.turn += 1
     if victory and s.claims[colour]:
-        win(s, s.seat_of[colour])
+        win(s, np.int64(s.seat_of[colour]))
         return
     s.claims[colour] = victory
     if s.turn >= s.max_turns or s.idle == IDLE_ROUNDS * colours_playing(s):
         s.stage = OVER  # truncated: nobody has won
         return
-    _set_budget(s, 0, next_colour(s, colour), COUPS)
-
-
-@kernel
-def _skip_idle_turns(s):
-    """ADA-26: the turn of a colour that could only end it ends as it begins, and nobody raids."""
-    while s.stage != OVER:
-        if any_order(s):
-            s.idle = s.asked = 0
-            return
-        s.idle += 1
-        _close_turn(s)
+    _begin_turn(s, next_colour(s, colour))
