@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from copy import deepcopy
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 from armarl.armada.chart import CENTRAL, COLOURS, POSTS, STANDARD, Chart, ChartError, load_chart
 from armarl.armada.dice import Dice, DiceError, load_dice
-from armarl.armada.drawing import draw_svg
+from armarl.armada.drawing import draw, draw_svg
 
 CHART = load_chart()
 TEXT = STANDARD.read_text(encoding="utf-8")
@@ -408,6 +410,13 @@ def view() -> dict:
         "territories": territories,
         "ships": {"s1": {"colour": "blue", "bands": 9, "gold": 1}, "s9": {**EMPTY_SHIP}},
         "turn": {"colour": "green", "player": 0, "coups": 6, "raid": False, "stage": "order"},
+        "claims": ["blue"],
+        "reserve": dict.fromkeys(COLOURS, 32),
+        "supply": {"gold": 47, "tribes": 7},
+        "box": 1,
+        "options": {"cards": True},
+        "hands": [["raid", "attack"], None],
+        "hand_sizes": [2, 3],
         "result": None,
     }
 
@@ -431,7 +440,28 @@ def test_the_drawing_shows_every_place() -> None:
 def test_the_drawing_shows_the_pieces() -> None:
     shown = texts(draw_svg(CHART, view()))
     assert {"47", "43", "9"} <= set(shown)
-    assert "green's turn (player 0): 6 coups" in shown
+    assert "green's turn (player 0): 6 coups · blue in victory" in shown
+
+
+def test_the_text_shows_every_place_and_the_pieces() -> None:
+    game = SimpleNamespace(board=CHART, describe=lambda state, seat: view())
+    text = draw(game, None, 0)
+    for name in CHART.places:
+        assert re.search(rf"(?<![A-Z0-9a-z]){name}(?![0-9])", text), name
+    for line in (
+        "G4* orange 47 ^",
+        "C5 tribes 43 $1",
+        "C1(Centre) ?",
+        "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
+        "left: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
+        "in victory, if they still are at their next turn's end: blue",
+        "player 0 (you): raid, attack",
+        "player 1: 3 cards",
+        "green's turn (player 0): 6 coups",
+    ):
+        assert line in text
+    without_map = SimpleNamespace(board=load_chart(CHART.as_dict()), describe=game.describe)
+    assert draw(without_map, None, 0) in text
 
 
 def test_a_chart_without_a_map_cannot_be_drawn() -> None:

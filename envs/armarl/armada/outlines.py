@@ -67,8 +67,9 @@ class Outlines:
         if place not in self._middles:
             outline, spots = self._outline([place]), self._spots(place)
             centre = _towards((0.0, 0.0), spots, 1.0)
+            pull = 0.1 if self._chart.is_sea(place) else 0.15
             self._middles[place] = max(
-                spots, key=lambda spot: _distance(spot, outline) - 0.3 * _distance(spot, [centre])
+                spots, key=lambda spot: _distance(spot, outline) - pull * _distance(spot, [centre])
             )
         return self._middles[place]
 
@@ -84,12 +85,13 @@ class Outlines:
 
     @cached_property
     def widest_water(self) -> Point:
-        """The point farthest from all land and from the frame."""
+        """The point farthest from all land, and well away from where ships are drawn."""
         step = SIZE / 28
         places = range(len(self._chart.territories))
         land = self._outline(places)
         spots = [(i * step, j * step) for i in range(3, 26) for j in range(3, 26)]
-        return max(spots, key=lambda spot: _distance(spot, land))
+        ships = [self.middle(place) for place in range(len(places), len(self._chart.places))]
+        return max(spots, key=lambda spot: min(_distance(spot, land), _distance(spot, ships)))
 
     # --- how it is made --------------------------------------------------------------------------
 

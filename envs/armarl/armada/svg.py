@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import lru_cache
 from html import escape
-from math import cos, hypot, pi, sin
+from math import cos, pi, sin
 from typing import Any
 
 from armarl.armada.geography import Chart, Raster
@@ -42,7 +42,7 @@ def draw_svg(chart: Chart, view: View | None = None) -> str:
         f'{size:g}" font-family="Georgia, \'Times New Roman\', serif" text-anchor="middle">',
         _definitions(chart, outlines),
         f'<rect width="{SIZE:g}" height="{SIZE:g}" fill="url(#sea)"/>',
-        _compass(chart, outlines),
+        _compass(outlines),
         _waters(chart, outlines),
         _land(chart, outlines, view),
         *(_territory(chart, outlines, number, view) for number in range(len(chart.territories))),
@@ -94,16 +94,9 @@ def _definitions(chart: Chart, outlines: Outlines) -> str:
     )
 
 
-def _compass(chart: Chart, outlines: Outlines) -> str:
+def _compass(outlines: Outlines) -> str:
     """A compass rose on the widest water, and its rhumb lines over the sea."""
-    land = [
-        point for island in _islands(chart) for loop in outlines.coasts(island) for point in loop
-    ]
-    step = SIZE / 40
-    x, y = max(
-        ((i * step, j * step) for i in range(3, 38) for j in range(3, 38)),
-        key=lambda p: min(min(hypot(p[0] - q[0], p[1] - q[1]) for q in land), 90) - p[1] / 1e3,
-    )
+    x, y = outlines.widest_water
     rays = "".join(
         f'<path d="M{x:.0f} {y:.0f} l{1700 * sin(k * pi / 8):.0f} {1700 * cos(k * pi / 8):.0f}"/>'
         for k in range(16)
@@ -206,7 +199,7 @@ def _territory(chart: Chart, outlines: Outlines, number: int, view: View | None)
         tokens.append(_token(PAINT["tribes"], place["tribes"]))
     if place.get("gold"):
         tokens.append(_coin(place["gold"]))
-    rows = [(row, height) for row, height in ((icons, 26), (tokens, 24)) if row]
+    rows = [(row, height) for row, height in ((icons, 23), (tokens, 23)) if row]
     top = y - (sum(height for _, height in rows) + 12) / 2
     text = ""
     for row, height in rows:
@@ -328,9 +321,14 @@ def _frame(view: View | None) -> str:
     if view:
         text += (
             f'<text x="{middle:g}" y="{SIZE + 44:g}" font-size="20" fill="{INK}">'
-            f"{escape(turn_line(view))}</text>"
+            f"{escape(_caption(view))}</text>"
         )
     return text
+
+
+def _caption(view: View) -> str:
+    claims = " and ".join(view["claims"])
+    return turn_line(view) + (f" · {claims} in victory" if claims else "")
 
 
 def turn_line(view: dict[str, Any]) -> str:
