@@ -2,10 +2,10 @@
 
 One action is one line of the rules page's notation. An order that needs numbers is cut into a
 chain of decisions: `move A B` names the two places, `count n` and `gold n` follow as actions of
-their own. That keeps the table at BASE actions on our chart (ALL with cards and enrolment), where
-moves with their numbers would need over a million; and an order without numbers is one decision, so
-that a game is as short as it can be. What may be attacked, moved or sailed to is a *border* in one
-of its two directions, so that no id is spent on places that do not touch.
+their own. That keeps the table at 1,490 actions on our chart (1,820 with cards and enrolment),
+where moves with their numbers would need over a million; and an order without numbers is one
+decision, so that a game is as short as it can be. What may be attacked, moved or sailed to is a
+*border* in one of its two directions, so that no id is spent on places that do not touch.
 
 The families below stand in this order in every table; those of an option that is off are left out.
 Their first ids depend on the chart, and travel in the state (`first` in `state.STATE`).
