@@ -794,6 +794,7 @@ class Armada:
     def _play_mutiny(self, square: str) -> None:
         """ADA-35: bands that the limit of 50 does not allow are lost."""
         bands = self.ships[square]["bands"]
+        self.events["ADA-35: mutineers lost"] += bands > self.reserve[self.colour]
         self.remove_bands(square, bands)
         self.add_bands(square, bands)
         self.look_for_last_player()

@@ -137,7 +137,7 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
 
     What the description does not say stays: the options, the chart, the generator.
     """
-    s, seats = states[0], range(game.players)
+    s = states[0]
     owners = {name: number for number, name in enumerate(COLOURS)}
     owners |= {"tribes": layout.TRIBES, None: layout.NOBODY}
     nothing = {"owner": None, "colour": None, "bands": 0, "gold": 0}
@@ -166,14 +166,21 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
     for name in ("count", "roll", "due", "looked"):
         s[name] = 0
     if game.options["cards"]:
-        for kind, card in enumerate(CARD_NAMES):
-            s["played"][kind] = position["played"].count(card)
-            for seat in seats:
-                s["hand"][seat, kind] = position["hands"][seat].count(card)
-        s["hand_size"][: game.players] = [len(hand) for hand in position["hands"]]
-        deck = [1 + CARD_NAMES.index(card) for card in reversed(position["deck"])]
-        s["deck"] = deck + [0] * (layout.ALL_CARDS - len(deck))
-        s["deck_size"] = len(deck)
+        s["played"] = [position["played"].count(card) for card in CARD_NAMES]
+        write_cards(game, states, position["hands"], position["deck"])
+
+
+def write_cards(
+    game: Game, states: States, hands: Sequence[Sequence[str]], deck: Sequence[str]
+) -> None:
+    """Write hands and deck (top first) into `states[0]`."""
+    s = states[0]
+    for seat, hand in enumerate(hands):
+        s["hand"][seat] = [hand.count(card) for card in CARD_NAMES]
+        s["hand_size"][seat] = len(hand)
+    cards = [1 + CARD_NAMES.index(card) for card in reversed(deck)]
+    s["deck"] = cards + [0] * (layout.ALL_CARDS - len(cards))
+    s["deck_size"] = len(cards)
 
 
 # --- one game ------------------------------------------------------------------------------------
@@ -211,7 +218,7 @@ def check_game(
 
 
 def _check_game(match: Match, rng: random.Random, decisions: int, sample: float) -> None:
-    wanderer = Wanderer(rng, match.game.players)
+    wanderer = Wanderer(rng, match.game.players, fierce=bool(match.played))
     history = [match.states.copy()]
     for _ in range(decisions):
         check_conserved(match.view)
@@ -276,6 +283,9 @@ def check_secrets(match: Match, rng: random.Random) -> None:
         assert seen == expected, f"describe({seat}): {differences(seen, expected)}"
         dealt = game.determinised(states, seats, np.array([rng.getrandbits(63)]))
         _assert_same_to(game, states, dealt, seats)
+        by_hand = dealt_by_hand(match, seat, rng)
+        _assert_same_to(game, states, by_hand, seats)
+        assert game.draw(states[0], seat) == game.draw(by_hand[0], seat)
         _assert_same_to(game, states, game.concealed(states, seats), seats)
         again = game.describe(dealt[0])
         check_conserved(again)
@@ -284,6 +294,28 @@ def check_secrets(match: Match, rng: random.Random) -> None:
         observations, masks = game.views(states, seats)
         assert ((observations >= low) & (observations <= high)).all(), "observation out of bounds"
         assert set(np.unique(masks)) <= {0, 1}
+
+
+def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
+    """The state with other cards wherever `seat` does not know them, and another future."""
+    view, game = match.view, match.game
+    looked = len((view["pending"] or {}).get("looked", ()))
+    known = looked if seat == view["to_move"] else 0
+    others = [player for player in range(game.players) if player != seat]
+    cards = [card for player in others for card in view["hands"][player]] + view["deck"][known:]
+    rng.shuffle(cards)
+    hands, asked = list(view["hands"]), view["to_move"]
+    if view["turn"]["stage"] == "answer" and asked != seat:  # he is known to hold what he may play
+        (card,) = (text.split()[1] for text in view["legal"] if text != "decline")
+        cards.remove(card)
+        cards.insert(sum(len(hands[player]) for player in others if player < asked), card)
+    for player in others:
+        hands[player], cards = cards[: len(hands[player])], cards[len(hands[player]) :]
+    dealt = match.states.copy()
+    if game.options["cards"]:
+        write_cards(game, dealt, hands, view["deck"][:known] + cards)
+    dealt["rng"] = rng.getrandbits(64)
+    return dealt
 
 
 def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
@@ -299,14 +331,13 @@ def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
 
 
 def _assert_same_to(game: Game, states: States, others: States, seats: NDArray[np.int64]) -> None:
-    """Observation, mask, description, picture and concealed record are the same to `seats[0]`."""
+    """Observation, mask, description and concealed record are the same to `seats[0]`."""
     seat = int(seats[0])
     for one, other, what in zip(
         game.views(states, seats), game.views(others, seats), ("observation", "mask"), strict=True
     ):
         assert one.tobytes() == other.tobytes(), f"a secret reaches the {what} of seat {seat}"
     assert game.describe(states[0], seat) == game.describe(others[0], seat)
-    assert game.draw(states[0], seat) == game.draw(others[0], seat)
     concealed = [game.concealed(array, seats).tobytes() for array in (states, others)]
     assert concealed[0] == concealed[1], "a secret stays in a concealed state"
 
@@ -334,3 +365,18 @@ def check_result(match: Match) -> None:
         (winner,) = result["winners"]
         assert rewards[winner] == 1
         assert all(rewards[seat] < 0 for seat in range(game.players) if seat != winner)
+
+
+def check_random_games(
+    variant: dict[str, Any],
+    seeds: range,
+    decisions: int,
+    sample: float = 0.0,
+    positions: bool = False,
+) -> Counter[str]:
+    """Games of a variant, one per seed; a third of them cut short early (ADA-30)."""
+    occurred: Counter[str] = Counter()
+    for seed in seeds:
+        options = variant | {"max_turns": 20 if seed % 3 == 1 else 400}
+        occurred += check_game(options, seed, decisions, sample, positions)
+    return occurred

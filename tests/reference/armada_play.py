@@ -19,9 +19,10 @@ class Wanderer:
     land, hunters to enemy bands, idlers soon end their turns.
     """
 
-    def __init__(self, rng: random.Random, players: int) -> None:
+    def __init__(self, rng: random.Random, players: int, fierce: bool = False) -> None:
         self.rng = rng
-        self.moods = [rng.choice(MOODS) for _ in range(players)]
+        odds = (1, 4, 1, 1) if fierce else (1, 1, 1, 1)
+        self.moods = rng.choices(MOODS, odds, k=players)
         self.patience = {"settler": 0.02, "hunter": 0.02, "wanderer": 0.1, "idler": 5.0}
         self.weight = {"launch": 2.0, "sail": 1.0, "move": 1.0, "attack": 6.0, "explore": 4.0}
         self.weight |= {"convert": 8.0, "enrol": 3.0, "buy": 4.0, "peek": 1.5, "decline": 1.0}
@@ -104,21 +105,27 @@ def game_turn(view: dict[str, Any]) -> dict[str, Any]:
 
 
 def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
-    colour = rng.choice(game.playing)
-    strength = {c: rng.choice((1, 3, 10, 20, 50)) for c in game.playing}
+    strong, strength = game.playing, {c: rng.choice((1, 3, 10, 20, 50)) for c in game.playing}
+    if rng.random() < 0.4:  # one player has all but won
+        leader = rng.randrange(game.players)
+        strong = [c for c in game.playing if game.player_of[c] == leader]
+        strength = {c: 30 if c in strong else 1 for c in game.playing}
+    colour = rng.choice(strong)
     ships_at_sea, ships_on_land = rng.randint(0, 5), rng.randint(0, 3)
     squares = rng.sample([p for p in game.near if p not in game.land], ships_at_sea)
     docks = rng.sample([n for n in game.land if game.chart[n]["city"]], ships_on_land)
     land = {name: _random_land(game, name, rng) | {"ship": name in docks} for name in game.land}
     ships = {
-        square: {"colour": rng.choice([None, *game.playing]), "bands": 0, "gold": 0}
-        for square in squares
+        square: {"colour": rng.choice([None, *strong]), "bands": 0, "gold": 0} for square in squares
     }
     reserve = dict.fromkeys(game.playing, BANDS)
     for c in game.playing:
         places = [place for place in land if land[place]["owner"] == c]
-        places += [square for square in ships if ships[square]["colour"] == c]
-        for place in [p for p in ships if p in places] + rng.choices(places, k=strength[c]):
+        crewed = [square for square in ships if ships[square]["colour"] == c]
+        if c not in strong:
+            owned = {name for name in land if land[name]["owner"] in strong}
+            places = [place for place in places if game.near[place] & owned] or places
+        for place in crewed + rng.choices(places + crewed, k=strength[c]):
             here = land.get(place) or ships[place]
             if reserve[c] and (place in land or here["bands"] < ROOM):
                 here["bands"] += 1
@@ -136,6 +143,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
             rng.choice(wild)["tribes"] += 1
             supply["tribes"] -= 1
     hands, deck, played = _random_cards(game, rng)
+    more_coups = game.cards and rng.random() < 0.3
     return {
         "territories": land,
         "ships": ships,
@@ -144,13 +152,13 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
         "supply": supply,
         "neutral": game.neutral,
         "turn": {
-            "number": rng.randint(0, 30),
+            "number": rng.randrange(min(30, game.max_turns)),
             "player": game.player_of[colour],
             "colour": colour,
             "raid": False,
-            "coups": rng.choice((1, 3, 6, 10, 13)),
+            "coups": rng.choice((1, 3, 6, 10)) + 3 * more_coups,
             "enrolled": game.enrolment and rng.random() < 0.3,
-            "more_coups": game.cards and rng.random() < 0.3,
+            "more_coups": more_coups,
             "stage": "order",
         },
         "interrupted": None,
