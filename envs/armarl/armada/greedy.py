@@ -74,23 +74,30 @@ from armarl.compiled import kernel
 
 FAR = 120  # cost of a place from which no goal can be reached
 STEP, EMBARK, DISCOVER = 2, 4, 2  # costs of a border, of boarding a ship, of exploring first
+STRANDED = 30  # of boarding where no ship is
 SHIPLOAD = 10
 GARRISON = 3  # bands that hold a post
+HUNGRY = 25  # bands in the reserve with which gold is worth carrying home
+CARAVAN = 3  # bands that carry it
 
 
 @kernel
 def greedy(s, draw, mask, scratch):
     """The action chosen by the player to move in a state concealed for him; `draw` breaks ties."""
     legal(s, mask)
-    cost = scratch[0].gold  # int8 per place; the scratch state is used for nothing else
+    # int8 per place; the scratch state is used for nothing else
+    cost, home = scratch[0].gold, scratch[0].bands
     colour = acting_colour(s)
     _set_goals(s, colour, cost)
     _spread_costs(s, colour, cost)
+    _set_markets(s, colour, home)
+    if s.reserve[colour] >= HUNGRY:
+        _spread_costs(s, colour, home)
     salt = np.int64(draw * 1048576)
     best, chosen = np.int64(-(1 << 40)), np.int64(0)
     for action in range(mask.size):
         if mask[action]:
-            worth = _worth(s, colour, cost, np.int64(action))
+            worth = _worth(s, colour, cost, home, np.int64(action))
             worth = worth * 1024 + ((action * 40503 + salt * 30011) >> 3) % 1024
             if worth > best:
                 best, chosen = worth, np.int64(action)
@@ -158,6 +165,27 @@ def _post_cost(s, place, post, colour):
 
 
 @kernel
+def _set_markets(s, colour, home):
+    """Cost 0 where a colour may convert gold into bands (ADA-25), FAR elsewhere."""
+    home[:] = FAR
+    for city in range(ALL_CITIES):
+        place = city_place(s, city)
+        if _is_own(s, place, colour) and cities_owned(s, colour, city // CITIES) >= 2:
+            home[place] = 0
+    for post in range(ALL_POSTS):
+        if _is_own(s, post_place(s, post), colour) and posts_owned(s, colour) >= 3:
+            home[post_place(s, post)] = 0
+
+
+@kernel
+def _is_treasure(s, place, colour, home):
+    """Whether what lies in a place should go where it becomes bands, with few bands."""
+    if s.reserve[colour] < HUNGRY or s.gold[place] < 2 or home[place] == 0:
+        return False
+    return s.bands[place] <= CARAVAN or place < TERRITORIES
+
+
+@kernel
 def _spread_costs(s, colour, cost):
     """Costs of all other places: of the cheapest way to a goal (Bellman and Ford)."""
     borders = s.sea_borders[s.places]
@@ -179,12 +207,22 @@ def _toll(s, place, to, colour):
         return FAR
     toll = STEP
     if to >= TERRITORIES and place < TERRITORIES:
-        toll += EMBARK
+        toll += EMBARK if s.ship[to] == 1 or _may_be_launched_to(s, to, colour) else STRANDED
     if is_unexplored(s, to):
         toll += DISCOVER
     elif is_hostile(s, to, colour):
         toll += 2 + _defenders(s, to)
     return toll
+
+
+@kernel
+def _may_be_launched_to(s, square, colour):
+    """Whether an own ship stands on a city next to a square."""
+    for border in range(s.land_borders[square], s.land_borders[square + 1]):
+        shore = np.int64(s.border_to[border])
+        if s.ship[shore] == 1 and _is_own(s, shore, colour):
+            return True
+    return False
 
 
 @kernel
@@ -198,14 +236,14 @@ def _defenders(s, place):
 
 
 @kernel
-def _worth(s, colour, cost, action):
+def _worth(s, colour, cost, home, action):
     """A number that grows with what an action promises; `end` is worth 0."""
     family = family_of(s, action)
     number = action - s.first[family]
     if family == MOVE:
-        return _worth_of_move(s, colour, cost, number)
+        return _worth_of_move(s, colour, cost, home, number)
     if family == SAIL:
-        return _worth_of_sail(s, cost, s.sea_borders[TERRITORIES] + number)
+        return _worth_of_sail(s, colour, cost, home, s.sea_borders[TERRITORIES] + number)
     if family == ATTACK:
         return _worth_of_attack(s, colour, cost, number)
     if family == LAUNCH:
@@ -215,13 +253,13 @@ def _worth(s, colour, cost, action):
     if family == DISCOVERY:
         return 92 - cost[CENTRAL + number] // 2
     if family == COUNT:
-        return _worth_of_count(s, colour, cost, number)
+        return _worth_of_count(s, colour, cost, home, number)
     if family >= LEVY:
         return _worth_of_placing(s, colour, cost, family, number)
     if family == CONVERT:
         return 70
     if family == GOLD:
-        return number if s.target < CENTRAL else -number
+        return number if home[s.target] < home[s.origin] else -number
     if family == SHIP:
         return -cost[city_place(s, number)]
     return -1 if family == SCUTTLE else 0
@@ -254,7 +292,7 @@ def _worth_of_placing(s, colour, cost, family, number):
 
 
 @kernel
-def _worth_of_move(s, colour, cost, border):
+def _worth_of_move(s, colour, cost, home, border):
     """Bands that take a territory, or come nearer to a goal."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     if _holds_post(s, place, colour) and s.bands[place] <= _garrison(s, place):
@@ -262,8 +300,11 @@ def _worth_of_move(s, colour, cost, border):
     nearer = np.int64(cost[place]) - cost[to]
     if to < TERRITORIES and not _is_own(s, to, colour) and cost[to] <= 24:
         return 100 - cost[to]
+    if _is_treasure(s, place, colour, home):
+        return 40 + 2 * s.gold[place] if home[to] < home[place] else -1
     if nearer <= 0:
-        return -1
+        joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -STEP
+        return 6 if joins and to < TERRITORIES else -1
     bands = min(np.int64(s.bands[place]), room(s, to))
     return 20 + nearer + 2 * min(bands, SHIPLOAD)
 
@@ -284,9 +325,11 @@ def _garrison(s, place):
 
 
 @kernel
-def _worth_of_sail(s, cost, border):
-    """A crew that comes nearer to a goal; full ships first."""
+def _worth_of_sail(s, colour, cost, home, border):
+    """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    if _is_treasure(s, place, colour, home):
+        return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
     nearer = np.int64(cost[place]) - cost[to]
     return 10 + nearer + s.bands[place] if nearer > 0 else -1
 
@@ -331,7 +374,7 @@ def _ship_beside(s, shore, colour):
 
 
 @kernel
-def _worth_of_count(s, colour, cost, n):
+def _worth_of_count(s, colour, cost, home, n):
     """How many bands: in the preliminary turn to the ships, in a move nearly all."""
     if s.origin < 0:
         place = np.int64(s.target)
@@ -341,7 +384,9 @@ def _worth_of_count(s, colour, cost, n):
     stay = _garrison(s, origin) if _holds_post(s, origin, colour) else 0
     stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
     wanted = s.bands[origin] - stay
-    if cost[target] >= cost[origin] and target < TERRITORIES:
+    if _is_treasure(s, origin, colour, home) and home[target] < home[origin]:
+        wanted = min(wanted, CARAVAN - 1)
+    elif cost[target] >= cost[origin] and target < TERRITORIES:
         wanted = min(wanted, 1)  # taken in passing
     return -abs(n - wanted)
 
