@@ -20,7 +20,10 @@ from armarl.armada import state as layout
 from armarl.armada.actions import CARD_NAMES
 from armarl.game import Game, State, States, make_game
 from reference.armada import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES, Armada
+from reference.armada_observed import observed_blocks
 from reference.armada_play import Wanderer, random_position
+
+UNDESCRIBED = {"origin", "target", "used", "count", "due"}  # blocks that `describe` cannot tell
 
 VARIANTS: list[dict[str, Any]] = [
     {"players": players, "cards": cards, "enrolment": enrolment}
@@ -292,8 +295,23 @@ def check_secrets(match: Match, rng: random.Random) -> None:
         assert again["pending"] == match.view["pending"] or seat != match.view["to_move"]
         low, high = game.observation.bounds()
         observations, masks = game.views(states, seats)
+        check_observation(match, seat, observations[0])
         assert ((observations >= low) & (observations <= high)).all(), "observation out of bounds"
         assert set(np.unique(masks)) <= {0, 1}
+
+
+def check_observation(match: Match, seat: int, observation: NDArray[np.float32]) -> None:
+    """The observation's blocks hold what the description does."""
+    table = match.game.observation
+    blocks = table.decode(observation)
+    for name, expected in observed_blocks(match.view, seat, match.reference).items():
+        same = np.array_equal(blocks[name], np.array(expected))
+        assert same, f"seat {seat} observes a wrong {name!r}: {blocks[name]} not {expected}"
+    assert blocks.keys() - observed_blocks(match.view, seat, match.reference).keys() <= UNDESCRIBED
+    for block in table.blocks:
+        exact = blocks[block.name] / np.asarray(block.scale)
+        close = np.allclose(table.views(observation)[block.name], exact, atol=1e-6)
+        assert close, f"{block.name!r} is not quantity / scale"
 
 
 def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:

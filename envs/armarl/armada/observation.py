@@ -25,6 +25,7 @@ from armarl.armada.state import (
     FOUR,
     MORE_COUPS,
     NOBODY,
+    OVER,
     PLACE_NATIVES,
     PLACE_RECRUITS,
     SHIPS,
@@ -199,7 +200,7 @@ def _turn(s, own, seat, out, at):
     out[at + 2 * FOUR + (acting_colour(s) - own) % FOUR] = 1
     out[at + 3 * FOUR + (s.colour[0] - own) % FOUR] = 1
     at += 4 * FOUR
-    out[at + (s.to_move - seat) % s.players] = 1
+    out[at + (s.to_move - seat) % s.players] = s.stage != OVER
     at += s.players
     out[at + s.stage] = 1
     at += STAGES
