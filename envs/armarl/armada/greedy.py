@@ -74,7 +74,7 @@ from armarl.compiled import kernel
 
 FAR = 120  # cost of a place from which no goal can be reached
 STEP, EMBARK, DISCOVER = 2, 4, 2  # costs of a border, of boarding a ship, of exploring first
-STRANDED = 30  # of boarding where no ship is
+BLOCKED, STRANDED = 3, 30  # of sailing where a ship is, of boarding where none is
 SHIPLOAD = 10
 GARRISON = 3  # bands that hold a post
 HUNGRY = 25  # bands in the reserve with which gold is worth carrying home
@@ -153,15 +153,20 @@ def _set_goals(s, colour, cost):
 def _post_cost(s, place, post, colour):
     """How near the goal a post is: to be taken, to be manned, or done with."""
     if _is_own(s, place, colour):
-        if s.bands[place] >= GARRISON:
+        if s.bands[place] >= GARRISON or _gives_way(s, colour):
             return FAR
         return 3 if in_victory(s, colour) else 10
     if _is_partners(s, place, colour):
-        leads = posts_owned(s, colour) >= 2 and s.owner[post_place(s, CENTRE)] == colour
-        return 4 if leads else FAR
+        return 4 if s.owner[post_place(s, CENTRE)] == colour else FAR
     if _claimed(s, place, colour):
         return 0
     return 0 if post == CENTRE else 4
+
+
+@kernel
+def _gives_way(s, colour):
+    """Whether the posts are for the player's other colour, which has the Centre."""
+    return _is_partners(s, post_place(s, CENTRE), colour)
 
 
 @kernel
@@ -208,6 +213,8 @@ def _toll(s, place, to, colour):
     toll = STEP
     if to >= TERRITORIES and place < TERRITORIES:
         toll += EMBARK if s.ship[to] == 1 or _may_be_launched_to(s, to, colour) else STRANDED
+    elif s.ship[to] == 1 and to >= TERRITORIES:
+        toll += BLOCKED
     if is_unexplored(s, to):
         toll += DISCOVER
     elif is_hostile(s, to, colour):
@@ -295,13 +302,14 @@ def _worth_of_placing(s, colour, cost, family, number):
 def _worth_of_move(s, colour, cost, home, border):
     """Bands that take a territory, or come nearer to a goal."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
-    if _holds_post(s, place, colour) and s.bands[place] <= _garrison(s, place):
+    if s.bands[place] <= _garrison(s, place, colour):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
     if to < TERRITORIES and not _is_own(s, to, colour) and cost[to] <= 24:
         return 100 - cost[to]
     if _is_treasure(s, place, colour, home):
-        return 40 + 2 * s.gold[place] if home[to] < home[place] else -1
+        ashore = place < TERRITORIES or to < TERRITORIES
+        return 40 + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
     if nearer <= 0:
         joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -STEP
         return 6 if joins and to < TERRITORIES else -1
@@ -319,9 +327,9 @@ def _holds_post(s, place, colour):
 
 
 @kernel
-def _garrison(s, place):
-    """Bands that should stay in an own post."""
-    return GARRISON if s.owner[place] != NOBODY and s.claims[s.owner[place]] else 1
+def _garrison(s, place, colour):
+    """Bands that should stay in a place."""
+    return GARRISON if _holds_post(s, place, colour) and not _gives_way(s, colour) else 0
 
 
 @kernel
@@ -381,8 +389,7 @@ def _worth_of_count(s, colour, cost, home, n):
         wanted = min(9, np.int64(s.due)) if s.ship[place] == 1 else 0
         return -abs(n - wanted)
     origin, target = np.int64(s.origin), np.int64(s.target)
-    stay = _garrison(s, origin) if _holds_post(s, origin, colour) else 0
-    stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
+    stay = max(_garrison(s, origin, colour), np.int64(s.bands[origin]) - most_bands(s))
     wanted = s.bands[origin] - stay
     if _is_treasure(s, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
