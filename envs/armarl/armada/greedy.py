@@ -86,18 +86,20 @@ def greedy(s, draw, mask, scratch):
     """The action chosen by the player to move in a state concealed for him; `draw` breaks ties."""
     legal(s, mask)
     # int8 per place; the scratch state is used for nothing else
-    cost, home = scratch[0].gold, scratch[0].bands
+    cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     colour = acting_colour(s)
     _set_goals(s, colour, cost)
     _spread_costs(s, colour, cost)
     _set_markets(s, colour, home)
     if s.reserve[colour] >= HUNGRY:
         _spread_costs(s, colour, home)
+    if _set_landings(s, colour, cost, ferry):
+        _spread_costs(s, colour, ferry)
     salt = np.int64(draw * 1048576)
     best, chosen = np.int64(-(1 << 40)), np.int64(0)
     for action in range(mask.size):
         if mask[action]:
-            worth = _worth(s, colour, cost, home, np.int64(action))
+            worth = _worth(s, colour, cost, home, ferry, np.int64(action))
             worth = worth * 1024 + ((action * 40503 + salt * 30011) >> 3) % 1024
             if worth > best:
                 best, chosen = worth, np.int64(action)
@@ -183,6 +185,26 @@ def _set_markets(s, colour, home):
 
 
 @kernel
+def _set_landings(s, colour, cost, ferry):
+    """Cost 0 where bands wait on a coast for a ship, FAR elsewhere; whether any do."""
+    ferry[:] = FAR
+    any_wait = False
+    for shore in range(TERRITORIES):
+        waits = _is_own(s, shore, colour) and s.bands[shore] >= CARAVAN and cost[shore] >= STRANDED
+        if waits and not _ship_beside(s, shore, colour):
+            for border in range(s.sea_borders[shore], s.sea_borders[shore + 1]):
+                ferry[s.border_to[border]] = 0
+                any_wait = True
+    return any_wait
+
+
+@kernel
+def _is_ferry(s, place, ferry):
+    """Whether a ship with next to no crew should fetch bands."""
+    return place >= TERRITORIES and s.bands[place] <= 2 and ferry[place] < FAR
+
+
+@kernel
 def _is_treasure(s, place, colour, home):
     """Whether what lies in a place should go where it becomes bands, with few bands."""
     if s.reserve[colour] < HUNGRY or s.gold[place] < 2 or home[place] == 0:
@@ -243,14 +265,14 @@ def _defenders(s, place):
 
 
 @kernel
-def _worth(s, colour, cost, home, action):
+def _worth(s, colour, cost, home, ferry, action):
     """A number that grows with what an action promises; `end` is worth 0."""
     family = family_of(s, action)
     number = action - s.first[family]
     if family == MOVE:
-        return _worth_of_move(s, colour, cost, home, number)
+        return _worth_of_move(s, colour, cost, home, ferry, number)
     if family == SAIL:
-        return _worth_of_sail(s, colour, cost, home, s.sea_borders[TERRITORIES] + number)
+        return _worth_of_sail(s, colour, cost, home, ferry, s.sea_borders[TERRITORIES] + number)
     if family == ATTACK:
         return _worth_of_attack(s, colour, cost, number)
     if family == LAUNCH:
@@ -260,7 +282,7 @@ def _worth(s, colour, cost, home, action):
     if family == DISCOVERY:
         return 92 - cost[CENTRAL + number] // 2
     if family == COUNT:
-        return _worth_of_count(s, colour, cost, home, number)
+        return _worth_of_count(s, colour, cost, home, ferry, number)
     if family >= LEVY:
         return _worth_of_placing(s, colour, cost, family, number)
     if family == CONVERT:
@@ -299,14 +321,18 @@ def _worth_of_placing(s, colour, cost, family, number):
 
 
 @kernel
-def _worth_of_move(s, colour, cost, home, border):
+def _worth_of_move(s, colour, cost, home, ferry, border):
     """Bands that take a territory, or come nearer to a goal."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
-    if s.bands[place] <= _garrison(s, place, colour):
+    if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == GARRISON:
+        return 8  # one goes to fetch others
+    if s.bands[place] <= _garrison(s, place, colour, home):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
     if to < TERRITORIES and not _is_own(s, to, colour) and cost[to] <= 24:
         return 100 - cost[to]
+    if _is_ferry(s, place, ferry):
+        return -1
     if _is_treasure(s, place, colour, home):
         ashore = place < TERRITORIES or to < TERRITORIES
         return 40 + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
@@ -327,15 +353,19 @@ def _holds_post(s, place, colour):
 
 
 @kernel
-def _garrison(s, place, colour):
+def _garrison(s, place, colour, home):
     """Bands that should stay in a place."""
-    return GARRISON if _holds_post(s, place, colour) and not _gives_way(s, colour) else 0
+    if not _holds_post(s, place, colour) or _gives_way(s, colour):
+        return 0
+    return 1 if _is_treasure(s, place, colour, home) else GARRISON
 
 
 @kernel
-def _worth_of_sail(s, colour, cost, home, border):
+def _worth_of_sail(s, colour, cost, home, ferry, border):
     """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    if _is_ferry(s, place, ferry):
+        return 28 if ferry[to] < ferry[place] else -1
     if _is_treasure(s, place, colour, home):
         return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
     nearer = np.int64(cost[place]) - cost[to]
@@ -382,19 +412,22 @@ def _ship_beside(s, shore, colour):
 
 
 @kernel
-def _worth_of_count(s, colour, cost, home, n):
+def _worth_of_count(s, colour, cost, home, ferry, n):
     """How many bands: in the preliminary turn to the ships, in a move nearly all."""
     if s.origin < 0:
         place = np.int64(s.target)
         wanted = min(9, np.int64(s.due)) if s.ship[place] == 1 else 0
         return -abs(n - wanted)
     origin, target = np.int64(s.origin), np.int64(s.target)
-    stay = max(_garrison(s, origin, colour), np.int64(s.bands[origin]) - most_bands(s))
+    stay = np.int64(_garrison(s, origin, colour, home))
+    if origin >= TERRITORIES and ferry[origin] < FAR:
+        stay = 1  # a crew, to fetch others
+    stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
     wanted = s.bands[origin] - stay
     if _is_treasure(s, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
-    elif cost[target] >= cost[origin] and target < TERRITORIES:
-        wanted = min(wanted, 1)  # taken in passing
+    elif cost[target] >= cost[origin]:
+        wanted = min(wanted, 1)  # taken in passing, or the crew of a ferry
     return -abs(n - wanted)
 
 
