@@ -7,12 +7,15 @@ secret reaches the observation, mask, description, picture or concealed record o
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from reference.armada import CARDS
+from armarl.armada.chart import load_chart
+from armarl.game import make_game
+from reference.armada_board import CARDS, COLOURS
 from reference.armada_checks import VARIANTS, check_random_games, variant_name
 
 EVERY_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=variant_name)
@@ -57,6 +60,26 @@ def test_games_from_the_deal(variant: dict[str, Any]) -> None:
 def test_games_from_random_positions(variant: dict[str, Any]) -> None:
     occurred = check_random_games(variant, range(12), decisions=50, sample=0.03, positions=True)
     assert occurred.keys() >= ORDERS
+
+
+def test_games_on_another_chart() -> None:
+    """The archipelago with other names, in another order: nothing hangs on ours."""
+    rng = random.Random(5)
+    chart = load_chart().as_dict()
+    numbers = rng.sample(range(1000), len(chart["territories"]) + len(chart["sea"]))
+    names = [land["name"] for land in chart["territories"]] + chart["sea"]
+    renamed = {name: f"x{number}" for name, number in zip(names, numbers, strict=True)}
+    lands = [land | {"name": renamed[land["name"]]} for land in chart["territories"]]
+    rng.shuffle(lands)
+    other = {
+        "territories": sorted(lands, key=lambda land: [*COLOURS, "central"].index(land["lair"])),
+        "sea": rng.sample([renamed[square] for square in chart["sea"]], len(chart["sea"])),
+        "borders": [[renamed[b], renamed[a]] for a, b in reversed(chart["borders"])],
+    }
+    variant = {"players": 3, "cards": True, "enrolment": True, "chart": other}
+    assert make_game("armada", **variant).board.as_dict()["sea"] == other["sea"]
+    check_random_games(variant, range(2), decisions=300, sample=0.01)
+    check_random_games(variant, range(10), decisions=50, sample=0.02, positions=True)
 
 
 def test_games_reach_the_corners_of_the_rules() -> None:

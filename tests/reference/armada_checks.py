@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from armarl.armada import state as layout
 from armarl.armada.actions import CARD_NAMES
 from armarl.game import Game, State, States, make_game
-from reference.armada import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES, Armada
+from reference.armada import Armada
+from reference.armada_board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada_observed import observed_blocks
 from reference.armada_play import Wanderer, random_position
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.armada import CARDS, COLOURS, Armada
+from reference.armada import Armada
+from reference.armada_board import CARDS, COLOURS
 
 STAGES = [
     "place ship",

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from reference.armada import BANDS, CARDS, GOLD, ROOM, SHIPS, TRIBES, Armada
+from reference.armada import Armada
+from reference.armada_board import BANDS, CARDS, GOLD, ROOM, SHIPS, TRIBES
 
 MOODS = ("settler", "hunter", "idler", "wanderer")
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from armarl.game import make_game
-from reference.armada import BANDS, CARDS, GOLD, SHIPS, TRIBES, Armada
+from reference.armada import Armada
+from reference.armada_board import BANDS, CARDS, GOLD, SHIPS, TRIBES
 from reference.armada_checks import Match
 
 Dice = list[tuple[str, int]]
