@@ -41,7 +41,8 @@ VERBS = {
     "greedy": greedy,
 }
 
-MAX_TURNS = 400
+MAX_TURNS = 400  # most games between players who want to win end before a hundred
+MOST_TURNS = 10**6
 
 
 def make(
@@ -56,7 +57,7 @@ def make(
     Args:
         cards: the cards of the third edition (ADA-32 to ADA-36).
         enrolment: bands for lairs and central territories held (ADA-31).
-        max_turns: colour turns after which the game is cut short, 1 to 1,000,000 (ADA-30).
+        max_turns: colour turns after which the game is cut short, 1 to MOST_TURNS (ADA-30).
         chart: another chart than ours, as `armarl.armada.chart.load_chart` takes it.
 
     Raises:
@@ -69,8 +70,11 @@ def make(
     for name, value in (("cards", cards), ("enrolment", enrolment)):
         if not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name} must be True or False, not {value!r}")
-    if isinstance(max_turns, bool) or max_turns != int(max_turns) or not 1 <= max_turns <= 10**6:
-        raise ValueError(f"max_turns must be a whole number from 1 to 1000000, not {max_turns!r}")
+    whole = isinstance(max_turns, int | np.integer) and not isinstance(max_turns, bool)
+    if not whole or not 1 <= max_turns <= MOST_TURNS:
+        raise ValueError(
+            f"max_turns must be a whole number from 1 to {MOST_TURNS}, not {max_turns!r}"
+        )
     checked = load_chart(chart)
     return _make(int(players), bool(cards), bool(enrolment), int(max_turns), checked)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.armada.actions import CENTRAL, TERRITORIES
+from armarl.armada.answers import may_pay_from
 from armarl.armada.deck import TOP, discard, draw_card, shuffle
 from armarl.armada.offers import (
     PLAIN_KINDS,
-    may_pay_from,
     may_recruit_in,
     may_rise_in,
     natives_places,

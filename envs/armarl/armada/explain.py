@@ -9,13 +9,12 @@ import numpy as np
 
 from armarl.armada import actions as act
 from armarl.armada.actions import ALL_CITIES, CARD_NAMES, CENTRAL, TERRITORIES
+from armarl.armada.answers import most_bands, most_gold
 from armarl.armada.chart import CITIES, COLOURS
 from armarl.armada.describe import owner_name, stage_name
 from armarl.armada.offers import (
     levies,
     may_explore,
-    most_bands,
-    most_gold,
     payable_gold,
 )
 from armarl.armada.rules import family_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.armada.actions import ALL_CITIES, TERRITORIES
-from armarl.armada.offers import holds, levies, most_bands, most_gold
+from armarl.armada.answers import most_bands, most_gold
+from armarl.armada.offers import holds, levies
 from armarl.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,

@@ -1,8 +1,8 @@
 """The rules of Armada: the verbs of the game.
 
 Every function is compiled and works on one record of type `STATE`. The layout of the state is in
-`state`; what is legal in `offers`; the preliminary turn in `setup`; the course of the turns in
-`turns`; the orders in `orders`, the cards in `deck` and `cards`.
+`state`; what is legal in `offers` and `answers`; the preliminary turn in `setup`; the course of the
+turns in `turns`; the orders in `orders`, the cards in `deck` and `cards`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from armarl.armada.actions import (
     SHIPYARD,
     TERRITORIES,
 )
+from armarl.armada.answers import legal
 from armarl.armada.cards import (
     begin_buying,
     pay_gold,
@@ -52,7 +53,6 @@ from armarl.armada.cards import (
     take,
 )
 from armarl.armada.deck import discard
-from armarl.armada.offers import legal
 from armarl.armada.orders import (
     DOUBLE,
     MOST_HITS,
