@@ -16,7 +16,7 @@ import pytest
 from armarl.armada.chart import load_chart
 from armarl.game import make_game
 from reference.armada_board import CARDS, COLOURS
-from reference.armada_checks import VARIANTS, check_random_games, variant_name
+from reference.armada_checks import VARIANTS, check_games, variant_name
 
 EVERY_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=variant_name)
 
@@ -52,14 +52,20 @@ CORNERS = {
 
 @EVERY_VARIANT
 def test_games_from_the_deal(variant: dict[str, Any]) -> None:
-    occurred = check_random_games(variant, range(2), decisions=500, sample=0.01)
+    occurred = check_games(variant, range(2), "random", decisions=500, sample=0.01)
     assert occurred.keys() >= ORDERS
 
 
 @EVERY_VARIANT
 def test_games_from_random_positions(variant: dict[str, Any]) -> None:
-    occurred = check_random_games(variant, range(12), decisions=50, sample=0.03, positions=True)
+    occurred = check_games(variant, range(12), "position", decisions=50, sample=0.03)
     assert occurred.keys() >= ORDERS
+
+
+@EVERY_VARIANT
+def test_games_of_greedy_players(variant: dict[str, Any]) -> None:
+    """These go where random play does not: to musters, sieges and claims."""
+    check_games(variant, range(1), "greedy", decisions=2000, sample=0.003)
 
 
 def test_games_on_another_chart() -> None:
@@ -78,8 +84,8 @@ def test_games_on_another_chart() -> None:
     }
     variant = {"players": 3, "cards": True, "enrolment": True, "chart": other}
     assert make_game("armada", **variant).board.as_dict()["sea"] == other["sea"]
-    check_random_games(variant, range(2), decisions=300, sample=0.01)
-    check_random_games(variant, range(10), decisions=50, sample=0.02, positions=True)
+    check_games(variant, range(2), "random", decisions=300, sample=0.01)
+    check_games(variant, range(10), "position", decisions=50, sample=0.02)
 
 
 def test_games_reach_the_corners_of_the_rules() -> None:
@@ -87,6 +93,6 @@ def test_games_reach_the_corners_of_the_rules() -> None:
     occurred: Counter[str] = Counter()
     for players in (2, 3, 4):
         variant = {"players": players, "cards": True, "enrolment": True}
-        occurred += check_random_games(variant, range(1000, 1070), decisions=100, positions=True)
+        occurred += check_games(variant, range(1000, 1070), "position", decisions=100)
     missing = CORNERS - occurred.keys()
     assert not missing, f"never reached: {sorted(missing)}"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from armarl.armada import state as layout
 from armarl.armada.actions import CARD_NAMES
 from armarl.game import Game, State, States, make_game
+from armarl.players import GreedyPlayer
 from reference.armada import Armada
 from reference.armada_board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada_observed import observed_blocks
@@ -191,16 +193,16 @@ def write_cards(
 
 
 def check_game(
-    variant: dict[str, Any], seed: int, decisions: int, sample: float, position: bool
+    variant: dict[str, Any], seed: int, way: str, decisions: int, sample: float
 ) -> Counter[str]:
-    """Play a game at random on both sides and check everything.
+    """Play a game on both sides and check everything.
 
     Args:
         variant: options of the game.
         seed: of the deal and of the random choices.
+        way: "random" play from the deal, from a random "position", or "greedy" play from the deal.
         decisions: how many to play at most.
         sample: the share of states on which the dear checks are made; the others are made on all.
-        position: start from a random position instead of the beginning.
 
     Returns:
         How often what occurred.
@@ -212,17 +214,36 @@ def check_game(
     rng = random.Random(f"{variant} {seed}")
     match = Match(game, seed)
     try:
-        if position:
+        if way == "position":
             match.set_up(random_position(match.reference, rng))
-        _check_game(match, rng, decisions, sample)
+        wanderer = Wanderer(rng, game.players, fierce=way == "position")
+        choose = partial(_greedy, rng) if way == "greedy" else _of_reference(wanderer.choose)
+        _check_game(match, choose, rng, decisions, sample)
     except AssertionError as error:
         where = f"{game.players} players, {dict(game.options)}, seed {seed}"
         raise AssertionError(f"{error}\nin {where} after\n{'; '.join(match.played)}") from error
     return match.reference.events + Counter(states=len(match.played), games=1)
 
 
-def _check_game(match: Match, rng: random.Random, decisions: int, sample: float) -> None:
-    wanderer = Wanderer(rng, match.game.players, fierce=bool(match.played))
+def _of_reference(choose: Callable[[Armada], str]) -> Callable[[Match], str]:
+    return lambda match: choose(match.reference)
+
+
+def _greedy(rng: random.Random, match: Match) -> str:
+    """What the scripted player of the seat to move chooses."""
+    seats = np.array([match.reference.to_move])
+    seen = match.game.concealed(match.states, seats)
+    (action,) = GreedyPlayer(match.game).choose(seen, seats, np.array([rng.random()]))
+    return match.game.actions.text(action)
+
+
+def _check_game(
+    match: Match,
+    choose: Callable[[Match], str],
+    rng: random.Random,
+    decisions: int,
+    sample: float,
+) -> None:
     history = [match.states.copy()]
     for _ in range(decisions):
         check_conserved(match.view)
@@ -233,7 +254,7 @@ def _check_game(match: Match, rng: random.Random, decisions: int, sample: float)
         if over:
             check_result(match)
             break
-        match.play(wanderer.choose(match.reference))
+        match.play(choose(match))
         history.append(match.states.copy())
     check_repeats(match, np.concatenate(history))
 
@@ -386,16 +407,12 @@ def check_result(match: Match) -> None:
         assert all(rewards[seat] < 0 for seat in range(game.players) if seat != winner)
 
 
-def check_random_games(
-    variant: dict[str, Any],
-    seeds: range,
-    decisions: int,
-    sample: float = 0.0,
-    positions: bool = False,
+def check_games(
+    variant: dict[str, Any], seeds: range, way: str, decisions: int, sample: float = 0.0
 ) -> Counter[str]:
     """Games of a variant, one per seed; a third of them cut short early (ADA-30)."""
     occurred: Counter[str] = Counter()
     for seed in seeds:
         options = variant | {"max_turns": 20 if seed % 3 == 1 else 400}
-        occurred += check_game(options, seed, decisions, sample, positions)
+        occurred += check_game(options, seed, way, decisions, sample)
     return occurred
