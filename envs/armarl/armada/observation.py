@@ -46,7 +46,7 @@ _PIECES = 10.0  # scale of numbers of pieces in one place
 _TRIBES = 4.0
 _HAND = 10.0
 _IDLE = 8.0
-_MOST_COUPS = COUPS + MORE_COUPS
+_MOST_COUPS = int(COUPS + MORE_COUPS)
 _MOST_ON_FACE = int(abs(FACES).max())
 
 
