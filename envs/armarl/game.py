@@ -22,7 +22,7 @@ from armarl import loops as loop_templates
 from armarl.compiled import specialise
 from armarl.tables import ActionTable, ObservationTable
 
-GAME_NAMES = ("armadora",)
+GAME_NAMES = ("armadora", "armada")
 
 States = NDArray[np.void]
 State = Any  # one record of such an array: numpy.void
@@ -47,7 +47,7 @@ class Game:
     """One variant of a game. Made by `make_game`, immutable, and picklable by its options.
 
     Attributes:
-        name: "armadora".
+        name: one of GAME_NAMES.
         version: raised whenever the rules, the actions or the observation change.
         players: number of seats, 2 to 4.
         options: the variant's other options.
@@ -57,6 +57,7 @@ class Game:
         rewards: names of the ways to reward a finished game.
         max_actions: no game takes more actions than this.
         blank: a record of the state's type that holds the options and nothing else.
+        board: what the board is, where a game has several (Armada's chart); otherwise None.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Game:
     _describe: Callable[[Game, State, int | None], dict[str, Any]] = field(repr=False)
     _draw: Callable[[Game, State, int | None], str] = field(repr=False)
     _explain: Callable[[Game, State, int], str] = field(repr=False)
+    board: Any = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.name, {"players": self.players, **self.options})

@@ -1,0 +1,146 @@
+"""Armada (Philippe des Pallières and Patrice Pillet): pirates, for 2 to 4 players."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armarl.armada import rules
+from armarl.armada.actions import (
+    TERRITORIES,
+    action_table,
+    city_places,
+    directed_borders,
+    families,
+    post_places,
+)
+from armarl.armada.chart import Chart, ChartError, load_chart
+from armarl.armada.describe import describe
+from armarl.armada.drawing import draw
+from armarl.armada.explain import explain
+from armarl.armada.greedy import greedy
+from armarl.armada.observation import observation_table, observe
+from armarl.armada.state import ALL_CARDS, COUPS, MAX_BORDERS, MAX_PLACES, MORE_COUPS, RAID_COUPS
+from armarl.game import Game
+
+VERSION = 0
+VERBS = {
+    "start": rules.start,
+    "legal": rules.legal,
+    "apply": rules.apply,
+    "status": rules.status,
+    "to_move": rules.to_move,
+    "observe": observe,
+    "returns": rules.returns,
+    "conceal": rules.conceal,
+    "determinise": rules.determinise,
+    "greedy": greedy,
+}
+
+MAX_TURNS = 400  # most games between players who want to win end before a hundred
+MOST_TURNS = 10**6
+
+
+def make(
+    players: int = 2,
+    cards: bool = False,
+    enrolment: bool = False,
+    max_turns: int = MAX_TURNS,
+    chart: str | Path | Mapping[str, Any] | Chart | None = None,
+) -> Game:
+    """Armada for `players` (2 to 4; two play two colours each, with three one lair is nobody's).
+
+    Args:
+        cards: the cards of the third edition (ADA-32 to ADA-36).
+        enrolment: bands for lairs and central territories held (ADA-31).
+        max_turns: colour turns after which the game is cut short, 1 to MOST_TURNS (ADA-30).
+        chart: another chart than ours, as `armarl.armada.chart.load_chart` takes it.
+
+    Raises:
+        ValueError: a value of the wrong kind or out of range, or a chart that breaks ADA-1 to
+            ADA-4 (ChartError).
+        OSError: there is no such chart file.
+    """
+    if isinstance(players, bool) or players not in (2, 3, 4):
+        raise ValueError(f"Armada is for 2, 3 or 4 players, not {players!r}")
+    for name, value in (("cards", cards), ("enrolment", enrolment)):
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name} must be True or False, not {value!r}")
+    whole = isinstance(max_turns, int | np.integer) and not isinstance(max_turns, bool)
+    if not whole or not 1 <= max_turns <= MOST_TURNS:
+        raise ValueError(
+            f"max_turns must be a whole number from 1 to {MOST_TURNS}, not {max_turns!r}"
+        )
+    checked = load_chart(chart)
+    return _make(int(players), bool(cards), bool(enrolment), int(max_turns), checked)
+
+
+@lru_cache(maxsize=64)
+def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart) -> Game:
+    return Game(
+        name="armada",
+        version=VERSION,
+        players=players,
+        options={
+            "cards": cards,
+            "enrolment": enrolment,
+            "max_turns": max_turns,
+            "chart": None if chart == load_chart() else chart.as_dict(),
+        },
+        sides=tuple(range(players)),
+        actions=action_table(chart, cards, enrolment),
+        observation=observation_table(players, len(chart.places), max_turns, cards),
+        rewards=rules.REWARD_NAMES,
+        max_actions=_longest_game(max_turns),
+        blank=_blank(players, cards, enrolment, max_turns, chart),
+        _describe=describe,
+        _draw=draw,
+        _explain=explain,
+        board=chart,
+    )
+
+
+def _blank(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart) -> Any:
+    """A record that holds the options and what the compiled rules need of the chart."""
+    blank = np.zeros((), rules.STATE)
+    blank["players"], blank["cards"], blank["enrolment"] = players, cards, enrolment
+    blank["max_turns"] = max_turns
+    sizes = [family.size for family in families(chart, cards, enrolment)]
+    blank["first"] = np.cumsum([0, *sizes])
+    _fill_borders(blank, chart)
+    blank["places"] = len(chart.places)
+    blank["cities"], blank["posts"] = city_places(chart), post_places(chart)
+    blank["launches"] = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
+    return blank[()]
+
+
+def _fill_borders(blank: Any, chart: Chart) -> None:
+    """The borders in both directions, those to land first, and each place's first of both."""
+    to_land, to_sea = directed_borders(chart)
+    borders = np.array(to_land + to_sea)
+    if len(chart.places) >= MAX_PLACES or len(borders) > MAX_BORDERS:
+        raise ChartError(
+            f"the chart has {len(chart.places) - TERRITORIES} sea squares and "
+            f"{len(borders) // 2} borders; at most {MAX_PLACES - 1 - TERRITORIES} and "
+            f"{MAX_BORDERS // 2} can be played on"
+        )
+    blank["border_from"][: len(borders)], blank["border_to"][: len(borders)] = borders.T
+    places = np.arange(MAX_PLACES + 1)
+    blank["land_borders"] = np.searchsorted([a for a, _ in to_land], places)
+    blank["sea_borders"] = len(to_land) + np.searchsorted([a for a, _ in to_sea], places)
+
+
+def _longest_game(max_turns: int) -> int:
+    """A bound on the decisions of a game, generous but finite (ADA-15, ADA-30).
+
+    An order of one coup takes at most three decisions and three questions of raids after it;
+    enrolling takes eleven more; each card is played, bought or declined with less than ten.
+    """
+    preliminary = 4 * (2 + 6)
+    turn = 6 * int(COUPS + MORE_COUPS) + 12
+    raids = 4 * (6 * int(RAID_COUPS + MORE_COUPS) + 12)
+    return preliminary + max_turns * turn + raids + 10 * ALL_CARDS

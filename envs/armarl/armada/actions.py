@@ -1,0 +1,141 @@
+"""The action table of Armada: ids and their notation, for a chart and its options.
+
+One action is one line of the rules page's notation. An order that needs numbers is cut into a
+chain of decisions: `move A B` names the two places, `count n` and `gold n` follow as actions of
+their own. That keeps the table at 1,490 actions on our chart (1,820 with cards and enrolment),
+where moves with their numbers would need over a million; and an order without numbers is one
+decision, so that a game is as short as it can be. What may be attacked, moved or sailed to is a
+*border* in one of its two directions, so that no id is spent on places that do not touch.
+
+The families below stand in this order in every table; those of an option that is off are left out.
+Their first ids depend on the chart, and travel in the state (`first` in `state.STATE`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armarl.armada.chart import CITIES, COLOURS, POSTS, TERRITORIES_OF, Chart
+from armarl.tables import ActionFamily, ActionTable
+
+TERRITORIES = sum(TERRITORIES_OF.values())
+CENTRAL = TERRITORIES - TERRITORIES_OF["central"]  # number of the first central territory
+ALL_CITIES = CITIES * len(COLOURS)
+MOST_PIECES = 50  # ADA-6: bands of a colour, gold, tribes
+
+CARD_NAMES = (
+    "attack",
+    "defence",
+    "shipyard",
+    "raid",
+    "discovery",
+    "recruit",
+    "big-recruit",
+    "natives",
+    "big-natives",
+    "strategist",
+    "gold-mine",
+    "mutiny",
+    "more-coups",
+)
+PLAIN_CARDS = ("recruit", "big-recruit", "natives", "big-natives", "strategist", "more-coups")
+
+# The families of actions, in the order of their ids.
+(
+    END,
+    COUNT,
+    GOLD,
+    SHIP,
+    LAUNCH,
+    SAIL,
+    MOVE,
+    ATTACK,
+    EXPLORE,
+    CONVERT,
+    SCUTTLE,
+    LEVY,
+    ENROL,
+    BUY,
+    PAY,
+    SHIPYARD,
+    GOLD_MINE,
+    MUTINY,
+    DISCOVERY,
+    PLAY,
+    RISE,
+    LOOK,
+    ANSWER,
+) = range(23)
+FAMILIES = ANSWER + 1
+
+PEEK, TAKE = range(2)  # the actions of LOOK
+ANSWERS = ("play attack", "play defence", "play raid", "decline")  # those of ANSWER
+DECLINE = len(ANSWERS) - 1
+
+
+def city_places(chart: Chart) -> list[int]:
+    """Place numbers of the 12 cities, three per lair, in play order."""
+    return [place for place, t in enumerate(chart.territories) if t.city]
+
+
+def post_places(chart: Chart) -> list[int]:
+    """Place numbers of the five trading posts, the Centre first."""
+    return [next(p for p, t in enumerate(chart.territories) if t.post == post) for post in POSTS]
+
+
+def directed_borders(chart: Chart) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Every border in both directions, as (from, to): those that lead to land, those to sea."""
+    both = [(a, b) for a, places in enumerate(chart.neighbours) for b in places]
+    land = [(a, b) for a, b in both if not chart.is_sea(b)]
+    return land, [(a, b) for a, b in both if chart.is_sea(b)]
+
+
+def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
+    """All families of actions in the order of the constants above; of an absent option, empty."""
+    names, sea = chart.places, chart.sea
+    land = names[:TERRITORIES]
+    cities = [names[place] for place in city_places(chart)]
+    posts = [names[place] for place in post_places(chart)]
+    to_land, to_sea = directed_borders(chart)
+    borders = [f"{names[a]} {names[b]}" for a, b in to_land + to_sea]
+    sails = [f"{names[a]} {names[b]}" for a, b in to_sea if a >= TERRITORIES]
+    launches = [f"{names[a]} {names[b]}" for a in city_places(chart) for b in chart.coast(a)]
+    numbers = range(MOST_PIECES + 1)
+
+    def family(name: str, text: str, values: Sequence[object], meaning: str) -> ActionFamily:
+        return ActionFamily(name, text, (values,), meaning)
+
+    def card(name: str, text: str, values: Sequence[object], meaning: str) -> ActionFamily:
+        return ActionFamily(name, text, (values if cards else (),), meaning)
+
+    levies = land if cards or enrolment else ()
+    return [
+        family("end", "{}", ("end",), "end the turn or raid (ADA-15)"),
+        family("count", "count {}", numbers, "so many bands (ADA-13, ADA-17)"),
+        family("gold", "gold {}", numbers, "so much gold goes with them (ADA-17)"),
+        family("ship", "ship {}", cities, "put a ship on a city (ADA-13)"),
+        family("launch", "launch {}", launches, "launch a ship (ADA-16)"),
+        family("sail", "sail {}", sails, "sail a ship (ADA-20)"),
+        family("move", "move {}", borders, "move bands, load and unload (ADA-17)"),
+        family("attack", "attack {}", borders, "attack (ADA-22)"),
+        family("explore", "explore {}", land[CENTRAL:], "explore (ADA-21)"),
+        family("convert", "convert {}", cities + posts, "convert gold into bands (ADA-25)"),
+        family("scuttle", "scuttle {}", [*cities, *sea], "scuttle a ship (ADA-24)"),
+        family("levy", "levy {}", levies, "place bands (ADA-31, ADA-32)"),
+        family("enrol", "{}", ("enrol",) if enrolment else (), "enrol bands (ADA-31)"),
+        card("buy", "{}", ("buy",), "buy a card (ADA-32)"),
+        card("pay", "pay {}", names, "pay one gold from there (ADA-32)"),
+        card("shipyard", "play shipyard {}", cities, "a ship out of the box (ADA-32)"),
+        card("gold-mine", "play gold-mine {}", land, "3 gold (ADA-32)"),
+        card("mutiny", "play mutiny {}", sea, "take over a ship's crew (ADA-32)"),
+        card("discovery", "play discovery {}", land[CENTRAL:], "explore, double (ADA-32)"),
+        card("play", "play {}", PLAIN_CARDS, "play another card (ADA-32)"),
+        card("rise", "rise {}", land[CENTRAL:], "place tribes (ADA-32)"),
+        card("look", "{}", ("peek", "take"), "strategist: look on, or take it (ADA-32)"),
+        card("answer", "{}", ANSWERS, "answer a roll or a raid's asking (ADA-32, ADA-33)"),
+    ]
+
+
+def action_table(chart: Chart, cards: bool, enrolment: bool) -> ActionTable:
+    """The actions of a variant."""
+    return ActionTable([family for family in families(chart, cards, enrolment) if family.size])

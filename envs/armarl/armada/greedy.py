@@ -1,0 +1,323 @@
+"""A scripted player of Armada: one look at the map, then the order that brings most, coup by coup.
+
+It sees the map as costs (see `ways`): for every place the way to the nearest goal of its colour.
+Goals are what ADA-27 asks for (posts, the Centre first, enemy cities, the lair), what breaks
+another's claim, and own posts that stand open. Bands flow down the costs; what they take, explore
+or fight on the way has its own worth. When bands run short, gold goes home to be converted, and
+ships fetch those who wait on a coast. The player reads no hidden card and rolls no die.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.armada.actions import (
+    ALL_CITIES,
+    ANSWER,
+    ATTACK,
+    BUY,
+    CENTRAL,
+    CONVERT,
+    COUNT,
+    DECLINE,
+    DISCOVERY,
+    ENROL,
+    EXPLORE,
+    GOLD,
+    GOLD_MINE,
+    LAUNCH,
+    LEVY,
+    LOOK,
+    MOVE,
+    MUTINY,
+    PAY,
+    PEEK,
+    PLAY,
+    RISE,
+    SAIL,
+    SCUTTLE,
+    SHIP,
+    SHIPYARD,
+    TERRITORIES,
+)
+from armarl.armada.answers import legal, most_bands
+from armarl.armada.offers import PLAIN_KINDS
+from armarl.armada.orders import city_of_launch
+from armarl.armada.rules import family_of
+from armarl.armada.state import (
+    ALL_POSTS,
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    BIG_NATIVES_CARD,
+    MORE_COUPS_CARD,
+    NATIVES_CARD,
+    NOBODY,
+    SHIP_ROOM,
+    STRATEGIST_CARD,
+    TRIBES,
+    acting_colour,
+    cities_owned,
+    city_place,
+    in_victory,
+    lair_of,
+    post_place,
+    posts_owned,
+    room,
+)
+from armarl.armada.ways import (
+    CARAVAN,
+    FAR,
+    GARRISON,
+    HUNGRY,
+    STEP,
+    defenders_of,
+    gives_way,
+    is_ferry,
+    is_own,
+    is_partners,
+    is_treasure,
+    set_goals,
+    set_landings,
+    set_markets,
+    ship_beside,
+    spread_costs,
+)
+from armarl.compiled import kernel
+
+
+@kernel
+def greedy(s, draw, mask, scratch):
+    """The action chosen by the player to move in a state concealed for him; `draw` breaks ties."""
+    legal(s, mask)
+    # int8 per place; the scratch state is used for nothing else
+    cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
+    colour = acting_colour(s)
+    set_goals(s, colour, cost)
+    spread_costs(s, colour, cost)
+    set_markets(s, colour, home)
+    if s.reserve[colour] >= HUNGRY:
+        spread_costs(s, colour, home)
+    if set_landings(s, colour, cost, ferry):
+        spread_costs(s, colour, ferry)
+    salt = np.int64(draw * 1048576)
+    best, chosen = np.int64(-(1 << 40)), np.int64(0)
+    for action in range(mask.size):
+        if mask[action]:
+            worth = _worth(s, colour, cost, home, ferry, np.int64(action))
+            worth = worth * 1024 + ((action * 40503 + salt * 30011) >> 3) % 1024
+            if worth > best:
+                best, chosen = worth, np.int64(action)
+    return chosen
+
+
+# --- what an action is worth ---------------------------------------------------------------------
+
+
+@kernel
+def _worth(s, colour, cost, home, ferry, action):
+    """A number that grows with what an action promises; `end` is worth 0."""
+    family = family_of(s, action)
+    number = action - s.first[family]
+    if family == MOVE:
+        return _worth_of_move(s, colour, cost, home, ferry, number)
+    if family == SAIL:
+        return _worth_of_sail(s, colour, cost, home, ferry, s.sea_borders[TERRITORIES] + number)
+    if family == ATTACK:
+        return _worth_of_attack(s, colour, cost, number)
+    if family == LAUNCH:
+        return _worth_of_launch(s, colour, cost, number)
+    if family == EXPLORE:
+        return 90 - cost[CENTRAL + number] // 2
+    if family == DISCOVERY:
+        return 92 - cost[CENTRAL + number] // 2
+    if family == COUNT:
+        return _worth_of_count(s, colour, cost, home, ferry, number)
+    if family >= LEVY:
+        return _worth_of_placing(s, colour, cost, family, number)
+    if family == CONVERT:
+        return 70
+    if family == GOLD:
+        return number if home[s.target] < home[s.origin] else -number
+    if family == SHIP:
+        return -cost[city_place(s, number)]
+    return -1 if family == SCUTTLE else 0
+
+
+@kernel
+def _worth_of_placing(s, colour, cost, family, number):
+    """Enrolment, purchases, cards and answers."""
+    if family == LEVY:
+        return -cost[number]
+    if family == ENROL:
+        return 75
+    if family == BUY:
+        return 12
+    if family == PAY:
+        return 0 if number < TERRITORIES else 1
+    if family == GOLD_MINE:
+        return _worth_of_mine(s, colour, number)
+    if family == SHIPYARD:
+        return 20 - cost[city_place(s, number)] // 4
+    if family == MUTINY:
+        return 78 + s.bands[TERRITORIES + number]
+    if family == PLAY:
+        return _worth_of_plain(s, colour, PLAIN_KINDS[number])
+    if family == RISE:
+        return _worth_of_rising(s, colour, CENTRAL + number)
+    if family == LOOK:
+        return 1 if (number == PEEK) == (s.coups[s.raid] > 7) else 0
+    return _worth_of_answer(s, number) if family == ANSWER else 0
+
+
+@kernel
+def _worth_of_move(s, colour, cost, home, ferry, border):
+    """Bands that take a territory, or come nearer to a goal."""
+    place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == GARRISON:
+        return 8  # one goes to fetch others
+    if s.bands[place] <= _garrison(s, place, colour, home):
+        return -1
+    nearer = np.int64(cost[place]) - cost[to]
+    if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= 24:
+        return 100 - cost[to]
+    if is_ferry(s, place, ferry):
+        return -1
+    if is_treasure(s, place, colour, home):
+        ashore = place < TERRITORIES or to < TERRITORIES
+        return 40 + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
+    if nearer <= 0:
+        joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -STEP
+        return 6 if joins and to < TERRITORIES else -1
+    bands = min(np.int64(s.bands[place]), room(s, to))
+    return 20 + nearer + 2 * min(bands, SHIP_ROOM)
+
+
+@kernel
+def _holds_post(s, place, colour):
+    """Whether a place is an own post."""
+    for post in range(ALL_POSTS):
+        if post_place(s, post) == place:
+            return is_own(s, place, colour)
+    return False
+
+
+@kernel
+def _garrison(s, place, colour, home):
+    """Bands that should stay in a place."""
+    if not _holds_post(s, place, colour) or gives_way(s, colour):
+        return 0
+    return 1 if is_treasure(s, place, colour, home) else GARRISON
+
+
+@kernel
+def _worth_of_sail(s, colour, cost, home, ferry, border):
+    """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
+    place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    if is_ferry(s, place, ferry):
+        return 28 if ferry[to] < ferry[place] else -1
+    if is_treasure(s, place, colour, home):
+        return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
+    nearer = np.int64(cost[place]) - cost[to]
+    return 10 + nearer + s.bands[place] if nearer > 0 else -1
+
+
+@kernel
+def _worth_of_attack(s, colour, cost, border):
+    """A fight at good odds: a roll costs the attacker a third of a band, the other five sixths."""
+    place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
+    odds = 2 * attackers - defenders
+    goal = cost[to] < cost[place] or cost[to] <= 10
+    if odds < 2 or not (goal or s.bands[to] > 0):
+        return -1
+    return (60 if goal else 30) + min(odds, 20) - cost[to] // 4
+
+
+@kernel
+def _worth_of_launch(s, colour, cost, number):
+    """A ship for bands that wait on the coast and have none with room beside them."""
+    city = city_of_launch(s, number)
+    place = city_place(s, city)
+    square = np.int64(s.border_to[s.sea_borders[place] + number - s.launches[city]])
+    waiting = np.int64(0)
+    for border in range(s.land_borders[square], s.land_borders[square + 1]):
+        shore = np.int64(s.border_to[border])
+        if is_own(s, shore, colour) and not ship_beside(s, shore, colour):
+            waiting += s.bands[shore]
+    if waiting < 2:
+        return -1
+    return 18 + 2 * min(waiting, SHIP_ROOM) + (cost[place] - cost[square])
+
+
+@kernel
+def _worth_of_count(s, colour, cost, home, ferry, n):
+    """How many bands: in the preliminary turn to the ships, in a move nearly all."""
+    if s.origin < 0:
+        place = np.int64(s.target)
+        wanted = min(9, np.int64(s.due)) if s.ship[place] == 1 else 0
+        return -abs(n - wanted)
+    origin, target = np.int64(s.origin), np.int64(s.target)
+    stay = np.int64(_garrison(s, origin, colour, home))
+    if origin >= TERRITORIES and ferry[origin] < FAR:
+        stay = 1  # a crew, to fetch others
+    stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
+    wanted = s.bands[origin] - stay
+    if is_treasure(s, origin, colour, home) and home[target] < home[origin]:
+        wanted = min(wanted, CARAVAN - 1)
+    elif cost[target] >= cost[origin]:
+        wanted = min(wanted, 1)  # taken in passing, or the crew of a ferry
+    return -abs(n - wanted)
+
+
+@kernel
+def _worth_of_mine(s, colour, territory):
+    """Gold where it becomes bands: in an own city, of a lair with two of them, or a post."""
+    for city in range(ALL_CITIES):
+        if city_place(s, city) == territory:
+            return 80 if cities_owned(s, colour, lair_of(territory)) >= 2 else 5
+    if _holds_post(s, territory, colour) and posts_owned(s, colour) >= 3:
+        return 85
+    return -1
+
+
+@kernel
+def _worth_of_plain(s, colour, card):
+    """The cards without a place."""
+    if card == MORE_COUPS_CARD:
+        return 60 if s.coups[s.raid] <= 2 else -1
+    if card == STRATEGIST_CARD:
+        return 14
+    if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - Numba
+        for post in range(ALL_POSTS):
+            if _worth_of_rising(s, colour, post_place(s, post)) > 0 and (
+                s.bands[post_place(s, post)] == 0
+            ):
+                return 40
+        return -1
+    return 76
+
+
+@kernel
+def _worth_of_rising(s, colour, territory):
+    """Natives where an enemy owns a post without bands."""
+    owner = np.int64(s.owner[territory])
+    if owner == colour or is_partners(s, territory, colour):
+        return -50
+    if owner == TRIBES or owner == NOBODY:  # noqa: SIM109
+        return 0
+    for post in range(ALL_POSTS):
+        if post_place(s, post) == territory:
+            return 20 + 20 * s.claims[owner]
+    return 5
+
+
+@kernel
+def _worth_of_answer(s, number):
+    """Cards against a roll where they change something; a raid to break a claim."""
+    if number == DECLINE:
+        return 0
+    if s.stage == ANSWER_ATTACK:
+        return 1 if s.roll < 0 or defenders_of(s, np.int64(s.target)) > 1 else -1
+    if s.stage == ANSWER_DEFENCE:
+        return 1 if s.roll > 0 else -1
+    return 1 if in_victory(s, np.int64(s.colour[0])) and s.coups[0] <= 2 else -1

@@ -1,0 +1,224 @@
+"""Carrying out the orders of Armada's turns (ADA-16 to ADA-25, ADA-31), but not its cards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.armada.actions import ALL_CITIES, TERRITORIES
+from armarl.armada.answers import most_bands, most_gold
+from armarl.armada.offers import holds, levies
+from armarl.armada.state import (
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    ATTACK_CARD,
+    CENTRE,
+    COMBAT_DIE,
+    DEFENCE_CARD,
+    GOLD_DIE,
+    NOBODY,
+    NUMBER_BANDS,
+    NUMBER_GOLD,
+    PLACE_ENROLLED,
+    TRIBES,
+    TRIBES_DIE,
+    acting_colour,
+    acting_seat,
+    add_bands,
+    add_gold,
+    add_tribes,
+    check_last_player,
+    city_place,
+    disown_empty_ship,
+    finish_chain,
+    post_place,
+    remove_bands,
+    throw,
+)
+from armarl.compiled import kernel
+
+BANDS_FOR_GOLD = np.int64(4)  # ADA-25
+SINGLE, DOUBLE = np.arange(1, 3)  # what is found counts so often
+MOST_HITS, MOST_LOSSES = 2, -2  # ADA-32: what `attack` and `defence` make of a combat roll
+
+
+@kernel
+def pay_coups(s, n):
+    """ADA-15: coups are paid with the first decision of a chain."""
+    s.coups[s.raid] -= n
+
+
+# --- ships ---------------------------------------------------------------------------------------
+
+
+@kernel
+def launch(s, city, number):
+    """ADA-16: the city's ship goes to a contiguous square; `number` counts all cities' launches."""
+    place = city_place(s, city)
+    border = s.sea_borders[place] + number - s.launches[city]
+    s.ship[place] = 0
+    s.ship[s.border_to[border]] = 1
+
+
+@kernel
+def city_of_launch(s, number):
+    """The city from which a launch goes."""
+    city = 0
+    while number >= s.launches[city + 1]:
+        city += 1
+    return city
+
+
+@kernel
+def sail(s, border):
+    """ADA-20: a ship with its crew and gold to the next square."""
+    origin, to = s.border_from[border], s.border_to[border]
+    s.ship[to] = 1
+    s.owner[to] = s.owner[origin]
+    s.bands[to] = s.bands[origin]
+    s.gold[to] = s.gold[origin]
+    s.ship[origin] = s.bands[origin] = s.gold[origin] = 0
+    s.owner[origin] = NOBODY
+
+
+@kernel
+def scuttle(s, number):
+    """ADA-24: gold aboard goes to the supply, the ship to the box."""
+    if number < ALL_CITIES:
+        s.ship[city_place(s, number)] = 0
+    else:
+        square = TERRITORIES + number - ALL_CITIES
+        s.ship[square] = 0
+        s.supply_gold += s.gold[square]
+        s.gold[square] = 0
+    s.box += 1
+
+
+# --- moving --------------------------------------------------------------------------------------
+
+
+@kernel
+def begin_move(s, border):
+    """ADA-17: the places of a move; then the number of bands, if there is a choice."""
+    s.origin, s.target = s.border_from[border], s.border_to[border]
+    if most_bands(s) > 1:
+        s.stage = NUMBER_BANDS
+    else:
+        choose_bands(s, np.int64(1))
+
+
+@kernel
+def choose_bands(s, n):
+    """ADA-17: so many bands; then how much gold goes with them, if there is a choice."""
+    s.count = n
+    if most_gold(s) > 0:
+        s.stage = NUMBER_GOLD
+    else:
+        complete_move(s, np.int64(0))
+
+
+@kernel
+def complete_move(s, gold):
+    """ADA-17, ADA-18: bands and gold go over, and put their colour's flag there."""
+    origin, target = np.int64(s.origin), np.int64(s.target)
+    s.owner[target] = s.owner[origin]
+    s.bands[target] += s.count
+    s.bands[origin] -= s.count
+    s.gold[target] += gold
+    s.gold[origin] -= gold
+    disown_empty_ship(s, origin)
+    finish_chain(s)
+
+
+# --- land ----------------------------------------------------------------------------------------
+
+
+@kernel
+def explore(s, territory, factor):
+    """ADA-21: gold and tribes as thrown, double at the Centre; the tribes' flag."""
+    if territory == post_place(s, CENTRE):
+        factor *= 2
+    gold = throw(s, GOLD_DIE)
+    tribes = throw(s, TRIBES_DIE)
+    add_gold(s, territory, factor * gold)
+    add_tribes(s, territory, factor * tribes)
+    s.owner[territory] = TRIBES
+
+
+@kernel
+def convert(s, number):
+    """ADA-25: a gold of a city or post becomes 4 bands, or as many as the 50 allow."""
+    place = city_place(s, number) if number < ALL_CITIES else post_place(s, number - ALL_CITIES)
+    s.gold[place] -= 1
+    s.supply_gold += 1
+    add_bands(s, place, acting_colour(s), BANDS_FOR_GOLD)
+
+
+@kernel
+def begin_enrolment(s):
+    """ADA-31: once a turn or raid; each band is placed in turn."""
+    s.enrolled[s.raid] = 1
+    s.due = levies(s, acting_colour(s))
+    s.stage = PLACE_ENROLLED
+
+
+@kernel
+def place_enrolled(s, territory):
+    """ADA-31: one band. There is always a choice: four territories at least."""
+    add_bands(s, territory, acting_colour(s), np.int64(1))
+    s.count += 1
+    s.due -= 1
+    if s.due == 0:
+        finish_chain(s)
+
+
+# --- combat --------------------------------------------------------------------------------------
+
+
+@kernel
+def attack(s, border):
+    """ADA-22: roll the combat die; cards may answer before it counts."""
+    s.origin, s.target = s.border_from[border], s.border_to[border]
+    s.roll = throw(s, COMBAT_DIE)
+    if s.roll != MOST_HITS and holds(s, acting_seat(s), ATTACK_CARD):
+        s.stage = ANSWER_ATTACK  # ADA-32
+    else:
+        ask_defence(s)
+
+
+@kernel
+def ask_defence(s):
+    """ADA-32: asked of the attacked player, never for tribes or nobody's."""
+    defender = _attacked_seat(s)
+    if s.roll != MOST_LOSSES and holds(s, defender, DEFENCE_CARD):
+        s.stage = ANSWER_DEFENCE
+        s.to_move = defender
+    else:
+        fight(s)
+
+
+@kernel
+def _attacked_seat(s):
+    """The player whose bands are attacked, or -1."""
+    return np.int64(s.seat_of[s.owner[s.target]]) if s.bands[s.target] > 0 else -1
+
+
+@kernel
+def fight(s):
+    """ADA-22: hits remove defenders, losses attackers; what exceeds them is void."""
+    origin, target, roll = np.int64(s.origin), np.int64(s.target), np.int64(s.roll)
+    if roll < 0:
+        remove_bands(s, origin, -roll)
+    elif s.bands[target] > 0:
+        remove_bands(s, target, roll)
+    else:
+        _remove_tribes(s, target, roll)
+    check_last_player(s)
+    finish_chain(s)
+
+
+@kernel
+def _remove_tribes(s, territory, n):
+    """Up to `n` tribes back to their supply."""
+    n = min(n, s.tribes[territory])
+    s.tribes[territory] -= n
+    s.supply_tribes += n

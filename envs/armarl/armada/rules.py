@@ -1,0 +1,398 @@
+"""The rules of Armada: the verbs of the game.
+
+Every function is compiled and works on one record of type `STATE`. The layout of the state is in
+`state`; what is legal in `offers` and `answers`; the preliminary turn in `setup`; the course of the
+turns in `turns`; the orders in `orders`, the cards in `deck` and `cards`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.armada.actions import (
+    ATTACK,
+    BUY,
+    CENTRAL,
+    CONVERT,
+    COUNT,
+    DECLINE,
+    DISCOVERY,
+    END,
+    ENROL,
+    EXPLORE,
+    FAMILIES,
+    GOLD,
+    GOLD_MINE,
+    LAUNCH,
+    LEVY,
+    LOOK,
+    MOVE,
+    MUTINY,
+    PAY,
+    PEEK,
+    PLAY,
+    RISE,
+    SAIL,
+    SCUTTLE,
+    SHIP,
+    SHIPYARD,
+    TERRITORIES,
+)
+from armarl.armada.answers import legal
+from armarl.armada.cards import (
+    begin_buying,
+    pay_gold,
+    peek,
+    place_natives,
+    place_recruits,
+    play_card,
+    play_gold_mine,
+    play_mutiny,
+    play_plain,
+    play_shipyard,
+    take,
+)
+from armarl.armada.deck import discard
+from armarl.armada.orders import (
+    DOUBLE,
+    MOST_HITS,
+    MOST_LOSSES,
+    SINGLE,
+    ask_defence,
+    attack,
+    begin_enrolment,
+    begin_move,
+    choose_bands,
+    city_of_launch,
+    complete_move,
+    convert,
+    explore,
+    fight,
+    launch,
+    pay_coups,
+    place_enrolled,
+    sail,
+    scuttle,
+)
+from armarl.armada.setup import place_ship, spread_bands, start
+from armarl.armada.state import (
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    ANSWER_RAID,
+    ATTACK_CARD,
+    CARDS,
+    COPIES,
+    DEFENCE_CARD,
+    DISCOVERY_CARD,
+    GOLD_MINE_CARD,
+    MUTINY_CARD,
+    ORDER,
+    OVER,
+    PEEKING,
+    PLACE_ENROLLED,
+    RAID_CARD,
+    SHIPYARD_CARD,
+    STATE,
+    city_place,
+    finish_chain,
+)
+from armarl.armada.turns import begin_raid, end_turn_or_raid, go_on, open_asking
+from armarl.compiled import kernel
+from armarl.randomness import random_below, seed
+
+__all__ = [
+    "REWARD_NAMES",
+    "STATE",
+    "apply",
+    "conceal",
+    "determinise",
+    "legal",
+    "returns",
+    "start",
+    "status",
+    "to_move",
+]
+
+
+# --- playing -------------------------------------------------------------------------------------
+
+
+@kernel
+def family_of(s, action):
+    """The family of actions to which an id belongs."""
+    family = 0
+    while family < FAMILIES - 1 and action >= s.first[family + 1]:
+        family += 1
+    return family
+
+
+@kernel
+def apply(s, action):
+    """Play a legal action of the player to move; what an illegal one does is undefined."""
+    s.thrown = 0
+    family = family_of(s, action)
+    number = action - s.first[family]
+    if s.stage < ORDER:
+        _prepare(s, family, number)
+        if s.stage < ORDER:
+            return
+    elif family == END:
+        end_turn_or_raid(s)
+    elif s.stage == ANSWER_RAID:
+        _answer_raid(s, number)
+    else:
+        if s.stage == ORDER:
+            s.order = action
+            _carry_out(s, family, number)
+        else:
+            _answer(s, family, number)
+        if s.stage != ORDER:
+            return  # the chain goes on, or the game is over
+        open_asking(s)
+    go_on(s)
+
+
+@kernel
+def _prepare(s, family, number):
+    """ADA-13: a decision of the preliminary turn."""
+    if family == SHIP:
+        place_ship(s, number)
+    else:
+        spread_bands(s, number)
+
+
+@kernel
+def _carry_out(s, family, number):
+    """ADA-15: an order of the acting colour, which is completed or begins a chain."""
+    if family < BUY:
+        pay_coups(s, np.int64(1))
+        if family == MOVE:
+            begin_move(s, number)
+        elif family == ATTACK:
+            attack(s, number)
+        elif family == ENROL:
+            begin_enrolment(s)
+        else:
+            _carry_out_at_once(s, family, number)
+            finish_chain(s)
+    elif family == BUY:
+        begin_buying(s)
+    elif family == PLAY:
+        play_plain(s, number)
+    else:
+        _play_at_once(s, family, number)
+        finish_chain(s)
+
+
+@kernel
+def _carry_out_at_once(s, family, number):
+    """The orders that are one decision."""
+    if family == LAUNCH:
+        launch(s, city_of_launch(s, number), number)
+    elif family == SAIL:
+        sail(s, s.sea_borders[TERRITORIES] + number)
+    elif family == EXPLORE:
+        explore(s, CENTRAL + number, SINGLE)
+    elif family == CONVERT:
+        convert(s, number)
+    elif family == SCUTTLE:
+        scuttle(s, number)
+
+
+@kernel
+def _play_at_once(s, family, number):
+    """The cards that are one decision, with their place."""
+    if family == SHIPYARD:
+        play_card(s, SHIPYARD_CARD)
+        play_shipyard(s, city_place(s, number))
+    elif family == GOLD_MINE:
+        play_card(s, GOLD_MINE_CARD)
+        play_gold_mine(s, number)
+    elif family == MUTINY:
+        play_card(s, MUTINY_CARD)
+        play_mutiny(s, TERRITORIES + number)
+    elif family == DISCOVERY:
+        play_card(s, DISCOVERY_CARD)
+        pay_coups(s, np.int64(1))
+        explore(s, CENTRAL + number, DOUBLE)
+
+
+@kernel
+def _answer(s, family, number):
+    """A further decision of the chain under way."""
+    if family == COUNT:
+        choose_bands(s, number)
+    elif family == GOLD:
+        complete_move(s, number)
+    elif family == PAY:
+        pay_gold(s, number)
+    elif family == RISE:
+        place_natives(s, CENTRAL + number)
+    elif family == LEVY:
+        if s.stage == PLACE_ENROLLED:
+            place_enrolled(s, number)
+        else:
+            place_recruits(s, number)
+    elif family == LOOK:
+        if number == PEEK:
+            peek(s)
+        else:
+            take(s)
+    else:
+        _answer_combat(s, number)
+
+
+@kernel
+def _answer_combat(s, number):
+    """ADA-32: the attacker's card makes a roll 2 hits, the attacked player's 2 losses."""
+    played = number != DECLINE
+    if s.stage == ANSWER_ATTACK:
+        if played:
+            discard(s, to_move(s), ATTACK_CARD)
+            s.roll = MOST_HITS
+        ask_defence(s)
+    else:
+        if played:
+            discard(s, to_move(s), DEFENCE_CARD)
+            s.roll = MOST_LOSSES
+        fight(s)
+
+
+@kernel
+def _answer_raid(s, number):
+    """ADA-33: a raid begins, or the next player is asked."""
+    if number != DECLINE:
+        discard(s, to_move(s), RAID_CARD)
+        begin_raid(s)
+
+
+# --- the end -------------------------------------------------------------------------------------
+
+REWARD_NAMES = ("win",)
+
+
+@kernel
+def status(s):
+    """0 while the game goes on, 1 when a player has won, 2 when it was cut short (ADA-30)."""
+    if s.stage != OVER:
+        return 0
+    return 1 if s.winner >= 0 else 2
+
+
+@kernel
+def to_move(s):
+    """The seat that decides next."""
+    return np.int64(s.to_move)
+
+
+@kernel
+def returns(s, kind, out):
+    """Write each player's return of a finished game into `out`, float64 of shape (players,).
+
+    The winner gets +1 and each of the others -1 / (players - 1); when the game was cut short,
+    everybody 0. The returns add up to 0.
+    """
+    for player in range(s.players):
+        if s.winner < 0:
+            out[player] = 0.0
+        else:
+            out[player] = 1.0 if player == s.winner else -1.0 / (s.players - 1)
+
+
+# --- who knows what ------------------------------------------------------------------------------
+
+
+@kernel
+def known_top(s, seat):
+    """ADA-37: cards on top of the deck that a seat knows: those its strategist has looked at."""
+    return np.int64(s.looked) if s.stage == PEEKING and s.to_move == seat else 0
+
+
+@kernel
+def conceal(s, seat):
+    """Take out of `s` all that a seat may not know (ADA-37): other hands, the deck, the future."""
+    s.deck[: s.deck_size - known_top(s, seat)] = 0
+    for player in range(s.players):
+        if player != seat:
+            s.hand[player, :] = 0
+    s.rng = 0
+
+
+@kernel
+def determinise(s, seat, number):
+    """Replace all that a seat may not know by a random deal that agrees with what it may know.
+
+    Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
+    """
+    seed(s, number)
+    if s.cards:
+        conceal(s, seat)
+        seed(s, number)
+        _deal_unseen(s, seat)
+
+
+@kernel
+def _deal_unseen(s, seat):
+    """The cards that a seat has not seen, at random to the other hands and the deck."""
+    unseen = _gather_unseen(s, seat)
+    asked, asked_for = np.int64(s.to_move), _asked_card(s)
+    if asked_for >= 0 and asked != seat:  # he is asked because he holds the card: his first
+        _move_to_hand(s, asked, asked_for)
+        unseen -= 1
+    for player in range(s.players):
+        if player != seat:
+            missing = np.int64(s.hand_size[player])
+            if asked_for >= 0 and asked == player:
+                missing -= 1
+            for _ in range(missing):
+                _move_to_hand(s, player, _pick(s, unseen))
+                unseen -= 1
+    for i in range(s.deck_size - known_top(s, seat)):
+        card = _pick(s, unseen)
+        s.pool[card] -= 1
+        s.deck[i] = card + 1
+        unseen -= 1
+
+
+@kernel
+def _gather_unseen(s, seat):
+    """Count into `pool` the cards that a seat has not seen; returns their number."""
+    for card in range(CARDS):
+        s.pool[card] = COPIES[card] - s.played[card] - s.hand[seat, card]
+    known = known_top(s, seat)
+    for i in range(s.deck_size - known, s.deck_size):
+        s.pool[s.deck[i] - 1] -= 1
+    unseen = 0
+    for card in range(CARDS):
+        unseen += s.pool[card]
+    return unseen
+
+
+@kernel
+def _asked_card(s):
+    """The card that the player to move is asked for, or -1."""
+    if s.stage == ANSWER_ATTACK:
+        return ATTACK_CARD
+    if s.stage == ANSWER_DEFENCE:
+        return DEFENCE_CARD
+    if s.stage == ANSWER_RAID:
+        return RAID_CARD
+    return -1
+
+
+@kernel
+def _pick(s, unseen):
+    """A random kind, each unseen card being as likely."""
+    draw = random_below(s, unseen)
+    card = 0
+    while draw >= s.pool[card]:
+        draw -= s.pool[card]
+        card += 1
+    return card
+
+
+@kernel
+def _move_to_hand(s, player, card):
+    """An unseen card into a hand."""
+    s.pool[card] -= 1
+    s.hand[player, card] += 1

@@ -1,0 +1,203 @@
+"""The map as Armada's scripted player sees it: for every place, the cost to the nearest goal.
+
+Costs are int8 arrays over the places; a low one is near or at something worth having.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.armada.actions import (
+    ALL_CITIES,
+    CENTRAL,
+    TERRITORIES,
+)
+from armarl.armada.chart import CITIES
+from armarl.armada.state import (
+    ALL_POSTS,
+    CENTRE,
+    FOUR,
+    LAIR_HELD,
+    cities_owned,
+    city_place,
+    in_victory,
+    is_enemy,
+    is_hostile,
+    is_unexplored,
+    owned_in,
+    post_place,
+    posts_owned,
+    room,
+)
+from armarl.compiled import kernel
+
+FAR = 120  # cost of a place from which no goal can be reached
+STEP, EMBARK, DISCOVER = 2, 4, 2  # costs of a border, of boarding a ship, of exploring first
+BLOCKED, STRANDED = 3, 30  # of sailing where a ship is, of boarding where none is
+GARRISON = 3  # bands that hold a post
+HUNGRY = 25  # bands in the reserve with which gold is worth carrying home
+CARAVAN = 3  # bands that carry it
+
+
+@kernel
+def is_own(s, place, colour):
+    """Whether the colour owns a territory or crews a ship."""
+    return s.owner[place] == colour
+
+
+@kernel
+def is_partners(s, place, colour):
+    """Whether the player's other colour holds a place."""
+    owner = np.int64(s.owner[place])
+    return 0 <= owner < FOUR and owner != colour and not is_enemy(s, colour, owner)
+
+
+@kernel
+def claimed(s, place, colour):
+    """Whether an enemy who has claimed victory owns a place."""
+    owner = np.int64(s.owner[place])
+    return 0 <= owner < FOUR and s.claims[owner] == 1 and is_enemy(s, colour, owner)
+
+
+@kernel
+def set_goals(s, colour, cost):
+    """The cost of every goal, FAR elsewhere."""
+    cost[:] = FAR
+    for territory in range(CENTRAL, TERRITORIES):
+        if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
+            cost[territory] = 24
+    short_of_lair = owned_in(s, colour, colour) <= LAIR_HELD
+    for territory in range(colour * (CENTRAL // FOUR), (colour + 1) * (CENTRAL // FOUR)):
+        if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
+            cost[territory] = 4 if short_of_lair else 14
+    for city in range(ALL_CITIES):
+        place = city_place(s, city)
+        if is_enemy(s, colour, city // CITIES) and not is_own(s, place, colour):
+            cost[place] = 20 if not is_partners(s, place, colour) else FAR
+    for post in range(ALL_POSTS):
+        place = post_place(s, post)
+        cost[place] = post_cost(s, place, post, colour)
+    for territory in range(TERRITORIES):
+        if claimed(s, territory, colour):
+            cost[territory] = min(cost[territory], 6)
+
+
+@kernel
+def post_cost(s, place, post, colour):
+    """How near the goal a post is: to be taken, to be manned, or done with."""
+    if is_own(s, place, colour):
+        if s.bands[place] >= GARRISON or gives_way(s, colour):
+            return FAR
+        return 3 if in_victory(s, colour) else 10
+    if is_partners(s, place, colour):
+        return 4 if s.owner[post_place(s, CENTRE)] == colour else FAR
+    if claimed(s, place, colour):
+        return 0
+    return 0 if post == CENTRE else 4
+
+
+@kernel
+def gives_way(s, colour):
+    """Whether the posts are for the player's other colour, which has the Centre."""
+    return is_partners(s, post_place(s, CENTRE), colour)
+
+
+@kernel
+def set_markets(s, colour, home):
+    """Cost 0 where a colour may convert gold into bands (ADA-25), FAR elsewhere."""
+    home[:] = FAR
+    for city in range(ALL_CITIES):
+        place = city_place(s, city)
+        if is_own(s, place, colour) and cities_owned(s, colour, city // CITIES) >= 2:
+            home[place] = 0
+    for post in range(ALL_POSTS):
+        if is_own(s, post_place(s, post), colour) and posts_owned(s, colour) >= 3:
+            home[post_place(s, post)] = 0
+
+
+@kernel
+def set_landings(s, colour, cost, ferry):
+    """Cost 0 where bands wait on a coast for a ship, FAR elsewhere; whether any do."""
+    ferry[:] = FAR
+    any_wait = False
+    for shore in range(TERRITORIES):
+        waits = is_own(s, shore, colour) and s.bands[shore] >= CARAVAN and cost[shore] >= STRANDED
+        if waits and not ship_beside(s, shore, colour):
+            for border in range(s.sea_borders[shore], s.sea_borders[shore + 1]):
+                ferry[s.border_to[border]] = 0
+                any_wait = True
+    return any_wait
+
+
+@kernel
+def is_ferry(s, place, ferry):
+    """Whether a ship with next to no crew should fetch bands."""
+    return place >= TERRITORIES and s.bands[place] <= 2 and ferry[place] < FAR
+
+
+@kernel
+def is_treasure(s, place, colour, home):
+    """Whether what lies in a place should go where it becomes bands, with few bands."""
+    if s.reserve[colour] < HUNGRY or s.gold[place] < 2 or home[place] == 0:
+        return False
+    return s.bands[place] <= CARAVAN or place < TERRITORIES
+
+
+@kernel
+def spread_costs(s, colour, cost):
+    """Costs of all other places: of the cheapest way to a goal (Bellman and Ford)."""
+    borders = s.sea_borders[s.places]
+    changed = True
+    while changed:
+        changed = False
+        for border in range(borders):
+            place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+            through = cost[to] + toll(s, place, to, colour)
+            if through < cost[place]:
+                cost[place] = through
+                changed = True
+
+
+@kernel
+def toll(s, place, to, colour):
+    """The cost of going over a border: more where somebody has to be fought or a ship boarded."""
+    if is_partners(s, to, colour) and s.bands[to] > 0:
+        return FAR
+    toll = STEP
+    if to >= TERRITORIES and place < TERRITORIES:
+        toll += EMBARK if s.ship[to] == 1 or may_be_launched_to(s, to, colour) else STRANDED
+    elif s.ship[to] == 1 and to >= TERRITORIES:
+        toll += BLOCKED
+    if is_unexplored(s, to):
+        toll += DISCOVER
+    elif is_hostile(s, to, colour):
+        toll += 2 + defenders_of(s, to)
+    return toll
+
+
+@kernel
+def may_be_launched_to(s, square, colour):
+    """Whether an own ship stands on a city next to a square."""
+    for border in range(s.land_borders[square], s.land_borders[square + 1]):
+        shore = np.int64(s.border_to[border])
+        if s.ship[shore] == 1 and is_own(s, shore, colour):
+            return True
+    return False
+
+
+@kernel
+def defenders_of(s, place):
+    """Bands or tribes in a place."""
+    tribes = np.int64(s.tribes[place]) if place < TERRITORIES else np.int64(0)
+    return np.int64(s.bands[place]) + tribes
+
+
+@kernel
+def ship_beside(s, shore, colour):
+    """Whether bands on a coast can board a ship already."""
+    for border in range(s.sea_borders[shore], s.sea_borders[shore + 1]):
+        square = np.int64(s.border_to[border])
+        others = s.bands[square] > 0 and s.owner[square] != colour
+        if s.ship[square] == 1 and not others and room(s, square) > 2:
+            return True
+    return False

@@ -1,0 +1,246 @@
+"""A slow, plain reference of Armada, written from the rules page alone (ADA-1 to ADA-37).
+
+Nothing here is shared with the kernels. The whole game is one generator that reads like the rules:
+it yields at every decision and receives its text, so a chain of decisions is a few lines of
+straight code. The reference rolls nothing: dice and shuffles are handed to it, and it checks that
+they are possible.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import cycle
+from typing import Any
+
+from reference.armada_board import (
+    CARDS,
+    COLOURS,
+    OPPOSITE,
+    RAID_COUPS,
+    TURN_COUPS,
+    Chain,
+    GameOver,
+)
+from reference.armada_orders import Orders
+
+
+class Armada(Orders):
+    """A game: `view()` is the page's `describe`, `legal()` and `play(text, ...)` go on with it.
+
+    Made of the chart as plain types, the options, and what chance gave: neutral, hands, deck.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._check_deal()
+        self._game = self._whole_game()
+        self._advance(None)
+
+    # --- the interface ---------------------------------------------------------------------------
+
+    def legal(self) -> set[str]:
+        """The texts of the decision that is asked; none when the game is over."""
+        return set() if self.result else set(self._options)
+
+    def play(
+        self,
+        text: str,
+        chance: Iterable[Sequence[Any]] = (),
+        deck: Sequence[str] | None = None,
+    ) -> None:
+        """Take a decision. `chance`: the faces thrown by it; `deck`: the deck's order after it."""
+        assert text in self._options, f"{text} is not in {sorted(self._options)}"
+        self._dice = [(die, face) for die, face in chance]
+        self._shuffled = None if deck is None else list(deck)
+        self._advance(text)
+        assert not self._dice, f"dice thrown for nothing: {self._dice}"
+
+    def resume(self, view: dict[str, Any]) -> None:
+        """Go on from a `describe` in which an order is asked, outside raids."""
+        assert view["turn"]["stage"] == "order"
+        assert view["interrupted"] is None
+        self.land = {name: dict(land) for name, land in view["territories"].items()}
+        self.ships = {name: dict(ship) for name, ship in view["ships"].items()}
+        self.box, self.reserve = view["box"], dict(view["reserve"])
+        self.supply = dict(view["supply"])
+        self.hands, self.deck = [list(hand) for hand in view["hands"]], list(view["deck"])
+        self.played, self.claims = list(view["played"]), set(view["claims"])
+        self.turn = {k: v for k, v in view["turn"].items() if k not in ("number", "stage")}
+        self.turns_ended = view["turn"]["number"]
+        self.interrupted = self.pending = self.result = None
+        self._game = self._rest_of_game()
+        self._advance(None)
+
+    def view(self) -> dict[str, Any]:
+        """The page's public view, without `version`, `options` and `chance`."""
+        over = self.result is not None
+        return {
+            "game": "armada",
+            "players": self.players,
+            "territories": {name: dict(land) for name, land in self.land.items()},
+            "ships": {name: dict(ship) for name, ship in self.ships.items()},
+            "box": self.box,
+            "reserve": dict(self.reserve),
+            "supply": dict(self.supply),
+            "neutral": self.neutral,
+            "turn": self._turn_view(self.turn) | {"stage": self.stage},
+            "interrupted": None if self.interrupted is None else self._turn_view(self.interrupted),
+            "pending": None if self.pending is None else dict(self.pending),
+            "claims": [colour for colour in COLOURS if colour in self.claims],
+            "hands": [sorted(hand) for hand in self.hands],
+            "hand_sizes": [len(hand) for hand in self.hands],
+            "deck": list(self.deck),
+            "deck_size": len(self.deck),
+            "played": sorted(self.played),
+            "to_move": None if over else self.to_move,
+            "legal": sorted(self.legal()),
+            "result": self.result,
+        }
+
+    def _advance(self, text: str | None) -> None:
+        self._options = set()
+        try:
+            if text is None:
+                next(self._game)
+            else:
+                self._game.send(text)
+        except GameOver:
+            self.stage, self.pending = "over", None
+
+    def _check_deal(self) -> None:
+        """ADA-32: two cards to each player, the rest is the deck."""
+        if self.cards:
+            assert all(len(hand) == 2 for hand in self.hands)
+            assert sum(map(Counter, self.hands), Counter(self.deck)) == CARDS
+        else:
+            assert not self.deck
+            assert not any(self.hands)
+
+    def _turn_view(self, turn: dict[str, Any]) -> dict[str, Any]:
+        return {"number": self.turns_ended} | turn
+
+    # --- the course of the game ------------------------------------------------------------------
+
+    def _whole_game(self) -> Chain:
+        for colour in self.playing:
+            yield from self._preliminary(colour)
+        self.turns_ended = 0
+        for colour in cycle(self.playing):
+            yield from self._turn(colour)
+
+    def _rest_of_game(self) -> Chain:
+        yield from self._spend()
+        self._end_turn()
+        turns = cycle(self.playing)
+        while next(turns) != self.colour:
+            pass
+        for colour in turns:
+            yield from self._turn(colour)
+
+    def _preliminary(self, colour: str) -> Chain:
+        """ADA-13."""
+        self.turn = self._new_turn(colour, 0)
+        left = self._strength(colour)
+        for _ in range(2):
+            cities = [c for c in self.lair(colour) if self.chart[c]["city"]]
+            free = {f"ship {city}" for city in cities if not self.land[city]["ship"]}
+            answer = yield from self._ask(self.player, "preliminary", free)
+            self._put_ship(answer.split()[1])
+        *others, last = self.lair(colour)
+        for name in others:
+            if left:
+                counts = {f"count {n}" for n in range(left + 1)}
+                answer = yield from self._ask(self.player, "preliminary", counts)
+                left -= self.add_bands(name, int(answer.split()[1]))
+        self.add_bands(last, left)
+
+    def _strength(self, colour: str) -> int:
+        """Bands at the start: ADA-10, ADA-11, ADA-12."""
+        if self.neutral is None:
+            return 18
+        return 20 if colour == OPPOSITE[self.neutral] else 15
+
+    def _put_ship(self, city: str) -> None:
+        assert self.box > 0
+        self.box -= 1
+        self.land[city]["ship"] = True
+
+    def _turn(self, colour: str) -> Chain:
+        self.turn = self._new_turn(colour, TURN_COUPS)
+        if self._orders():
+            self.idle_turns = 0
+            yield from self._offer_raids()
+            yield from self._spend()
+        else:
+            self.idle_turns += 1  # ADA-26
+            self.events["ADA-26: idle turn"] += 1
+        self._end_turn()
+
+    def _spend(self) -> Chain:
+        """A turn's or a raid's orders: it ends when nothing else is left (ADA-15)."""
+        while orders := self._orders():
+            order = yield from self._ask(self.player, "order", orders | {"end"})
+            if order == "end":
+                return
+            in_raid = " in a raid" if self.turn["raid"] else ""
+            yield from self._carry_out(order)
+            self.events[" ".join(order.split()[: 1 + (order[:4] == "play")]) + in_raid] += 1
+            if not self.turn["raid"]:
+                yield from self._offer_raids()
+        self.events["ADA-15: ended by itself"] += 1
+
+    def _end_turn(self) -> None:
+        """ADA-26, ADA-28, ADA-30."""
+        self.turns_ended += 1
+        if not self._in_victory():
+            self.events["ADA-28: claim withdrawn"] += self.colour in self.claims
+            self.claims.discard(self.colour)
+        elif self.colour in self.claims:
+            self.events["ADA-28: claim fulfilled"] += 1
+            self._win(self.player)
+        else:
+            self.events["ADA-28: claim"] += 1
+            self.claims.add(self.colour)
+        too_long = self.turns_ended >= self.max_turns
+        idle = self.idle_turns == 2 * len(self.playing)
+        if too_long or idle:
+            self.events["ADA-30: max_turns" if too_long else "ADA-26: nobody can do anything"] += 1
+            self._truncate()
+
+    def _in_victory(self) -> bool:
+        """ADA-27."""
+        if all(len(self.owned_in(lair)) < 4 for lair in COLOURS):
+            return False
+        posts = {self.chart[name]["post"] for name in self.owned_posts()}
+        enemy_cities = [
+            city for city in self.owned_cities() if self.is_enemy(self.chart[city]["lair"])
+        ]
+        by_posts, by_cities = len(posts) >= 3 and "Centre" in posts, len(enemy_cities) >= 4
+        self.events["ADA-27: by posts"] += by_posts
+        self.events["ADA-27: by cities"] += by_cities
+        return by_posts or by_cities
+
+    def _offer_raids(self) -> Chain:
+        """ADA-33: the other players who hold the card, once each, from the turn's colour on."""
+        here = self.playing.index(self.colour)
+        asked = {self.player}
+        for colour in self.playing[here + 1 :] + self.playing[:here]:
+            player = self.player_of[colour]
+            if player in asked:
+                continue
+            asked.add(player)
+            if "raid" in self.hands[player]:
+                answer = yield from self._ask(player, "answer", {"play raid", "decline"})
+                if answer == "play raid":
+                    self.discard(player, "raid")
+                    self.events["play raid"] += 1
+                    yield from self._raid(colour)
+
+    def _raid(self, colour: str) -> Chain:
+        self.interrupted, self.turn = self.turn, self._new_turn(colour, RAID_COUPS, raid=True)
+        yield from self._spend()
+        if self._in_victory():
+            self.events["ADA-34: claim in a raid"] += colour not in self.claims
+            self.claims.add(colour)
+        self.interrupted, self.turn = None, self.interrupted

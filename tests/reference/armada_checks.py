@@ -1,0 +1,418 @@
+"""The checks that hold the compiled Armada to the reference, decision by decision.
+
+A `Match` plays one game on both sides and compares everything after every decision. It is used by
+the rule tests (hand-made positions), and by whole games and random positions of many variants.
+Every failure is an AssertionError that names variant, seed and decisions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.armada import state as layout
+from armarl.armada.actions import CARD_NAMES
+from armarl.game import Game, State, States, make_game
+from armarl.players import GreedyPlayer
+from reference.armada import Armada
+from reference.armada_board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
+from reference.armada_observed import observed_blocks
+from reference.armada_play import Wanderer, random_position
+
+UNDESCRIBED = {"origin", "target", "used", "count", "due"}  # blocks that `describe` cannot tell
+
+VARIANTS: list[dict[str, Any]] = [
+    {"players": players, "cards": cards, "enrolment": enrolment}
+    for players, cards, enrolment in product((2, 3, 4), (False, True), (False, True))
+]
+
+
+def variant_name(variant: dict[str, Any]) -> str:
+    """For example `3p-cards-enrolment`."""
+    options = [name for name in ("cards", "enrolment") if variant[name]]
+    return "-".join([f"{variant['players']}p", *options])
+
+
+def mirror(game: Game, state: State) -> Armada:
+    """The reference of a freshly dealt state."""
+    view = game.describe(state)
+    return Armada(
+        game.board.as_dict(),
+        players=game.players,
+        cards=game.options["cards"],
+        enrolment=game.options["enrolment"],
+        max_turns=game.options["max_turns"],
+        neutral=view["neutral"],
+        hands=view["hands"],
+        deck=view["deck"],
+    )
+
+
+class Match:
+    """A game on both sides, in step.
+
+    Attributes:
+        states: the kernel's game, an array of one state.
+        reference: the same game as the reference plays it.
+        played: the decisions so far.
+    """
+
+    def __init__(self, game: Game, seed: int) -> None:
+        self.game, self.seed = game, seed
+        self.states = game.new_states(seed)
+        self.reference = mirror(game, self.states[0])
+        self.played: list[str] = []
+        self._mask = np.empty(len(game.actions), np.int8)
+        self.rewards = np.full(game.players, np.nan)
+        self.view = game.describe(self.states[0])
+        self.compare()
+
+    def set_up(self, position: dict[str, Any]) -> None:
+        """Put both sides into a position (see `write_position`)."""
+        write_position(self.game, self.states, position)
+        self.reference.resume(position)
+        self.played = ["(from a position)"]
+        self.view = self.game.describe(self.states[0])
+        self.compare()
+
+    def play(self, text: str, dice: Sequence[tuple[str, int]] | None = None) -> None:
+        """Play a decision on both sides and compare; `dice` asks for these faces to be thrown."""
+        action = self.game.actions.id(text)
+        if dice is not None:
+            self._load_dice(action, [list(face) for face in dice])
+        self.played.append(text)
+        code = self.game.loops.play(self.states, 0, action, self._mask, self.rewards, 0)
+        assert code != -3, f"the kernel refuses {text}"
+        self.view = self.game.describe(self.states[0])
+        self.reference.play(text, self.view["chance"], self.view["deck"])
+        result = self.reference.result
+        expected = self.reference.to_move if result is None else -1 - result["truncated"]
+        assert code == expected, f"play returned {code}, not {expected}"
+        self.compare()
+
+    def compare(self) -> None:
+        """The mask and the description are the reference's."""
+        texts = self.game.actions.legal_texts(self.game.legal_masks(self.states)[0])
+        odd = set(texts) ^ self.reference.legal()
+        assert not odd, f"legal for the {'kernel' if odd & set(texts) else 'reference'} only: {odd}"
+        expected = self.expected_view()
+        assert self.view == expected, differences(self.view, expected)
+
+    def expected_view(self) -> dict[str, Any]:
+        """`describe` as it should be."""
+        return self.reference.view() | {
+            "version": self.game.version,
+            "options": dict(self.game.options),
+            "chance": self.view["chance"],
+        }
+
+    def _load_dice(self, action: int, dice: list[list[Any]]) -> None:
+        """Give the state a generator that throws these faces next."""
+        trial = self.states.copy()
+        for rng in range(100_000):
+            trial[:] = self.states
+            trial["rng"] = rng
+            self.game.loops.apply_batch(trial, np.array([0]), np.array([action]))
+            if self.game.describe(trial[0])["chance"] == dice:
+                self.states["rng"] = rng
+                return
+        raise AssertionError(f"these dice never fall: {dice}")
+
+
+def differences(one: dict[str, Any], other: dict[str, Any], path: str = "") -> str:
+    """Where two descriptions differ, as `key: kernel's not reference's`."""
+    found = []
+    for key in {**one, **other}:
+        a, b = one.get(key, "nothing"), other.get(key, "nothing")
+        if isinstance(a, dict) and isinstance(b, dict):
+            found.append(differences(a, b, f"{path}{key}."))
+        elif a != b:
+            found.append(f"{path}{key}: {a} not {b}")
+    return "; ".join(filter(None, found))
+
+
+def write_position(game: Game, states: States, position: dict[str, Any]) -> None:
+    """Write a `describe` in which an order is asked, outside raids, into `states[0]`.
+
+    What the description does not say stays: the options, the chart, the generator.
+    """
+    s = states[0]
+    owners = {name: number for number, name in enumerate(COLOURS)}
+    owners |= {"tribes": layout.TRIBES, None: layout.NOBODY}
+    nothing = {"owner": None, "colour": None, "bands": 0, "gold": 0}
+    for place, name in enumerate(game.board.places):
+        land, ship = position["territories"].get(name), position["ships"].get(name)
+        here = land or ship or nothing
+        s["owner"][place] = owners[here["colour" if land is None else "owner"]]
+        s["bands"][place], s["gold"][place] = here["bands"], here["gold"]
+        s["ship"][place] = ship is not None if land is None else land["ship"]
+        if land is not None:
+            s["tribes"][place] = land["tribes"]
+    lands = position["territories"].values()
+    for number, colour in enumerate(COLOURS):
+        nobodys = sum(land["bands"] for land in lands if land["colour"] == colour)
+        s["reserve"][number] = position["reserve"].get(colour, BANDS - nobodys)
+        s["claims"][number] = colour in position["claims"]
+    s["supply_gold"], s["supply_tribes"] = position["supply"]["gold"], position["supply"]["tribes"]
+    s["box"] = position["box"]
+    turn = position["turn"]
+    s["turn"], s["colour"][0], s["coups"][0] = turn["number"], owners[turn["colour"]], turn["coups"]
+    s["enrolled"][0], s["more_coups"][0] = turn["enrolled"], turn["more_coups"]
+    s["raid"] = s["idle"] = s["asked"] = s["thrown"] = 0
+    s["stage"], s["to_move"], s["winner"] = layout.ORDER, turn["player"], -1
+    for name in ("order", "origin", "target", "used"):
+        s[name] = -1
+    for name in ("count", "roll", "due", "looked"):
+        s[name] = 0
+    if game.options["cards"]:
+        s["played"] = [position["played"].count(card) for card in CARD_NAMES]
+        write_cards(game, states, position["hands"], position["deck"])
+
+
+def write_cards(
+    game: Game, states: States, hands: Sequence[Sequence[str]], deck: Sequence[str]
+) -> None:
+    """Write hands and deck (top first) into `states[0]`."""
+    s = states[0]
+    for seat, hand in enumerate(hands):
+        s["hand"][seat] = [hand.count(card) for card in CARD_NAMES]
+        s["hand_size"][seat] = len(hand)
+    cards = [1 + CARD_NAMES.index(card) for card in reversed(deck)]
+    s["deck"] = cards + [0] * (layout.ALL_CARDS - len(cards))
+    s["deck_size"] = len(cards)
+
+
+# --- one game ------------------------------------------------------------------------------------
+
+
+def check_game(
+    variant: dict[str, Any], seed: int, way: str, decisions: int, sample: float
+) -> Counter[str]:
+    """Play a game on both sides and check everything.
+
+    Args:
+        variant: options of the game.
+        seed: of the deal and of the random choices.
+        way: "random" play from the deal, from a random "position", or "greedy" play from the deal.
+        decisions: how many to play at most.
+        sample: the share of states on which the dear checks are made; the others are made on all.
+
+    Returns:
+        How often what occurred.
+
+    Raises:
+        AssertionError: the two disagree, or a promise of the kernel is broken.
+    """
+    game = make_game("armada", **variant)
+    rng = random.Random(f"{variant} {seed}")
+    match = Match(game, seed)
+    try:
+        if way == "position":
+            match.set_up(random_position(match.reference, rng))
+        wanderer = Wanderer(rng, game.players, fierce=way == "position")
+        choose = partial(_greedy, rng) if way == "greedy" else _of_reference(wanderer.choose)
+        _check_game(match, choose, rng, decisions, sample)
+    except AssertionError as error:
+        where = f"{game.players} players, {dict(game.options)}, seed {seed}"
+        raise AssertionError(f"{error}\nin {where} after\n{'; '.join(match.played)}") from error
+    return match.reference.events + Counter(states=len(match.played), games=1)
+
+
+def _of_reference(choose: Callable[[Armada], str]) -> Callable[[Match], str]:
+    return lambda match: choose(match.reference)
+
+
+def _greedy(rng: random.Random, match: Match) -> str:
+    """What the scripted player of the seat to move chooses."""
+    seats = np.array([match.reference.to_move])
+    seen = match.game.concealed(match.states, seats)
+    (action,) = GreedyPlayer(match.game).choose(seen, seats, np.array([rng.random()]))
+    return match.game.actions.text(action)
+
+
+def _check_game(
+    match: Match,
+    choose: Callable[[Match], str],
+    rng: random.Random,
+    decisions: int,
+    sample: float,
+) -> None:
+    history = [match.states.copy()]
+    for _ in range(decisions):
+        check_conserved(match.view)
+        over = match.reference.result is not None
+        if over or rng.random() < sample:
+            check_refusals(match)
+            check_secrets(match, rng)
+        if over:
+            check_result(match)
+            break
+        match.play(choose(match))
+        history.append(match.states.copy())
+    check_repeats(match, np.concatenate(history))
+
+
+# --- the checks ----------------------------------------------------------------------------------
+
+
+def check_conserved(view: dict[str, Any]) -> None:
+    """Bands, gold, tribes, ships and cards are all somewhere, and nothing is where it cannot be."""
+    lands, ships = view["territories"].values(), view["ships"].values()
+    for colour in COLOURS:
+        bands = sum(here["bands"] for here in [*lands, *ships] if here["colour"] == colour)
+        if colour != view["neutral"]:
+            assert bands + view["reserve"][colour] == BANDS, f"bands of {colour} not conserved"
+        assert bands <= BANDS
+    assert sum(h["gold"] for h in [*lands, *ships]) + view["supply"]["gold"] == GOLD
+    assert sum(h["tribes"] for h in lands) + view["supply"]["tribes"] == TRIBES
+    assert sum(h["ship"] for h in lands) + len(ships) + view["box"] == SHIPS
+    if view["options"]["cards"]:
+        assert sum(map(Counter, view["hands"]), Counter(view["deck"] + view["played"])) == CARDS
+    for here in [*lands, *ships]:
+        assert (here["bands"] > 0) == (here["colour"] is not None)
+    for ship in ships:
+        assert ship["bands"] + ship["gold"] <= 10
+    for land in lands:
+        assert not (land["bands"] and land["tribes"])
+        assert land["colour"] in (None, land["owner"])
+        assert land["explored"] or land["owner"] is None
+
+
+def check_refusals(match: Match) -> None:
+    """`play` accepts exactly what the mask allows, and an illegal action changes no byte."""
+    game, states = match.game, match.states
+    mask = game.legal_masks(states)[0]
+    scratch, rewards = np.empty_like(mask), np.full(game.players, np.nan)
+    before, copy = states.tobytes(), states.copy()
+    for action in (-1, len(game.actions), *np.flatnonzero(mask == 0).tolist()):
+        code = game.loops.play(copy, 0, action, scratch, rewards, 0)
+        assert code == -3, f"action {action} is not legal, yet play returned {code}"
+    assert copy.tobytes() == before, "an illegal action changed the state"
+    assert np.isnan(rewards).all(), "an illegal action changed the rewards"
+
+
+def check_secrets(match: Match, rng: random.Random) -> None:
+    """What a seat may not know changes nothing that it can ask for (ADA-37)."""
+    game, states = match.game, match.states
+    for seat in range(game.players):
+        seats = np.array([seat])
+        seen = game.describe(states[0], seat)
+        expected = seen_by(match.expected_view(), seat)
+        assert seen == expected, f"describe({seat}): {differences(seen, expected)}"
+        dealt = game.determinised(states, seats, np.array([rng.getrandbits(63)]))
+        _assert_same_to(game, states, dealt, seats)
+        by_hand = dealt_by_hand(match, seat, rng)
+        _assert_same_to(game, states, by_hand, seats)
+        assert game.draw(states[0], seat) == game.draw(by_hand[0], seat)
+        _assert_same_to(game, states, game.concealed(states, seats), seats)
+        again = game.describe(dealt[0])
+        check_conserved(again)
+        assert again["pending"] == match.view["pending"] or seat != match.view["to_move"]
+        low, high = game.observation.bounds()
+        observations, masks = game.views(states, seats)
+        check_observation(match, seat, observations[0])
+        assert ((observations >= low) & (observations <= high)).all(), "observation out of bounds"
+        assert set(np.unique(masks)) <= {0, 1}
+
+
+def check_observation(match: Match, seat: int, observation: NDArray[np.float32]) -> None:
+    """The observation's blocks hold what the description does."""
+    table = match.game.observation
+    blocks = table.decode(observation)
+    for name, expected in observed_blocks(match.view, seat, match.reference).items():
+        same = np.array_equal(blocks[name], np.array(expected))
+        assert same, f"seat {seat} observes a wrong {name!r}: {blocks[name]} not {expected}"
+    assert blocks.keys() - observed_blocks(match.view, seat, match.reference).keys() <= UNDESCRIBED
+    for block in table.blocks:
+        exact = blocks[block.name] / np.asarray(block.scale)
+        close = np.allclose(table.views(observation)[block.name], exact, atol=1e-6)
+        assert close, f"{block.name!r} is not quantity / scale"
+
+
+def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
+    """The state with other cards wherever `seat` does not know them, and another future."""
+    view, game = match.view, match.game
+    looked = len((view["pending"] or {}).get("looked", ()))
+    known = looked if seat == view["to_move"] else 0
+    others = [player for player in range(game.players) if player != seat]
+    cards = [card for player in others for card in view["hands"][player]] + view["deck"][known:]
+    rng.shuffle(cards)
+    hands, asked = list(view["hands"]), view["to_move"]
+    if view["turn"]["stage"] == "answer" and asked != seat:  # he is known to hold what he may play
+        (card,) = (text.split()[1] for text in view["legal"] if text != "decline")
+        cards.remove(card)
+        cards.insert(sum(len(hands[player]) for player in others if player < asked), card)
+    for player in others:
+        hands[player], cards = cards[: len(hands[player])], cards[len(hands[player]) :]
+    dealt = match.states.copy()
+    if game.options["cards"]:
+        write_cards(game, dealt, hands, view["deck"][:known] + cards)
+    dealt["rng"] = rng.getrandbits(64)
+    return dealt
+
+
+def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
+    """A description without what a seat may not know (ADA-37)."""
+    seen = dict(view)
+    seen["hands"] = [h if player == seat else None for player, h in enumerate(view["hands"])]
+    seen["deck"] = None
+    if view["pending"] and "looked" in view["pending"] and seat != view["to_move"]:
+        seen["pending"] = view["pending"] | {"looked": None}
+    if view["to_move"] not in (None, seat):
+        seen["legal"] = None
+    return seen
+
+
+def _assert_same_to(game: Game, states: States, others: States, seats: NDArray[np.int64]) -> None:
+    """Observation, mask, description and concealed record are the same to `seats[0]`."""
+    seat = int(seats[0])
+    for one, other, what in zip(
+        game.views(states, seats), game.views(others, seats), ("observation", "mask"), strict=True
+    ):
+        assert one.tobytes() == other.tobytes(), f"a secret reaches the {what} of seat {seat}"
+    assert game.describe(states[0], seat) == game.describe(others[0], seat)
+    concealed = [game.concealed(array, seats).tobytes() for array in (states, others)]
+    assert concealed[0] == concealed[1], "a secret stays in a concealed state"
+
+
+def check_repeats(match: Match, history: States) -> None:
+    """The same decisions from the same bytes give the same bytes again."""
+    states = np.frombuffer(history[0].tobytes(), history.dtype).copy()
+    first = 1 if match.played[:1] == ["(from a position)"] else 0
+    for step, text in enumerate(match.played[first:]):
+        assert states.tobytes() == history[step].tobytes(), "a game does not repeat"
+        match.game.loops.apply_batch(states, np.array([0]), np.array([match.game.actions.id(text)]))
+    assert states.tobytes() == history[-1].tobytes(), "a game does not repeat"
+
+
+def check_result(match: Match) -> None:
+    """Status and returns of a finished game."""
+    game, result = match.game, match.reference.result
+    assert result is not None
+    assert game.statuses(match.states)[0][0] == 1 + result["truncated"]
+    rewards = match.rewards
+    assert abs(rewards.sum()) < 1e-12, "the returns do not add up to 0"
+    if result["truncated"]:
+        assert not rewards.any()
+    else:
+        (winner,) = result["winners"]
+        assert rewards[winner] == 1
+        assert all(rewards[seat] < 0 for seat in range(game.players) if seat != winner)
+
+
+def check_games(
+    variant: dict[str, Any], seeds: range, way: str, decisions: int, sample: float = 0.0
+) -> Counter[str]:
+    """Games of a variant, one per seed; a third of them cut short early (ADA-30)."""
+    occurred: Counter[str] = Counter()
+    for seed in seeds:
+        options = variant | {"max_turns": 20 if seed % 3 == 1 else 400}
+        occurred += check_game(options, seed, way, decisions, sample)
+    return occurred

@@ -1,0 +1,342 @@
+"""The slow reference of Armada: its orders and cards, which there are and what they do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterable
+
+from reference.armada_board import (
+    BANDS,
+    COLOURS,
+    COMBAT_FACES,
+    GOLD,
+    GOLD_FACES,
+    MORE_COUPS,
+    ROOM,
+    TRIBES_FACES,
+    Board,
+    Chain,
+)
+
+
+class Offers(Board):
+    """Which orders a colour may give."""
+
+    def _orders(self) -> set[str]:
+        """Every legal order of the acting colour but `end`."""
+        texts = set(self._cards_to_play())
+        if self.coups >= 1:
+            texts |= {f"explore {name}" for name in self._explorable()}
+            texts.update(self._launches(), self._sails(), self._moves(), self._attacks())
+            texts |= {f"convert {name}" for name in self.owned() if self._convertible(name)}
+            texts |= {f"scuttle {name}" for name in self._scuttlable()}
+            if self._levies():
+                texts.add("enrol")
+        if self.coups >= 2 and self.deck and self._purse() >= 2:
+            texts.add("buy")
+        return texts
+
+    def _launches(self) -> Iterable[str]:
+        """ADA-16."""
+        for name in self.owned():
+            if self.land[name]["ship"]:
+                for square in self.near[name] - set(self.land) - set(self.ships):
+                    yield f"launch {name} {square}"
+
+    def _sails(self) -> Iterable[str]:
+        """ADA-20."""
+        for square, ship in self.ships.items():
+            if ship["colour"] == self.colour:
+                for other in self.near[square] - set(self.land) - set(self.ships):
+                    yield f"sail {square} {other}"
+
+    def _moves(self) -> Iterable[str]:
+        """ADA-17."""
+        for place in self.manned():
+            for other in self.near[place]:
+                if self._may_enter(other):
+                    yield f"move {place} {other}"
+
+    def _may_enter(self, place: str) -> bool:
+        """ADA-18 for territories, ADA-19 for ships."""
+        if place in self.land:
+            land = self.land[place]
+            free = land["colour"] in (None, self.colour) and land["tribes"] == 0
+            return free and land["explored"]
+        if place in self.ships:
+            return self.ships[place]["colour"] in (None, self.colour) and self._room(place) > 0
+        return False
+
+    def _room(self, square: str) -> int:
+        """ADA-19."""
+        return ROOM - self.ships[square]["bands"] - self.ships[square]["gold"]
+
+    def _explorable(self) -> list[str]:
+        """ADA-21."""
+        return [
+            name
+            for name in self.land
+            if not self.land[name]["explored"]
+            and any(place in self.near[name] for place in self.manned())
+        ]
+
+    def _attacks(self) -> Iterable[str]:
+        """ADA-22."""
+        for place in self.manned():
+            if self.at(place)["bands"] >= 2:
+                for other in self.near[place]:
+                    tribes = self.at(other).get("tribes", 0)
+                    if tribes or self.is_enemy(self.at(other)["colour"]):
+                        yield f"attack {place} {other}"
+
+    def _scuttlable(self) -> Iterable[str]:
+        """ADA-24."""
+        for square, ship in self.ships.items():
+            if ship["bands"] == 0 and any(p in self.near[square] for p in self.manned()):
+                yield square
+        for name in self.owned():
+            if self.land[name]["ship"]:
+                yield name
+
+    def _convertible(self, name: str) -> bool:
+        """ADA-25."""
+        if self.land[name]["gold"] == 0 or self.reserve[self.colour] == 0:
+            return False
+        if self.chart[name]["city"]:
+            lair = self.chart[name]["lair"]
+            return sum(self.chart[city]["lair"] == lair for city in self.owned_cities()) >= 2
+        return self.chart[name]["post"] is not None and len(self.owned_posts()) >= 3
+
+    def _levies(self) -> list[list[str]]:
+        """ADA-31: for each band that may be enrolled now, where it may be placed."""
+        if not self.enrolment or self.turn["enrolled"]:
+            return []
+        lairs = [self.owned_in(lair) for lair in COLOURS if len(self.owned_in(lair)) >= 4]
+        centre = self.owned_central()
+        groups = lairs + [centre] * (len(centre) // 4)
+        return groups[: self.reserve[self.colour]]
+
+    def _purses(self) -> list[str]:
+        """ADA-32: where gold that the acting colour may spend lies."""
+        crewed = [square for square, ship in self.ships.items() if ship["colour"] == self.colour]
+        return [place for place in [*self.owned(), *crewed] if self.at(place)["gold"]]
+
+    def _purse(self) -> int:
+        return sum(self.at(place)["gold"] for place in self._purses())
+
+    def _cards_to_play(self) -> Iterable[str]:
+        """ADA-32: the cards of one's own turn, only where they would change something."""
+        reserve = self.reserve[self.colour]
+        if self.holds("shipyard") and self.box:
+            for city in self.owned_cities():
+                if not self.land[city]["ship"]:
+                    yield f"play shipyard {city}"
+        if self.holds("discovery") and self.coups >= 1:
+            for name in self._explorable():
+                yield f"play discovery {name}"
+        for card in ("recruit", "big-recruit"):
+            if self.holds(card) and reserve and self.owned():
+                yield f"play {card}"
+        for card in ("natives", "big-natives"):
+            if self.holds(card) and self.supply["tribes"] and self._native_grounds():
+                yield f"play {card}"
+        if self.holds("strategist") and self.coups >= 1 and self.deck:
+            yield "play strategist"
+        if self.holds("gold-mine") and self.supply["gold"]:
+            for name in self.owned():
+                yield f"play gold-mine {name}"
+        if self.holds("mutiny"):
+            for square, ship in self.ships.items():
+                if self.is_enemy(ship["colour"]) and 1 <= ship["bands"] <= 3:
+                    yield f"play mutiny {square}"
+        if self.holds("more-coups") and not self.turn["more_coups"]:
+            yield "play more-coups"
+
+    def _native_grounds(self) -> list[str]:
+        """Explored central territories without pirates, whoever owns them."""
+        return [
+            name
+            for name, land in self.land.items()
+            if self.is_central(name) and land["explored"] and land["bands"] == 0
+        ]
+
+
+class Orders(Offers):
+    """What orders and cards do."""
+
+    def _carry_out(self, order: str) -> Chain:
+        verb, *places = order.split()
+        self.pending = {"order": order}
+        if verb != "play":
+            self.turn["coups"] -= 2 if verb == "buy" else 1
+            yield from getattr(self, f"_do_{verb}")(*places) or ()
+        else:
+            card, *places = places
+            self.discard(self.player, card)
+            yield from getattr(self, f"_play_{card.replace('-', '_')}")(*places) or ()
+        self.pending = None
+
+    def _do_launch(self, city: str, square: str) -> None:
+        self.land[city]["ship"] = False
+        self.ships[square] = {"colour": None, "bands": 0, "gold": 0}
+
+    def _do_sail(self, square: str, other: str) -> None:
+        self.ships[other] = self.ships.pop(square)
+
+    def _do_move(self, origin: str, target: str) -> Chain:
+        """ADA-17, ADA-18."""
+        self.pending["numbers"] = []
+        source, room = self.at(origin), self._room(target) if target in self.ships else BANDS + GOLD
+        bands = yield from self._ask_number("count", range(1, min(source["bands"], room) + 1))
+        self.pending["numbers"] = [bands]
+        gold = yield from self._ask_number("gold", range(min(source["gold"], room - bands) + 1))
+        self.take_bands(origin, bands)
+        source["gold"] -= gold
+        here = self.at(target)
+        here["colour"] = self.colour
+        here["bands"] += bands
+        here["gold"] += gold
+        if target in self.land:
+            self.events["ADA-11: own second colour's flag"] += self.is_own_second(here["owner"])
+            here["owner"] = self.colour
+
+    def _do_explore(self, name: str, factor: int = 1) -> None:
+        """ADA-21."""
+        if self.chart[name]["post"] == "Centre":
+            self.events["ADA-21: double at the Centre"] += 1
+            factor *= 2
+        gold, tribes = self._roll("gold", GOLD_FACES), self._roll("tribes", TRIBES_FACES)
+        self.put_gold(name, factor * gold)
+        self.put_tribes(name, factor * tribes)
+        self.land[name]["explored"], self.land[name]["owner"] = True, "tribes"
+
+    def _do_attack(self, origin: str, target: str) -> Chain:
+        """ADA-22, with the answers of ADA-32."""
+        roll = self._roll("combat", COMBAT_FACES)
+        self.pending["roll"] = ["combat", roll]
+        attacked = self.player_of.get(self.at(target)["colour"])
+        if roll != 2 and (yield from self._answer(self.player, "attack")):
+            roll = 2
+            self.pending["roll"] = ["combat", roll]
+        if roll != -2 and (yield from self._answer(attacked, "defence")):
+            roll = -2
+        if roll < 0:
+            self.remove_bands(origin, -roll)
+        elif self.at(target)["bands"]:
+            self.remove_bands(target, roll)
+        else:
+            killed = min(roll, self.land[target]["tribes"])
+            self.land[target]["tribes"] -= killed
+            self.supply["tribes"] += killed
+        self.look_for_last_player()
+
+    def _answer(self, player: int | None, card: str) -> Generator[None, str, bool]:
+        if player is None or card not in self.hands[player]:
+            return False
+        answer = yield from self._ask(player, "answer", {f"play {card}", "decline"})
+        if answer == "decline":
+            return False
+        self.discard(player, card)
+        self.events[f"play {card}"] += 1
+        return True
+
+    def _do_scuttle(self, place: str) -> None:
+        """ADA-24."""
+        if place in self.land:
+            self.land[place]["ship"] = False
+        else:
+            self.supply["gold"] += self.ships.pop(place)["gold"]
+        self.box += 1
+
+    def _do_convert(self, name: str) -> None:
+        """ADA-25."""
+        self.spend_gold(name)
+        self.add_bands(name, 4)
+
+    def _do_enrol(self) -> Chain:
+        """ADA-31."""
+        groups = self._levies()
+        self.turn["enrolled"] = True
+        for group in groups:
+            name = yield from self._ask_place("levy", group)
+            self.add_bands(name, 1)
+
+    def _do_buy(self) -> Chain:
+        """ADA-32."""
+        for _ in range(2):
+            place = yield from self._ask_place("pay", self._purses())
+            self.spend_gold(place)
+        self.hands[self.player].append(self.deck.pop(0))
+
+    # --- cards -----------------------------------------------------------------------------------
+
+    def _play_shipyard(self, city: str) -> None:
+        self._put_ship(city)
+
+    def _play_discovery(self, name: str) -> None:
+        self.turn["coups"] -= 1
+        self._do_explore(name, factor=2)
+
+    def _play_recruit(self, times: int = 1) -> Chain:
+        used: list[str] = []
+        for _ in range(times):
+            roll = self._roll("tribes", TRIBES_FACES)
+            self.pending["roll"] = ["tribes", roll]
+            if min(roll, self.reserve[self.colour]):
+                name = yield from self._ask_place("levy", self._another(self.owned(), used))
+                self.add_bands(name, roll)
+                used.append(name)
+
+    def _play_big_recruit(self) -> Chain:
+        yield from self._play_recruit(2)
+
+    def _play_natives(self, times: int = 1) -> Chain:
+        used: list[str] = []
+        for _ in range(times):
+            roll = self._roll("tribes", TRIBES_FACES)
+            self.pending["roll"] = ["tribes", roll]
+            if min(roll, self.supply["tribes"]):
+                grounds = self._another(self._native_grounds(), used)
+                name = yield from self._ask_place("rise", grounds)
+                self.put_tribes(name, roll)
+                self.land[name]["owner"] = "tribes"  # ADA-35
+                used.append(name)
+
+    def _play_big_natives(self) -> Chain:
+        yield from self._play_natives(2)
+
+    @staticmethod
+    def _another(names: list[str], used: list[str]) -> list[str]:
+        """ADA-35: the second territory is another one if there is another."""
+        return [name for name in names if name not in used] or names
+
+    def _play_strategist(self) -> Chain:
+        looked: list[str] = []
+        answer = "peek"
+        while answer == "peek":
+            self.turn["coups"] -= 1
+            looked.append(self.deck[len(looked)])
+            self.pending["looked"] = list(looked)
+            more = self.coups >= 1 and len(looked) < len(self.deck)
+            options = {"take", "peek"} if more else {"take"}
+            answer = yield from self._ask(self.player, "look", options)
+            self.events[answer] += 1
+        self.hands[self.player].append(self.deck.pop(len(looked) - 1))
+        assert self._shuffled is not None, "the deck is shuffled: tell its new order"
+        assert Counter(self._shuffled) == Counter(self.deck)
+        self.deck = list(self._shuffled)
+
+    def _play_gold_mine(self, name: str) -> None:
+        self.put_gold(name, 3)
+
+    def _play_mutiny(self, square: str) -> None:
+        """ADA-35: bands that the limit of 50 does not allow are lost."""
+        bands = self.ships[square]["bands"]
+        self.events["ADA-35: mutineers lost"] += bands > self.reserve[self.colour]
+        self.remove_bands(square, bands)
+        self.add_bands(square, bands)
+        self.look_for_last_player()
+
+    def _play_more_coups(self) -> None:
+        self.turn["coups"] += MORE_COUPS
+        self.turn["more_coups"] = True

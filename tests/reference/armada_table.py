@@ -1,0 +1,177 @@
+"""Hand-made positions of Armada for the rule tests, played on both sides at once."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from armarl.game import make_game
+from reference.armada import Armada
+from reference.armada_board import BANDS, CARDS, GOLD, SHIPS, TRIBES
+from reference.armada_checks import Match
+
+Dice = list[tuple[str, int]]
+
+
+class Table:
+    """A table at which pieces are laid out, and then played on by the kernel and the reference.
+
+    At first every colour owns its lair, with five bands at its `home`; all ships are in the
+    box, nothing is explored, hands are empty, and it is the first colour's turn. `put`, `sea`,
+    `own`, `hand` and `turn` change that; `legal` and `play` begin the game from there.
+    """
+
+    GARRISON = 5
+
+    def __init__(self, players: int = 4, neutral: str | None = None, **options: Any) -> None:
+        game = make_game("armada", players=players, **options)
+        self.match = next(
+            match
+            for match in (Match(game, seed) for seed in itertools.count())
+            if match.reference.neutral == neutral
+        )
+        self.near = self.reference.near
+        self.chart = self.reference.chart
+        self.lands = {name: self.reference._fresh(name) for name in self.chart}
+        self.ships: dict[str, dict[str, Any]] = {}
+        for colour in self.reference.playing:
+            self.put(self.home(colour), colour, self.GARRISON)
+        self.hands: list[list[str]] = [[] for _ in range(players)]
+        self.deck: list[str] | None = None
+        self.claims: list[str] = []
+        self.turn(self.reference.playing[0])
+        self._begun = False
+
+    @property
+    def reference(self) -> Armada:
+        return self.match.reference
+
+    # --- finding one's way -----------------------------------------------------------------------
+
+    def lair(self, colour: str) -> list[str]:
+        return [name for name, land in self.chart.items() if land["lair"] == colour]
+
+    def home(self, colour: str) -> str:
+        """Where a lair's garrison is: its last territory from which bands can walk, no city."""
+        lair = self.lair(colour)
+        return [n for n in lair if self.inland(n) and not self.chart[n]["city"]][-1]
+
+    def cities(self, colour: str) -> list[str]:
+        return [name for name in self.lair(colour) if self.chart[name]["city"]]
+
+    def post(self, post: str) -> str:
+        return next(name for name, land in self.chart.items() if land["post"] == post)
+
+    def coast(self, name: str) -> list[str]:
+        """The squares next to a territory."""
+        return sorted(self.near[name] - set(self.chart))
+
+    def inland(self, name: str) -> list[str]:
+        """The territories next to a territory or square."""
+        return sorted(self.near[name] & set(self.chart))
+
+    def coastal(self, lair: str) -> str:
+        """The first territory of a lair (or of the central group) that has a coast."""
+        return next(name for name in self.lair(lair) if self.coast(name))
+
+    def plain_neighbours(self, lair: str) -> tuple[str, str]:
+        """Two contiguous territories of a lair without a city or post."""
+        plain = {n for n in self.lair(lair) if not (self.chart[n]["city"] or self.chart[n]["post"])}
+        return next((a, b) for a in sorted(plain) for b in sorted(self.near[a] & plain))
+
+    # --- laying out ------------------------------------------------------------------------------
+
+    def put(self, name: str, owner: str | None, bands: int = 0, **more: Any) -> None:
+        """A territory, explored if it has an owner; more: gold, tribes, ship."""
+        self.lands[name] |= {"owner": owner, "bands": bands, "colour": owner if bands else None}
+        self.lands[name] |= {"explored": owner is not None} | more
+
+    def sea(self, square: str, colour: str | None = None, bands: int = 0, gold: int = 0) -> None:
+        """A ship at sea."""
+        self.ships[square] = {"colour": colour, "bands": bands, "gold": gold}
+
+    def own(self, colour: str | None, names: Iterable[str]) -> None:
+        """Flags, without bands."""
+        for name in names:
+            self.put(name, colour)
+
+    def hand(self, player: int, *cards: str) -> None:
+        self.hands[player] = list(cards)
+
+    def turn(self, colour: str = "green", coups: int = 10, number: int = 0, **more: Any) -> None:
+        self._turn = {"number": number, "colour": colour, "raid": False, "coups": coups}
+        self._turn |= {"enrolled": False, "more_coups": False, "stage": "order"} | more
+        self._turn["player"] = self.reference.player_of[colour]
+
+    def position(self) -> dict[str, Any]:
+        here = [*self.lands.values(), *self.ships.values()]
+        bands = {
+            c: sum(h["bands"] for h in here if h["colour"] == c) for c in self.reference.playing
+        }
+        left = CARDS - sum(map(Counter, self.hands), Counter())
+        deck = sorted(left.elements()) if self.deck is None else list(self.deck)
+        cards = self.reference.cards
+        return {
+            "territories": self.lands,
+            "ships": self.ships,
+            "box": SHIPS - len(self.ships) - sum(land["ship"] for land in self.lands.values()),
+            "reserve": {colour: BANDS - number for colour, number in bands.items()},
+            "supply": {
+                "gold": GOLD - sum(h["gold"] for h in here),
+                "tribes": TRIBES - sum(land["tribes"] for land in self.lands.values()),
+            },
+            "neutral": self.reference.neutral,
+            "turn": self._turn,
+            "interrupted": None,
+            "claims": self.claims,
+            "hands": self.hands,
+            "deck": deck if cards else [],
+            "played": sorted((left - Counter(deck)).elements()) if cards else [],
+        }
+
+    # --- playing ---------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self.match.set_up(self.position())
+            assert self.reference.stage == "order", "the position ends the turn by itself"
+
+    def legal(self, *verbs: str) -> set[str]:
+        """The legal texts; with verbs, those that begin so."""
+        self._begin()
+        return {
+            text
+            for text in self.reference.legal()
+            if not verbs or any(text == verb or text.startswith(f"{verb} ") for verb in verbs)
+        }
+
+    def play(self, *texts: str, dice: Dice | None = None) -> None:
+        """Play decisions one after another; the dice are thrown by the last."""
+        self._begin()
+        for text in texts[:-1]:
+            self.match.play(text)
+        self.match.play(texts[-1], dice)
+
+    @property
+    def view(self) -> dict[str, Any]:
+        """`describe`, the same of both sides."""
+        self._begin()
+        return self.match.view
+
+    @property
+    def coups(self) -> int:
+        coups: int = self.view["turn"]["coups"]
+        return coups
+
+    def land(self, name: str) -> dict[str, Any]:
+        land: dict[str, Any] = self.view["territories"][name]
+        return land
+
+    @property
+    def winners(self) -> list[int] | None:
+        """The winners, none of them when the game was cut short; None while it goes on."""
+        result = self.view["result"]
+        return None if result is None else result["winners"]

@@ -1,0 +1,471 @@
+"""Armada's chart and dice (ADA-1 to ADA-7): ours has its properties, broken ones are refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from copy import deepcopy
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+from armarl.armada.chart import CENTRAL, COLOURS, POSTS, STANDARD, Chart, ChartError, load_chart
+from armarl.armada.dice import Dice, DiceError, load_dice
+from armarl.armada.drawing import draw, draw_svg
+
+CHART = load_chart()
+TEXT = STANDARD.read_text(encoding="utf-8")
+LAND = range(len(CHART.territories))
+
+
+def of(lair: str) -> list[int]:
+    return [place for place in LAND if CHART.territories[place].lair == lair]
+
+
+def cities(lair: str) -> list[int]:
+    return [place for place in of(lair) if CHART.territories[place].city]
+
+
+def distances(starts: list[int], sea_only: bool = False) -> dict[int, int]:
+    """Borders crossed from the nearest of some places to every place."""
+    found = dict.fromkeys(starts, 0)
+    frontier = list(starts)
+    for place in frontier:
+        for other in CHART.neighbours[place]:
+            if other not in found and not (sea_only and other in LAND):
+                found[other] = found[place] + 1
+                frontier.append(other)
+    return found
+
+
+def coastal(lair: str) -> set[int]:
+    return {square for place in of(lair) for square in CHART.coast(place)}
+
+
+def isles() -> list[int]:
+    sizes = Counter(t.island for t in CHART.territories)
+    return [place for place in of(CENTRAL) if sizes[CHART.territories[place].island] == 1]
+
+
+# --- ours ----------------------------------------------------------------------------------------
+
+
+def test_ada_1_territories_and_islands() -> None:
+    assert [len(of(lair)) for lair in (*COLOURS, CENTRAL)] == [7, 7, 7, 7, 24]
+    for lair in (*COLOURS, CENTRAL):
+        assert len({CHART.territories[place].island for place in of(lair)}) == 3
+    assert [t.lair for t in CHART.territories] == [*(c for c in COLOURS for _ in range(7))] + [
+        CENTRAL
+    ] * 24
+
+
+def test_ada_2_cities_and_posts() -> None:
+    assert [len(cities(lair)) for lair in COLOURS] == [3, 3, 3, 3]
+    posts = {t.post: t for t in CHART.territories if t.post}
+    assert set(posts) == set(POSTS)
+    assert {t.lair for t in posts.values()} == {CENTRAL}
+
+
+def test_ada_3_sea() -> None:
+    squares = range(len(LAND), len(CHART.places))
+    assert 40 <= len(squares) <= 60
+    high_sea = [square for square in squares if not CHART.coast(square)]
+    assert 10 <= len(high_sea) <= len(squares) // 2
+    assert set(distances([squares[0]], sea_only=True)) == set(squares)  # one ocean
+
+
+def test_ada_4_borders_join_no_islands() -> None:
+    assert len(set(CHART.borders)) == len(CHART.borders)
+    for a, b in CHART.borders:
+        i, j = CHART.numbers[a], CHART.numbers[b]
+        assert i < j
+        assert i in CHART.neighbours[j]
+        assert j in CHART.neighbours[i]
+        if j in LAND:
+            assert CHART.territories[i].island == CHART.territories[j].island
+
+
+def test_ada_5_isles_posts_and_cities() -> None:
+    assert len(isles()) == 2
+    for place in LAND:
+        t = CHART.territories[place]
+        if t.post == "Centre":
+            assert not CHART.coast(place)
+        elif t.post or t.city:
+            assert CHART.coast(place)
+
+
+def test_ada_5_lairs_stand_in_play_order_around_the_board() -> None:
+    """Clockwise from the north-west, and each in its own corner: opposite colours are two apart."""
+    assert CHART.raster is not None
+    height, width = len(CHART.raster), len(CHART.raster[0])
+    corners = []
+    for colour in COLOURS:
+        cells = [
+            (x > width / 2 - 0.5, y > height / 2 - 0.5)
+            for y, row in enumerate(CHART.raster)
+            for x, place in enumerate(row)
+            if place in of(colour)
+        ]
+        assert len(set(cells)) == 1, f"the {colour} lair leaves its corner"
+        corners.append(cells[0])
+    for corner, following in pairwise([*corners, corners[0]]):
+        assert sum(a != b for a, b in zip(corner, following, strict=True)) == 1
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_ada_5_the_central_coast_is_two_moves_from_a_city(colour: str) -> None:
+    starts = {square for city in cities(colour) for square in CHART.coast(city)}
+    found = distances(sorted(starts), sea_only=True)
+    assert min(found[square] for square in coastal(CENTRAL)) == 2
+
+
+def test_ada_5_no_lair_is_favoured() -> None:
+    assert len({len(coastal(colour)) for colour in COLOURS}) == 1
+    goals = [place for place in LAND if CHART.territories[place].post] + isles()
+    assert len(goals) == 7
+    sorted_distances = []
+    for colour in COLOURS:
+        found = distances(cities(colour))
+        sorted_distances.append(sorted(found[goal] for goal in goals))
+    for entries in zip(*sorted_distances, strict=True):
+        assert max(entries) - min(entries) <= 1
+
+
+def refined(colour: str) -> Counter[int]:
+    """What a player of a colour finds around him, by colour refinement: equal for equal charts."""
+    seen = {}
+    for place in range(len(CHART.places)):
+        t = CHART.territories[place] if place in LAND else None
+        seen[place] = hash(
+            (t.lair == colour, t.lair == CENTRAL, t.city, t.post == "Centre", bool(t.post))
+            if t
+            else "sea"
+        )
+    for _ in range(12):
+        seen = {
+            place: hash(
+                (seen[place], tuple(sorted(seen[other] for other in CHART.neighbours[place])))
+            )
+            for place in seen
+        }
+    return Counter(seen.values())
+
+
+def test_ours_is_fairer_than_ada_5_asks() -> None:
+    """West and east are mirror images, in every border.
+
+    North and south cannot be as well: the 21 territories around the Centre cannot be halved.
+    """
+    assert refined("green") == refined("raspberry")
+    assert refined("blue") == refined("orange")
+
+
+# --- as data -------------------------------------------------------------------------------------
+
+
+def test_a_chart_survives_its_dict_json_and_text(tmp_path) -> None:
+    plain = CHART.as_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    file = tmp_path / "chart.json"
+    file.write_text(json.dumps(plain))
+    copy = tmp_path / "chart.txt"
+    copy.write_text(TEXT)
+    for source in (plain, file, str(file), copy, TEXT, CHART):
+        chart = load_chart(source)
+        assert chart == CHART
+        assert hash(chart) == hash(CHART)
+    assert set(plain) == {"territories", "sea", "borders"}
+    assert plain["territories"][3] == {
+        "name": "G4",
+        "lair": "green",
+        "island": CHART.territories[3].island,
+        "city": True,
+        "post": None,
+    }
+
+
+def test_lairs_are_put_in_play_order_whatever_the_files_order() -> None:
+    plain = CHART.as_dict()
+    plain["territories"] = plain["territories"][::-1]
+    chart = load_chart(plain)
+    assert [t.name for t in chart.territories[:7]] == ["G7", "G6", "G5", "G4", "G3", "G2", "G1"]
+    assert chart.territories[-1].name == "C1"
+
+
+def test_borders_can_be_corrected_in_the_file() -> None:
+    a, b = CHART.borders[-1]
+    parted = load_chart(f"{TEXT}\n[borders]\npart {b} {a}  # a reef\n")
+    assert set(CHART.borders) - set(parted.borders) == {(a, b)}
+    assert load_chart(f"{TEXT}\n[borders]\npart {a} {b}\njoin {a} {b}\n") == CHART
+
+
+# --- broken charts -------------------------------------------------------------------------------
+
+
+def line_of(start: str) -> int:
+    return next(n for n, line in enumerate(TEXT.splitlines(), 1) if line.startswith(start))
+
+
+def without(chart: dict, name: str) -> None:
+    chart["territories"] = [t for t in chart["territories"] if t["name"] != name]
+    chart["sea"] = [s for s in chart["sea"] if s != name]
+    chart["borders"] = [b for b in chart["borders"] if name not in b]
+
+
+def change(name: str, **entries):
+    def break_it(chart: dict) -> None:
+        next(t for t in chart["territories"] if t["name"] == name).update(entries)
+
+    return break_it
+
+
+def add_border(a: str, b: str):
+    return lambda chart: chart["borders"].append([a, b])
+
+
+def only_borders(keep):
+    def break_it(chart: dict) -> None:
+        chart["borders"] = [border for border in chart["borders"] if keep(set(border))]
+
+    return break_it
+
+
+def every_name(old: str, new: str):
+    def break_it(chart: dict) -> None:
+        chart.update(json.loads(json.dumps(chart).replace(f'"{old}"', f'"{new}"')))
+
+    return break_it
+
+
+MOSS = {t.name for t in CHART.territories if t.island == "Moss"}
+
+BROKEN = {
+    "six territories": (lambda c: without(c, "G6"), "green lair has 6 territories.*must have 7"),
+    "six central fewer": (lambda c: without(c, "C12"), "central group has 23 .*must have 24"),
+    "unknown lair": (change("B3", lair="purple"), r"territories\[16\]: B3 is in lair 'purple'"),
+    "two islands": (change("G7", island="Moss"), "green lair has 2 islands"),
+    "four islands": (change("G6", island="Heath"), "green lair has 4 islands"),
+    "shared island": (change("G7", island="Rosehip"), "an island of the green lair"),
+    "four cities": (change("R2", city=True), r"raspberry lair has 4 cities \(R2, R4, R5, R7\)"),
+    "two cities": (change("R4", city=False), r"raspberry lair has 2 cities"),
+    "city outside a lair": (change("C5", city=True), r"city C5 is outside the lairs \(ADA-2\)"),
+    "post outside the group": (change("O2", post="North"), "post North stands on O2 of the orange"),
+    "no post": (change("C1", post=None), "no territory has the post Centre"),
+    "two of a post": (change("C5", post="West"), "post West stands on C20 and on C5"),
+    "no such post": (change("C5", post="Middle"), "C5 has the post 'Middle'"),
+    "island in pieces": (
+        only_borders(lambda border: border != MOSS),
+        "island Moss is in pieces: no land way leads from G5 to G6",
+    ),
+    "no border": (only_borders(lambda border: "C23" not in border), "C23 has no border"),
+    "lonely square": (lambda c: c["sea"].append("deep"), r"sea\[50\]: deep has no border"),
+    "unknown name": (add_border("G1", "G8"), r"borders\[257\]: .*no place 'G8'"),
+    "isle joined to land": (add_border("C11", "C23"), "joins C11 on Eldorado to C23 on Oro"),
+    "border with itself": (add_border("s3", "s3"), "s3 has a border with itself"),
+    "name twice": (every_name("G2", "G1"), "the name G1 is used twice"),
+    "name on land and sea": (every_name("s7", "G1"), "the name G1 is used twice"),
+    "two words": (every_name("G2", "Green Hill"), "the name 'Green Hill' is not a single word"),
+    "no name": (every_name("G2", ""), "the name '' is not a single word"),
+    "no sea": (lambda c: c.update(sea=[]), "no sea square"),
+    "borders no pairs": (lambda c: c["borders"].append(["G1"]), "a border is a pair of names"),
+    "territory no mapping": (lambda c: c["territories"].append("G8"), "a territory has name"),
+    "unknown key": (change("G1", gold=3), "a territory has name, lair and island"),
+    "city no bool": (change("G1", city="yes"), "city is true or false, not 'yes'"),
+    "no list": (lambda c: c.update(sea=None), "lists territories, sea and borders; sea is not one"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_chart_is_refused(case: str) -> None:
+    break_it, message = BROKEN[case]
+    chart = deepcopy(CHART.as_dict())
+    break_it(chart)
+    with pytest.raises(ChartError, match=message):
+        load_chart(chart)
+
+
+def replaced(old: str, new: str) -> str:
+    assert old in TEXT
+    return TEXT.replace(old, new, 1)
+
+
+TABLE = TEXT[TEXT.index("\n[territories]\n") :]
+MAP = TEXT[TEXT.index("\n[map]\n") : -len(TABLE)]
+
+BROKEN_FILES = {
+    "post elsewhere": (
+        replaced("e  G5  green      Moss      city", "e  G5  green      Moss      post North"),
+        f"line {line_of('e  G5')}: post North stands on G5 of the green lair",
+    ),
+    "malformed line": (
+        replaced("e  G5  green      Moss      city", "e  G5  green"),
+        f"line {line_of('e  G5')}: 'e  G5  green' is not `symbol name lair island`",
+    ),
+    "symbol taken": (
+        replaced("e  G5", "d  G5"),
+        f"line {line_of('e  G5')}: the symbol d of G5 is taken by G4",
+    ),
+    "long symbol": (replaced("e  G5", "ee  G5"), "the symbol of G5 must be one letter or digit"),
+    "unknown symbol": (replaced("aaaa", "a1aa"), "column 4: no territory has the symbol '1'"),
+    "not on the map": (
+        MAP.replace("e", "f") + TABLE,
+        "G5 is nowhere on the map",
+    ),
+    "uneven rows": (
+        replaced("YYYYY", "YYYY"),
+        "this row of the map has 55 cells, the first has 56",
+    ),
+    "territory in pieces": (
+        replaced("YYYYY", "YYaYY"),
+        "column 28: G1 is in pieces; another begins at line 13, column 3",
+    ),
+    "islands that touch": (
+        replaced("bbbb~eeee", "bbbbbeeee"),
+        "a land border joins G2 on Fern to G5 on Moss",
+    ),
+    "no map": (TABLE, r"the chart has no \[map\]"),
+    "no territories": (MAP, r"the chart has no \[territories\]"),
+    "text before": ("ahoy\n" + TEXT, r"line 1: 'ahoy' stands before"),
+    "join unknown": (f"{TEXT}[borders]\njoin s1 s99\n", "border s1 s99: there is no place 's99'"),
+    "join isle": (f"{TEXT}[borders]\njoin C23 C11\n", "no land border joins two islands"),
+    "part nothing": (f"{TEXT}[borders]\npart s1 C1\n", "s1 and C1 have no border to part"),
+    "part malformed": (f"{TEXT}[borders]\nbridge s1 s2\n", "neither `join A B` nor `part A B`"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_FILES)
+def test_a_broken_chart_file_is_refused(case: str, tmp_path) -> None:
+    text, message = BROKEN_FILES[case]
+    with pytest.raises(ChartError, match=message):
+        load_chart(text)
+    file = tmp_path / "mine.txt"
+    file.write_text(text)
+    with pytest.raises(ChartError, match=r"mine\.txt: "):
+        load_chart(file)
+
+
+def test_files_that_are_no_charts(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError):
+        load_chart("nowhere.txt")
+    file = tmp_path / "chart.json"
+    file.write_text("{")
+    with pytest.raises(ChartError, match="no JSON"):
+        load_chart(file)
+    file.write_text("[]")
+    with pytest.raises(ChartError, match="a chart is a mapping"):
+        load_chart(file)
+
+
+# --- dice ----------------------------------------------------------------------------------------
+
+
+def test_ada_7_dice() -> None:
+    dice = load_dice()
+    assert dice == Dice((1, 1, 1, 2, -1, -1), (0, 1, 1, 2, 2, 3), (0, 1, 2, 2, 3, 4))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("combat = [1]\ngold = []\ntribes = []", "combat die must list 6 faces"),
+        ("combat = [1, 1, 1, 1, 1, 1.5]\ngold = []\ntribes = []", "combat die: .* not 1.5"),
+        (
+            "combat = [1, 1, 1, 2, -1, -1]\ngold = [0, 1, 1, 2, 2, -3]\ntribes = []",
+            "gold die: a face is a number 0 to 12, not -3",
+        ),
+        ("combat = [1, 1, 1, 2, -1, -1]", "the dice are combat, gold and tribes, not combat"),
+        ("combat =", "no TOML"),
+    ],
+)
+def test_broken_dice_are_refused(tmp_path, text: str, message: str) -> None:
+    file = tmp_path / "dice.toml"
+    file.write_text(text)
+    with pytest.raises(DiceError, match=message):
+        load_dice(file)
+
+
+# --- drawings ------------------------------------------------------------------------------------
+
+
+def view() -> dict:
+    territories = {
+        t.name: {
+            "owner": None if t.lair == CENTRAL else t.lair,
+            "explored": t.lair != CENTRAL,
+            "bands": 0,
+            "colour": None,
+            "tribes": 0,
+            "gold": 0,
+            "ship": False,
+        }
+        for t in CHART.territories
+    }
+    territories["C5"].update(owner="tribes", explored=True, tribes=43, gold=1)
+    territories["G4"].update(owner="orange", colour="orange", bands=47, ship=True)
+    return {
+        "territories": territories,
+        "ships": {"s1": {"colour": "blue", "bands": 9, "gold": 1}, "s9": {**EMPTY_SHIP}},
+        "turn": {"colour": "green", "player": 0, "coups": 6, "raid": False, "stage": "order"},
+        "claims": ["blue"],
+        "reserve": dict.fromkeys(COLOURS, 32),
+        "supply": {"gold": 47, "tribes": 7},
+        "box": 1,
+        "options": {"cards": True},
+        "hands": [["raid", "attack"], None],
+        "hand_sizes": [2, 3],
+        "result": None,
+    }
+
+
+EMPTY_SHIP = {"colour": None, "bands": 0, "gold": 2}
+
+
+def texts(svg: str) -> list[str]:
+    root = ElementTree.fromstring(svg)
+    return [e.text or "" for e in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_the_drawing_shows_every_place() -> None:
+    shown = texts(draw_svg(CHART))
+    for name in CHART.places:
+        post = next((t.post for t in CHART.territories if t.name == name), None)
+        assert (post or name) in shown
+    assert draw_svg(CHART) == draw_svg(load_chart(TEXT))
+
+
+def test_the_drawing_shows_the_pieces() -> None:
+    shown = texts(draw_svg(CHART, view()))
+    assert {"47", "43", "9"} <= set(shown)
+    assert "green's turn (player 0): 6 coups · blue in victory" in shown
+
+
+def test_the_text_shows_every_place_and_the_pieces() -> None:
+    game = SimpleNamespace(board=CHART, describe=lambda state, seat: view())
+    text = draw(game, None, 0)
+    for name in CHART.places:
+        assert re.search(rf"(?<![A-Z0-9a-z]){name}(?![0-9])", text), name
+    for line in (
+        "G4* orange 47 ^",
+        "C5 tribes 43 $1",
+        "C1(Centre) ?",
+        "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
+        "left: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
+        "in victory, if they still are at their next turn's end: blue",
+        "player 0 (you): raid, attack",
+        "player 1: 3 cards",
+        "green's turn (player 0): 6 coups",
+    ):
+        assert line in text
+    without_map = SimpleNamespace(board=load_chart(CHART.as_dict()), describe=game.describe)
+    assert draw(without_map, None, 0) in text
+
+
+def test_a_chart_without_a_map_cannot_be_drawn() -> None:
+    chart = load_chart(CHART.as_dict())
+    assert isinstance(chart, Chart)
+    with pytest.raises(ValueError, match="no map to draw"):
+        draw_svg(chart)

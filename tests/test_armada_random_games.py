@@ -1,0 +1,98 @@
+"""Whole games and random positions of Armada against the slow reference, decision by decision.
+
+At every decision the mask is the reference's set of legal texts and `describe` is its view, key by
+key; pieces and cards are conserved. At a sample of them illegal actions change no byte, and no
+secret reaches the observation, mask, description, picture or concealed record of a seat.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from armarl.armada.chart import load_chart
+from armarl.game import make_game
+from reference.armada_board import CARDS, COLOURS
+from reference.armada_checks import VARIANTS, check_games, variant_name
+
+EVERY_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=variant_name)
+
+ORDERS = {"launch", "sail", "move", "attack", "explore", "ADA-15: ended by itself"}
+CORNERS = {
+    "ADA-6: fewer bands than wanted",
+    "ADA-6: fewer tribes than wanted",
+    "ADA-6: less gold than wanted",
+    "ADA-11: own second colour's flag",
+    "ADA-12: nobody's bands lost",
+    "ADA-21: double at the Centre",
+    "ADA-22: excess is void",
+    "ADA-26: idle turn",
+    "ADA-27: by posts",
+    "ADA-27: by cities",
+    "ADA-28: claim",
+    "ADA-28: claim withdrawn",
+    "ADA-28: claim fulfilled",
+    "ADA-29: last player wins",
+    "ADA-30: max_turns",
+    "ADA-34: claim in a raid",
+    "ADA-35: mutineers lost",
+    "ADA-36: count not asked",
+    "ADA-36: gold not asked",
+    "ADA-36: pay not asked",
+    "ADA-36: take not asked",
+    *(f"play {card}" for card in CARDS),
+    *("convert", "scuttle", "enrol", "buy", "peek", "take"),
+    *(f"{verb} in a raid" for verb in ("launch", "sail", "move", "attack", "explore", "convert")),
+    *(f"{verb} in a raid" for verb in ("buy", "enrol", "play gold-mine", "play more-coups")),
+}
+
+
+@EVERY_VARIANT
+def test_games_from_the_deal(variant: dict[str, Any]) -> None:
+    occurred = check_games(variant, range(2), "random", decisions=500, sample=0.01)
+    assert occurred.keys() >= ORDERS
+
+
+@EVERY_VARIANT
+def test_games_from_random_positions(variant: dict[str, Any]) -> None:
+    occurred = check_games(variant, range(12), "position", decisions=50, sample=0.03)
+    assert occurred.keys() >= ORDERS
+
+
+@EVERY_VARIANT
+def test_games_of_greedy_players(variant: dict[str, Any]) -> None:
+    """These go where random play does not: to musters, sieges and claims."""
+    check_games(variant, range(1), "greedy", decisions=2000, sample=0.003)
+
+
+def test_games_on_another_chart() -> None:
+    """The archipelago with other names, in another order: nothing hangs on ours."""
+    rng = random.Random(5)
+    chart = load_chart().as_dict()
+    numbers = rng.sample(range(1000), len(chart["territories"]) + len(chart["sea"]))
+    names = [land["name"] for land in chart["territories"]] + chart["sea"]
+    renamed = {name: f"x{number}" for name, number in zip(names, numbers, strict=True)}
+    lands = [land | {"name": renamed[land["name"]]} for land in chart["territories"]]
+    rng.shuffle(lands)
+    other = {
+        "territories": sorted(lands, key=lambda land: [*COLOURS, "central"].index(land["lair"])),
+        "sea": rng.sample([renamed[square] for square in chart["sea"]], len(chart["sea"])),
+        "borders": [[renamed[b], renamed[a]] for a, b in reversed(chart["borders"])],
+    }
+    variant = {"players": 3, "cards": True, "enrolment": True, "chart": other}
+    assert make_game("armada", **variant).board.as_dict()["sea"] == other["sea"]
+    check_games(variant, range(2), "random", decisions=300, sample=0.01)
+    check_games(variant, range(10), "position", decisions=50, sample=0.02)
+
+
+def test_games_reach_the_corners_of_the_rules() -> None:
+    """The games above would prove little if they never led to the rare cases."""
+    occurred: Counter[str] = Counter()
+    for players in (2, 3, 4):
+        variant = {"players": players, "cards": True, "enrolment": True}
+        occurred += check_games(variant, range(1000, 1070), "position", decisions=100)
+    missing = CORNERS - occurred.keys()
+    assert not missing, f"never reached: {sorted(missing)}"
