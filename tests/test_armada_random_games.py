@@ -83,7 +83,7 @@ def test_games_on_another_chart() -> None:
         "borders": [[renamed[b], renamed[a]] for a, b in reversed(chart["borders"])],
     }
     variant = {"players": 3, "cards": True, "enrolment": True, "chart": other}
-    assert make_game("armada", **variant).board.as_dict()["sea"] == other["sea"]
+    assert make_game("armada", **variant).attributes["chart"].as_dict()["sea"] == other["sea"]
     check_games(variant, range(2), "random", decisions=300, sample=0.01)
     check_games(variant, range(10), "position", decisions=50, sample=0.02)
 

@@ -42,6 +42,8 @@ def until_reset() -> Any:
 class GameFace:
     """One game in play and the tables of its variant, under the names that every face offers.
 
+    What a game has besides (`Game.attributes`, Armada's `chart`) is an attribute as well.
+
     Attributes:
         game: the variant that is played.
         render_mode: None, or "ansi" for pictures of text.
@@ -55,6 +57,7 @@ class GameFace:
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
         self.game, self.render_mode = game, render_mode
+        self.__dict__.update(game.attributes)
         self._reward_kind = game.reward_kind(reward)
         self._returns = np.zeros(game.players)
         self._observation_shape, self._mask_shape = (game.observation.size,), (len(game.actions),)

@@ -57,7 +57,7 @@ class Game:
         rewards: names of the ways to reward a finished game.
         max_actions: no game takes more actions than this.
         blank: a record of the state's type that holds the options and nothing else.
-        board: what the board is, where a game has several (Armada's chart); otherwise None.
+        attributes: what its environments offer besides, by name: Armada's `chart`.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Game:
     _describe: Callable[[Game, State, int | None], dict[str, Any]] = field(repr=False)
     _draw: Callable[[Game, State, int | None], str] = field(repr=False)
     _explain: Callable[[Game, State, int], str] = field(repr=False)
-    board: Any = field(default=None, repr=False)
+    attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.name, {"players": self.players, **self.options})

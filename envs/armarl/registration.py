@@ -1,14 +1,15 @@
 """The names under which Gymnasium and PettingZoo make the environments of this package.
 
-Importing `armarl` registers them. Gymnasium's are the single-seat environments: `Armadora-v0`, the
-base game for two, takes every option as a keyword; the others have some of them in their name:
-`Armadora-3p-v0`, `Armadora-advanced-4p-v0`. PettingZoo (from 1.27 on) has one, with all options.
-All are in the namespace `armarl/`.
+Importing `armarl` registers them. Gymnasium's are the single-seat environments: `Armadora-v0` and
+`Armada-v0`, the basic games for two, take every option as a keyword; the others have some of them
+in their name: `Armadora-3p-v0`, `Armadora-advanced-4p-v0`, `Armada-cards-enrolment-2p-v0`.
+PettingZoo (from 1.27 on) has one per game, with all options. All are in the namespace `armarl/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import gymnasium
@@ -16,15 +17,20 @@ import pettingzoo
 
 NAMESPACE = "armarl"
 _SEAT_ENV = "armarl.seat_env:SeatEnv"
+# Per game the options that are switched on by being named in an id.
+_SWITCHES = {"armadora": ("advanced",), "armada": ("cards", "enrolment")}
 
 
 def gymnasium_variants() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every Gymnasium id of the package, with its keyword arguments."""
-    yield f"{NAMESPACE}/Armadora-v0", {"game": "armadora"}
-    for kind, options in (("", {}), ("advanced-", {"advanced": True})):
-        for players in (2, 3, 4):
-            name = f"{NAMESPACE}/Armadora-{kind}{players}p-v0"
-            yield name, {"game": "armadora", "players": players, **options}
+    for game, switches in _SWITCHES.items():
+        title = f"{NAMESPACE}/{game.capitalize()}"
+        yield f"{title}-v0", {"game": game}
+        for choice in product((False, True), repeat=len(switches)):
+            on = [switch for switch, chosen in zip(switches, choice, strict=True) if chosen]
+            for players in (2, 3, 4):
+                name = "-".join([title, *on, f"{players}p", "v0"])
+                yield name, {"game": game, "players": players, **dict.fromkeys(on, True)}
 
 
 def register_all() -> None:
@@ -32,5 +38,6 @@ def register_all() -> None:
     for name, kwargs in gymnasium_variants():
         gymnasium.register(name, entry_point=_SEAT_ENV, kwargs=kwargs)
     if hasattr(pettingzoo, "register"):
-        name, entry_point = f"{NAMESPACE}/armadora-v0", "armarl.armadora_v0:env"
-        pettingzoo.register("aec", name, entry_point=entry_point)
+        for game in _SWITCHES:
+            entry_point = f"armarl.{game}_v0:env"
+            pettingzoo.register("aec", f"{NAMESPACE}/{game}-v0", entry_point=entry_point)

@@ -44,7 +44,7 @@ def mirror(game: Game, state: State) -> Armada:
     """The reference of a freshly dealt state."""
     view = game.describe(state)
     return Armada(
-        game.board.as_dict(),
+        game.attributes["chart"].as_dict(),
         players=game.players,
         cards=game.options["cards"],
         enrolment=game.options["enrolment"],
@@ -147,7 +147,7 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
     owners = {name: number for number, name in enumerate(COLOURS)}
     owners |= {"tribes": layout.TRIBES, None: layout.NOBODY}
     nothing = {"owner": None, "colour": None, "bands": 0, "gold": 0}
-    for place, name in enumerate(game.board.places):
+    for place, name in enumerate(game.attributes["chart"].places):
         land, ship = position["territories"].get(name), position["ships"].get(name)
         here = land or ship or nothing
         s["owner"][place] = owners[here["colour" if land is None else "owner"]]

@@ -89,7 +89,7 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
             "cards": cards,
             "enrolment": enrolment,
             "max_turns": max_turns,
-            "chart": None if chart == load_chart() else chart.as_dict(),
+            "chart": None if chart == load_chart() else chart.text or chart.as_dict(),
         },
         sides=tuple(range(players)),
         actions=action_table(chart, cards, enrolment),
@@ -100,7 +100,7 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         _describe=describe,
         _draw=draw,
         _explain=explain,
-        board=chart,
+        attributes={"chart": chart},
     )
 
 

@@ -52,7 +52,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
     if seat is not None:
         states = game.concealed(states, np.array([seat]))
     s = states[0]
-    places = game.board.places
+    places = game.attributes["chart"].places
     over = s["stage"] == OVER
     hands = [_hand(s, p) if seat in (None, p) else None for p in range(game.players)]
     return {

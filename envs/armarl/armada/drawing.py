@@ -24,7 +24,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
     bands or tribes, how much gold, and a ship not launched.
     """
     view = game.describe(state, seat)
-    chart: Chart = game.board
+    chart: Chart = game.attributes["chart"]
     return "\n".join(
         [*_map(chart), *_territories(chart, view), *_ships(view), *_captions(view, seat)]
     )

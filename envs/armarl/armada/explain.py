@@ -121,7 +121,7 @@ class _Reasons:
     # --- words -----------------------------------------------------------------------------------
 
     def _place(self, place: int) -> str:
-        return self.game.board.places[place]  # type: ignore[no-any-return]
+        return self.game.attributes["chart"].places[place]  # type: ignore[no-any-return]
 
     def _border(self, border: int) -> tuple[int, int]:
         return int(self.s["border_from"][border]), int(self.s["border_to"][border])
@@ -185,7 +185,8 @@ class _Reasons:
 
     def _launch(self) -> str:
         place, to = (
-            self.game.board.numbers[name] for name in self._text().removeprefix("launch ").split()
+            self.game.attributes["chart"].numbers[name]
+            for name in self._text().removeprefix("launch ").split()
         )
         if not self.s["ship"][place]:
             return f"no ship stands on {self._place(place)} (ADA-16)"

@@ -3,7 +3,7 @@
 `observation_table` declares the observation and `observe` writes it, in the same order. Colours are
 seen from one of the seat's own: first itself, then the others in play order, nobody's included.
 That is the colour which decides, if it is the seat's; else the seat's next one in play order.
-Places are those of the chart, in its order (`Game.board.places`), with its fixed adjacency.
+Places are those of the chart, in its order (`Chart.places`), with its fixed adjacency.
 """
 
 from __future__ import annotations
