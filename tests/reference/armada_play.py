@@ -110,12 +110,18 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
     if rng.random() < 0.4:  # one player has all but won
         leader = rng.randrange(game.players)
         strong = [c for c in game.playing if game.player_of[c] == leader]
-        strength = {c: 30 if c in strong else 1 for c in game.playing}
+        last = rng.choice([c for c in game.playing if c not in strong])
+        strength = {c: 30 if c in strong else int(c == last) for c in game.playing}
     colour = rng.choice(strong)
     ships_at_sea, ships_on_land = rng.randint(0, 5), rng.randint(0, 3)
     squares = rng.sample([p for p in game.near if p not in game.land], ships_at_sea)
     docks = rng.sample([n for n in game.land if game.chart[n]["city"]], ships_on_land)
     land = {name: _random_land(game, name, rng) | {"ship": name in docks} for name in game.land}
+    if rng.random() < 0.4:  # somebody is in victory, or nearly (ADA-27)
+        master = rng.choice(game.playing)
+        for name in land:
+            if game.chart[name]["post"]:
+                land[name] |= {"owner": master, "explored": True}
     ships = {
         square: {"colour": rng.choice([None, *strong]), "bands": 0, "gold": 0} for square in squares
     }
