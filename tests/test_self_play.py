@@ -7,7 +7,6 @@ import pytest
 
 import tiny
 from armarl.game import make_game
-from armarl.matches import play_match
 from armarl.players import GreedyPlayer, RandomPlayer
 from armarl.policies import NetworkPlayer
 from armarl_training.config import TrainingConfig
@@ -334,7 +333,11 @@ def mean_margin(game, player, games=400):
 def test_training_needs_its_losses(tmp_path):
     """A beginner loses every game against the greedy player: all there is to learn by is losses.
 
-    THRESHOLD
+    Margins against it, by the seed of the run: rightly wired -0.30, -0.30, -0.30, -0.30 (seeds 0
+    to 3); losses dropped -0.47, -0.46, -0.49 (0 to 2); the reward of another seat -1.00; untrained
+    -0.55 to -0.59; each give or take 0.02. The threshold lies between the first two. (Observations
+    of another seat give -0.32 and -0.33, for nearly all of it is public: that fault only
+    `test_it_sees_its_own_seat_at_its_own_turn` can find.)
     """
     settings = tiny.settings(
         total_decisions=15 * 4096,
@@ -356,9 +359,6 @@ def test_training_needs_its_losses(tmp_path):
     def network():
         return NetworkPlayer(run.game, policy_tensors(run.model.policy), "relu", sample=True)
 
-    beginner = network()
-    assert mean_margin(run.game, beginner) < -0.5
+    assert mean_margin(run.game, network()) < -0.5
     run.train()
-    assert mean_margin(run.game, network()) > -0.41
-    trained, _ = play_match(run.game, [network(), beginner], games=200).standings
-    assert trained.low > 0.6
+    assert mean_margin(run.game, network()) > -0.38
