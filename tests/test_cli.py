@@ -187,7 +187,7 @@ def test_info_of_a_policy(run, tmp_path):
 def test_info_of_nothing(run):
     status, out, err = run("info", "armadoro")
     assert (status, out) == (1, "")
-    assert "'armadoro' is neither a game (armadora) nor a saved policy" in err
+    assert "'armadoro' is neither a game (armadora, armada) nor a saved policy" in err
 
 
 # --- play ----------------------------------------------------------------------------------------
