@@ -69,7 +69,7 @@ def test_a_game_depends_on_its_own_seed_alone():
     """Not on how many others are played beside it."""
     players = [GreedyPlayer(TWO), RandomPlayer(TWO)]
     seeds, entrants = np.arange(20), np.tile([0, 1], (20, 1))
-    returns, lengths = play_games(TWO, players, entrants, seeds)
+    returns, lengths, _ = play_games(TWO, players, entrants, seeds)
     for i in range(0, 20, 7):
         alone = play_games(TWO, players, entrants[i : i + 1], seeds[i : i + 1])
         assert np.array_equal(alone[0], returns[i : i + 1])
@@ -144,7 +144,7 @@ def test_a_seat_s_advantage_does_not_show():
             return np.full(states.size, TWO.actions.id("pass"))
 
     players = [FirstSeatWins(TWO), FirstSeatWins(TWO)]
-    returns, _ = play_games(TWO, players, np.tile([0, 1], (50, 1)), np.arange(50))
+    returns, _, _ = play_games(TWO, players, np.tile([0, 1], (50, 1)), np.arange(50))
     assert (returns[:, 0] > returns[:, 1]).mean() > 0.9
     one, other = play_match(TWO, players, games=100).standings
     assert one.win_rate == pytest.approx(0.5, abs=0.05)
@@ -337,3 +337,11 @@ def test_the_random_player_is_uniform():
     found, counts = np.unique(actions, return_counts=True)
     assert np.array_equal(found, legal)
     assert set(counts) == {10}
+
+
+def test_games_cut_short_are_nobodys_victory():
+    game = make_game("armada", max_turns=1)
+    result = play_match(game, ["random", "random"], games=4, seed=1)
+    for standing in result.standings:
+        assert (standing.cut_short, standing.wins, standing.losses) == (4, 0, 0)
+        assert (standing.win_rate, standing.reward) == (0, 0)

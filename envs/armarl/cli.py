@@ -184,13 +184,13 @@ def _table(game: Game, result: MatchResult) -> str:
         f"{result.games} games, {result.deals} deals in {result.games // result.deals} rotations, "
         f"{result.mean_actions:.0f} actions a game",
         f"{'player':<28}{'win rate':>9}  {'95 % interval':<16}{'fair':>6}"
-        f"{'won':>7}{'shared':>8}{'lost':>7}",
+        f"{'won':>7}{'shared':>8}{'lost':>7}{'cut short':>11}",
     ]
     for s in result.standings:
         interval = f"{100 * s.low:.1f} - {100 * s.high:.1f} %"
         lines.append(
             f"{s.player:<28}{100 * s.win_rate:>7.1f} %  {interval:<16}{100 * s.fair:>4.0f} %"
-            f"{s.wins:>7}{s.shared:>8}{s.losses:>7}"
+            f"{s.wins:>7}{s.shared:>8}{s.losses:>7}{s.cut_short:>11}"
         )
     return "\n".join(lines) + "\n"
 

@@ -32,6 +32,7 @@ class Standing:
         fair: the win rate among equals: the part of the sides that it holds.
         wins: games in which its side alone won.
         shared: games whose victory its side shared.
+        cut_short: games that ended without a winner; they count as no victory for anybody.
         win_rate: the mean share of victory (a draw of two counts a half), with its 95 % interval.
         reward: the mean "win" return, in [-1, 1].
     """
@@ -41,6 +42,7 @@ class Standing:
     wins: int
     shared: int
     losses: int
+    cut_short: int
     win_rate: float
     low: float
     high: float
@@ -144,8 +146,8 @@ def _play_deals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Play deals `first` to `last` of a match in all rotations, in lockstep.
 
-    Returns shares of victory (deals, rotations, entrants), returns (likewise; NaN where an entrant
-    does not sit) and lengths (deals, rotations).
+    Returns shares of victory (deals, rotations, entrants), NaN in games that were cut short;
+    returns (likewise) and lengths (deals, rotations).
     """
     name, options, specs, seed, first, last = job
     game = make_game(name, **options)
@@ -154,8 +156,9 @@ def _play_deals(
     deals, rotations = last - first, len(tables)
     seeds = np.repeat(_seeds(seed, first, last), rotations)
     entrants = np.tile(tables, (deals, 1))  # (games, seats)
-    returns, lengths = play_games(game, players, entrants, seeds)
+    returns, lengths, cut_short = play_games(game, players, entrants, seeds)
     shares, rewards = _by_entrant(game, returns, entrants, len(players))
+    shares[cut_short] = np.nan
     return (
         shares.reshape(deals, rotations, -1),
         rewards.reshape(deals, rotations, -1),
@@ -179,7 +182,7 @@ def play_games(
     players: Sequence[Player],
     entrants: NDArray[np.int64],
     seeds: NDArray[np.int64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Play games to their end, in lockstep.
 
     Args:
@@ -187,7 +190,8 @@ def play_games(
         seeds: (games,) the deal of each game, and the source of its players' chance.
 
     Returns:
-        "win" returns (games, seats), and the number of actions of each game.
+        "win" returns (games, seats), the number of actions of each game, and whether it was cut
+        short.
     """
     states = game.new_states(seeds)
     chance = [np.random.default_rng([int(seed), 1]) for seed in seeds]
@@ -207,7 +211,7 @@ def play_games(
         lengths[running] += 1
     returns = np.empty((seeds.size, game.players))
     game.loops.returns_batch(states, np.arange(seeds.size), game.reward_kind("win"), returns)
-    return returns, lengths
+    return returns, lengths, statuses == 2
 
 
 def _by_entrant(
@@ -236,7 +240,8 @@ def _standings(
 ) -> tuple[Standing, ...]:
     standings = []
     for entrant, name in enumerate(names):
-        share = shares[:, :, entrant]
+        cut_short = np.isnan(shares[:, :, entrant])
+        share = np.where(cut_short, 0.0, shares[:, :, entrant])
         low, high = _interval(share)
         standings.append(
             Standing(
@@ -244,7 +249,8 @@ def _standings(
                 games=share.size,
                 wins=int((share > 1 - 1e-9).sum()),
                 shared=int(((share > 1e-9) & (share < 1 - 1e-9)).sum()),
-                losses=int((share < 1e-9).sum()),
+                losses=int((share < 1e-9).sum() - cut_short.sum()),
+                cut_short=int(cut_short.sum()),
                 win_rate=float(share.mean()),
                 low=low,
                 high=high,
