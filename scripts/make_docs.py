@@ -27,22 +27,23 @@ def game_page(name: str) -> str:
         "",
         "## Actions",
         "",
-        f"Ids are the same for any number of players. {switched_on} adds the rows after `pass`: "
-        f"{len(basic.actions)} actions without it, {len(full.actions)} with it.",
+        f"With everything switched on ({switched_on}) there are {len(full.actions)} actions, in the "
+        f"basic game {len(basic.actions)}: without an option its rows are left out. Ids are the "
+        "same for any number of players.",
         "",
         full.actions.markdown(),
         "",
         "## Observation",
         "",
         "A flat float32 vector of blocks. A quantity in the vector is divided by the number given. "
-        '"own" blocks depend on what this seat knows. Axis 0 of a block per seat is the seat: '
-        "oneself first, then the others in play order.",
+        '"own" blocks depend on what this seat knows. Axis 0 of a block per seat, or per colour, '
+        "begins with oneself, and the others follow in play order.",
         "",
         _sizes(name, flags),
         "",
         f"### 2 players, {switched_on}",
         "",
-        f"Without it the vector ends after `{basic.observation.blocks[-1].name}`. "
+        f"In the basic game it ends after `{basic.observation.blocks[-1].name}`. "
         "More players make the blocks per seat longer.",
         "",
         full.observation.markdown(),
