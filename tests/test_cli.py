@@ -69,7 +69,16 @@ def test_evaluate(run, tmp_path):
     assert (status, err) == (0, "")
     head, columns, greedy, random = out.strip().split("\n")
     assert head.startswith("armadora, 2 players, advanced=False, peek=True; seed 3: 20 games, 10")
-    for named in ("player", "win rate", "95 % interval", "fair", "won", "shared", "lost"):
+    for named in (
+        "player",
+        "win rate",
+        "95 % interval",
+        "fair",
+        "won",
+        "shared",
+        "lost",
+        "cut short",
+    ):
         assert named in columns
     (match,) = json.loads((tmp_path / "result.json").read_text("utf-8"))
     assert match["variant"] == TWO.variant
@@ -83,7 +92,7 @@ def test_evaluate(run, tmp_path):
         assert float(high) == pytest.approx(100 * standing["high"], abs=0.051)
         assert float(fair) == 50
         assert [int(count) for count in counts] == [
-            standing[key] for key in ("wins", "shared", "losses")
+            standing[key] for key in ("wins", "shared", "losses", "cut_short")
         ]
     assert run(*arguments)[1] == out  # the seed repeats it
     assert run(*arguments[:-1], 4)[1] != out
