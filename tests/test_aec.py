@@ -3,7 +3,6 @@
 import copy
 import pickle
 import warnings
-from itertools import product
 
 import numpy as np
 import pytest
@@ -15,18 +14,14 @@ from pettingzoo.utils.wrappers import (
     TerminateIllegalWrapper,
 )
 
-from armarl import armadora_v0
+from armarl import armada_v0, armadora_v0
 from armarl.aec import RawAECEnv
-from armarl.faces import CUT_SHORT, IllegalActionError
-from armarl.game import make_game
+from armarl.armada.chart import Chart, ChartError, load_chart
+from armarl.faces import IllegalActionError
+from armarl.players import GreedyPlayer
+from variants import every_game, every_rich_game, every_variant
 
 test_save_obs.__test__ = False  # PettingZoo's checker, which takes an environment
-
-VARIANTS = [
-    {"players": players, "advanced": advanced, "peek": peek}
-    for players, advanced, peek in product((2, 3, 4), (False, True), (True, False))
-]
-FACES = [armadora_v0.env, armadora_v0.raw_env]
 
 # `api_test` knows by name which environments may observe a Dict, and dislikes the empty masks of
 # agents that are not to move, which PettingZoo's own games have too.
@@ -37,12 +32,11 @@ UNAVOIDABLE = (
 )
 
 
-def by_name(variant):
-    return "-".join(f"{name}={value}" for name, value in variant.items())
+every_face = pytest.mark.parametrize("face", ["env", "raw_env"])
 
 
-every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=by_name)
-every_face = pytest.mark.parametrize("face", FACES, ids=lambda face: face.__name__)
+def is_over(env):
+    return any(env.terminations.values()) or any(env.truncations.values())
 
 
 def random_action(env, rng):
@@ -52,14 +46,18 @@ def random_action(env, rng):
 def play_randomly(env, rng, most=10**9):
     """Random legal actions until the end, or at most so many; those played."""
     played = []
-    while len(played) < most and not any(env.terminations.values()):
+    while len(played) < most and not is_over(env):
         played.append(random_action(env, rng))
         env.step(played[-1])
     return played
 
 
-def standard_stack(**options):
-    env = TerminateIllegalWrapper(armadora_v0.raw_env(**options), illegal_reward=-1)
+def some_illegal_action(env):
+    return int(np.flatnonzero(env.last()[0]["action_mask"] == 0)[0])
+
+
+def standard_stack(variant):
+    env = TerminateIllegalWrapper(variant.aec("raw_env"), illegal_reward=-1)
     return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(env))
 
 
@@ -86,16 +84,16 @@ def test_pettingzoo_checkers(variant, face, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)  # where test_save_obs would put pictures
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        api_test(face(**variant), num_cycles=100)
+        api_test(variant.aec(face), num_cycles=100)
     unexpected = [str(w.message) for w in caught if not str(w.message).startswith(UNAVOIDABLE)]
     assert not unexpected
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        seed_test(lambda: face(**variant), num_cycles=100)
-        test_save_obs(face(**variant))
+        seed_test(lambda: variant.aec(face), num_cycles=100)
+        test_save_obs(variant.aec(face))
         # The checker makes one with "human", without using it, whatever the modes are.
         modes = {"human": None, "ansi": "ansi"}
-        render_test(lambda render_mode: face(**variant, render_mode=modes[render_mode]))
+        render_test(lambda render_mode: variant.aec(face, render_mode=modes[render_mode]))
     assert "Passed API test" in capsys.readouterr().out
 
 
@@ -103,16 +101,17 @@ def test_pettingzoo_checkers(variant, face, tmp_path, monkeypatch, capsys):
 
 
 @every_face
-def test_spaces_are_one_object_for_all_agents(face):
-    env = face(players=3)
+@every_rich_game
+def test_spaces_are_one_object_for_all_agents(variant, face):
+    env = variant.aec(face)
     assert isinstance(env, AECEnv)
     assert env.unwrapped is env
     assert env.metadata == {
-        "name": "armadora_v0",
+        "name": f"{variant.game}_v0",
         "render_modes": ["ansi"],
         "is_parallelizable": False,
     }
-    assert str(env) == "armadora_v0"
+    assert str(env) == f"{variant.game}_v0"
     assert env.possible_agents == ["player_0", "player_1", "player_2"]
     assert len({id(env.observation_space(agent)) for agent in env.possible_agents}) == 1
     assert len({id(env.action_space(agent)) for agent in env.possible_agents}) == 1
@@ -128,10 +127,10 @@ def test_spaces_are_one_object_for_all_agents(face):
 @every_face
 @every_variant
 def test_a_whole_game(variant, face):
-    env, rng = face(**variant), np.random.default_rng(1)
+    env, rng = variant.aec(face), np.random.default_rng(1)
     env.reset(seed=5)
-    mover, several_in_a_row = env.agent_selection, False
-    while not any(env.terminations.values()):
+    mover, several_in_a_row = None, False
+    while not is_over(env):
         assert env.agents == env.possible_agents
         for agent in env.possible_agents:
             first, second = env.observe(agent), env.observe(agent)
@@ -141,25 +140,27 @@ def test_a_whole_game(variant, face):
                 assert not np.shares_memory(first[name], second[name])
         assert set(env.rewards.values()) == set(env._cumulative_rewards.values()) == {0.0}
         assert env.infos == {agent: {} for agent in env.possible_agents}
-        second_palisade = env.describe()["stage"] == "second palisade"
-        assert not second_palisade or env.agent_selection == mover
-        several_in_a_row |= second_palisade
+        several_in_a_row |= env.agent_selection == mover
         mover = env.agent_selection
+        assert env.possible_agents[env.describe()["to_move"]] == mover
         assert env.step(random_action(env, rng)) is None
     assert several_in_a_row
-    assert all(flag is True for flag in env.terminations.values())
-    assert all(flag is False for flag in env.truncations.values())
+    result, cut_short = env.describe()["result"], variant.game == "armada"
+    assert result.get("truncated", False) == cut_short
+    assert all(flag is not cut_short for flag in env.terminations.values())
+    assert all(flag is cut_short for flag in env.truncations.values())
     assert env.rewards == env._cumulative_rewards
     assert abs(sum(env.rewards.values())) < 1e-9
-    result = env.describe()["result"]
+    assert any(env.rewards.values()) or cut_short or len(result["winners"]) > 1
     for seat, agent in enumerate(env.possible_agents):
         won = env.game.sides[seat] in result["winners"]
-        assert won or env.rewards[agent] < 0
+        assert won or cut_short or env.rewards[agent] < 0
     expected = dict(env.rewards)
     for agent in env.possible_agents:  # they leave one by one, in the order of the seats
         assert env.agent_selection == agent
         observation, reward, terminated, truncated, info = env.last()
-        assert (reward, terminated, truncated, info) == (expected[agent], True, False, {})
+        assert (reward, info) == (expected[agent], {})
+        assert (terminated, truncated) == (not cut_short, cut_short)
         assert not observation["action_mask"].any()
         env.step(None)
     assert env.agents == []
@@ -176,18 +177,28 @@ def test_the_reward_may_be_gold():
     assert env.rewards["player_1"] == pytest.approx((second - first) / 40)
 
 
-def test_a_game_that_is_cut_short_is_truncated_for_all(monkeypatch):
-    env = armadora_v0.env()
+def test_a_game_of_armada_can_be_won():
+    """Random play is cut short; scripted players go on until one has won."""
+    env, rng = armada_v0.env(players=3), np.random.default_rng(0)
+    player = GreedyPlayer(env.game)
     env.reset(seed=0)
-    monkeypatch.setattr(env, "_play", lambda action: CUT_SHORT)
-    env.step(random_action(env, np.random.default_rng(0)))
-    assert env.truncations == {"player_0": True, "player_1": True}
-    assert env.terminations == {"player_0": False, "player_1": False}
+    while not is_over(env):
+        seat = np.array([env.possible_agents.index(env.agent_selection)])
+        seen = env.game.concealed(env._states, seat)
+        env.step(player.choose(seen, seat, rng.random(1))[0])
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
+    (winner,) = env.describe()["result"]["winners"]
+    assert env.rewards == {a: 1.0 if s == winner else -0.5 for s, a in enumerate(env.agents)}
+    loaded = armada_v0.env(players=3)
+    loaded.load_state(env.state_bytes())
+    assert everything(loaded) == everything(env)
 
 
 @every_face
-def test_seeds(face):
-    first, second = face(advanced=True, players=3), face(advanced=True, players=3)
+@every_rich_game
+def test_seeds(variant, face):
+    first, second = variant.aec(face), variant.aec(face)
     first.reset(seed=7)
     second.reset(seed=7)
     assert first.state_bytes() == second.state_bytes()
@@ -196,26 +207,26 @@ def test_seeds(face):
     assert first.state_bytes() == second.state_bytes()
     second.reset(seed=8)
     assert first.state_bytes() != second.state_bytes()
-    fresh, other = face(), face()
+    fresh, other = variant.aec(face), variant.aec(face)
     fresh.reset()
     other.reset()
     assert fresh.state_bytes() != other.state_bytes()  # each took entropy of its own
 
 
-def test_same_deal_as_the_game_itself():
-    env = armadora_v0.env(players=4, advanced=True)
+@every_rich_game
+def test_same_deal_as_the_game_itself(variant):
+    env = variant.aec()
     env.reset(seed=-3)
-    dealt = make_game("armadora", players=4, advanced=True).new_states(-3)
-    assert env._states.tobytes() == dealt.tobytes()
+    assert env._states.tobytes() == variant.make().new_states(-3).tobytes()
 
 
 @every_face
 @every_variant
 def test_copies_in_mid_game(variant, face):
-    env, rng = face(**variant), np.random.default_rng(2)
+    env, rng = variant.aec(face), np.random.default_rng(2)
     env.reset(seed=3)
     play_randomly(env, rng, most=15)
-    loaded = face(**variant)
+    loaded = variant.aec(face)
     loaded.load_state(env.state_bytes())
     copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env)), loaded]
     before = everything(env)
@@ -233,20 +244,22 @@ def test_copies_in_mid_game(variant, face):
 
 
 @every_face
-def test_a_finished_game_can_be_loaded(face):
-    env, loaded = face(players=3), face(players=3)
+@every_rich_game
+def test_a_finished_game_can_be_loaded(variant, face):
+    env, loaded = variant.aec(face), variant.aec(face)
     env.reset(seed=4)
     play_randomly(env, np.random.default_rng(4))
     loaded.load_state(env.state_bytes())
     assert everything(loaded) == everything(env)
 
 
-def test_foreign_and_damaged_states_are_refused():
-    env = armadora_v0.env()
+@every_game
+def test_foreign_and_damaged_states_are_refused(variant):
+    env = variant.aec()
     env.reset(seed=0)
     data = env.state_bytes()
     with pytest.raises(ValueError, match=r'"players": 2.*"players": 3'):
-        armadora_v0.env(players=3).load_state(data)
+        variant.aec(players=3).load_state(data)
     with pytest.raises(ValueError, match="damaged saved game: expected"):
         env.load_state(data[:-10])
     flipped = bytearray(data)
@@ -259,45 +272,105 @@ def test_foreign_and_damaged_states_are_refused():
 
 
 @every_face
-def test_views_for_people(face):
-    env = face(render_mode="ansi")
+@every_rich_game
+def test_views_for_people(variant, face):
+    env = variant.aec(face, render_mode="ansi")
     env.reset(seed=0)
-    assert env.action_text(env.action_id("W1 a1")) == "W1 a1"
+    play_randomly(env, np.random.default_rng(0), most=10)
+    text = env.describe()["legal"][0]
+    assert env.action_text(env.action_id(text)) == text
+    env.step(env.action_id(text))
+    for seat in (None, 0, 1, 2):
+        assert env.describe(seat) == env.game.describe(env._states[0], seat)
+    assert env.describe(0)["hands"][0] is not None
+    assert env.describe(0)["hands"][1] is None
+    assert env.render() == env.game.draw(env._states[0], None)
+    env.close()
+    silent = variant.aec(face)
+    silent.reset(seed=0)
+    with pytest.warns(UserWarning, match="render_mode='ansi'"):
+        assert silent.render() is None
+
+
+@every_face
+def test_a_placed_warrior_is_hidden(face):
+    env = getattr(armadora_v0, face)(render_mode="ansi")
+    env.reset(seed=0)
     env.step(env.action_id("W1 a1"))
     assert env.describe()["warriors"]["a1"]["value"] == 1
     assert env.describe(0)["warriors"]["a1"]["value"] == 1
     assert env.describe(1)["warriors"]["a1"]["value"] is None
-    assert env.render() == env.game.draw(env._states[0], None)
     assert "A1" in env.render()
-    env.close()
-    silent = face()
-    silent.reset(seed=0)
-    with pytest.warns(UserWarning, match="render_mode='ansi'"):
-        assert silent.render() is None
+
+
+@every_face
+def test_the_chart_is_an_attribute(face):
+    """It is what a graph of the places is made from, also behind PettingZoo's wrappers."""
+    env = OrderEnforcingWrapper(getattr(armada_v0, face)())
+    chart = env.unwrapped.chart
+    assert isinstance(chart, Chart)
+    again = getattr(armada_v0, face)(chart=chart.as_dict())
+    assert again.chart.as_dict() == chart.as_dict() == load_chart().as_dict()
+    assert again.game.observation.hash == env.unwrapped.game.observation.hash
+    assert not hasattr(armadora_v0.env(), "chart")
 
 
 # --- errors, as a new user meets them ------------------------------------------------------------
 
 
 @every_face
-def test_wrong_options(face):
+@every_game
+def test_wrong_options(variant, face):
     with pytest.raises(TypeError, match=r"no option 'player'.*players.*reward, render_mode"):
-        face(player=2)
+        variant.aec(face, player=2)
     with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
-        face(players=5)
-    with pytest.raises(ValueError, match="reward must be 'win' or 'gold', not 'points'"):
-        face(reward="points")
+        variant.aec(face, players=5)
+    with pytest.raises(ValueError, match=r"reward must be 'win'.*, not 'points'"):
+        variant.aec(face, reward="points")
     with pytest.raises(ValueError, match="render_mode must be None or 'ansi', not 'human'"):
-        face(render_mode="human")
-    env = face()
+        variant.aec(face, render_mode="human")
+    env = variant.aec(face)
     with pytest.raises(ValueError, match="seed must be in"):
         env.reset(seed=2**64)
     with pytest.raises(AttributeError, match="before reset"):  # nothing has begun
         _ = env.agents
 
 
-def test_raw_errors():
-    env = armadora_v0.raw_env()
+BROKEN_CHARTS = {
+    "a lair of six territories": (
+        lambda chart: chart["territories"].pop(0),
+        r"the green lair has 6 territories .*; it must have 7 \(ADA-1\)",
+    ),
+    "an isle joined to land": (
+        lambda chart: chart["borders"].append(["C23", "C11"]),
+        r"a land border joins C11 .* to C23 .*; no land border joins two islands \(ADA-4\)",
+    ),
+    "an unknown name": (
+        lambda chart: chart["borders"].append(["C23", "Tortuga"]),
+        r"border C23 Tortuga: there is no place 'Tortuga'",
+    ),
+}
+
+
+@every_face
+@pytest.mark.parametrize("case", BROKEN_CHARTS)
+def test_a_broken_chart(case, face):
+    break_it, message = BROKEN_CHARTS[case]
+    chart = load_chart().as_dict()
+    break_it(chart)
+    with pytest.raises(ChartError, match=message):
+        getattr(armada_v0, face)(chart=chart)
+
+
+@pytest.mark.parametrize("max_turns", [0, -1, 2.5, True, None, 10**7])
+def test_a_wrong_length(max_turns):
+    with pytest.raises(ValueError, match="max_turns must be a whole number from 1 to"):
+        armada_v0.env(max_turns=max_turns)
+
+
+@every_game
+def test_raw_errors(variant):
+    env = variant.aec("raw_env")
     with pytest.raises(AttributeError, match="agent_selection cannot be accessed before reset"):
         env.step(0)
     with pytest.raises(AttributeError, match="cannot be accessed before reset"):
@@ -306,8 +379,8 @@ def test_raw_errors():
         env.describe()
     env.reset(seed=0)
     before = everything(env)
-    with pytest.raises(IllegalActionError, match=r"`stop` is illegal: .*ARM-13"):
-        env.step(env.action_id("stop"))
+    with pytest.raises(IllegalActionError, match=r"`.*` is illegal: .*A(RM|DA)-13"):
+        env.step(env.action_id({"armadora": "stop", "armada": "end"}[variant.game]))
     with pytest.raises(IllegalActionError, match="no action 9999: ids run from 0"):
         env.step(9999)
     for nonsense in (None, 1.0, "pass", np.array([3])):
@@ -316,12 +389,25 @@ def test_raw_errors():
     assert everything(env) == before
 
 
-def test_an_illegal_action_is_explained(caplog):
-    env = armadora_v0.env()
+def test_an_action_that_costs_more_coups_than_are_left():
+    env, rng = armada_v0.raw_env(cards=True), np.random.default_rng(0)
     env.reset(seed=0)
-    env.step(env.action_id("stop"))
+    while (turn := env.describe()["turn"])["stage"] != "order" or turn["coups"] != 1:
+        env.step(random_action(env, rng))
+    before = everything(env)
+    with pytest.raises(IllegalActionError, match=r"it costs 2 coups, 1 is left \(ADA-15\)"):
+        env.step(env.action_id("buy"))
+    assert everything(env) == before
+
+
+@every_game
+def test_an_illegal_action_is_explained(variant, caplog):
+    env = variant.aec()
+    env.reset(seed=0)
+    action = some_illegal_action(env)
+    env.step(action)
     assert "Illegal move made" in caplog.messages[0]
-    assert caplog.messages[1].startswith("`stop` is illegal")
+    assert caplog.messages[1].startswith(f"`{env.action_text(action)}` is illegal: ")
     assert env.rewards == {"player_0": -1.0, "player_1": 0.0}
 
 
@@ -331,8 +417,8 @@ def test_an_illegal_action_is_explained(caplog):
 class Pair:
     """Our `env()` and PettingZoo's stack around `raw_env()`, driven alike and compared."""
 
-    def __init__(self, caplog, **options):
-        self.ours, self.stack = armadora_v0.env(**options), standard_stack(**options)
+    def __init__(self, variant, caplog):
+        self.ours, self.stack = variant.aec(), standard_stack(variant)
         self.caplog = caplog
 
     def outcome(self, env, act):
@@ -365,7 +451,7 @@ def random_act(pair, rng):
     if not pair.ours.agents:
         return lambda env: env.step(None)
     agent = pair.ours.agent_selection
-    if pair.ours.terminations[agent]:
+    if is_over(pair.ours):
         action = None if kind < 0.7 else 0
         return lambda env: env.step(action)
     mask = pair.ours.observe(agent)["action_mask"]
@@ -391,7 +477,7 @@ def random_act(pair, rng):
 @every_variant
 @pytest.mark.filterwarnings("ignore:.*render")
 def test_equal_to_the_stack_in_random_use(variant, caplog):
-    pair, rng = Pair(caplog, **variant), np.random.default_rng(11)
+    pair, rng = Pair(variant, caplog), np.random.default_rng(11)
     for game in range(6):
         pair.both(lambda env: env.reset(seed=game if game % 3 else None))  # noqa: B023
         if game == 0:  # unseeded: both took entropy of their own
@@ -406,8 +492,9 @@ def test_equal_to_the_stack_in_random_use(variant, caplog):
         pair.both(lambda env: list(env.agent_iter()))
 
 
-def test_equal_to_the_stack_before_reset(caplog):
-    pair = Pair(caplog)
+@every_game
+def test_equal_to_the_stack_before_reset(variant, caplog):
+    pair = Pair(variant, caplog)
     for call in ("render", "state", "agent_iter"):
         (error, _message), _ = pair.both(lambda env: getattr(env, call)())  # noqa: B023
         assert error is AssertionError
@@ -422,16 +509,19 @@ def test_equal_to_the_stack_before_reset(caplog):
         _ = pair.ours.num_agents
 
 
-def test_equal_to_the_stack_at_every_first_action(caplog):
-    pair = Pair(caplog, advanced=True)
-    for action in range(0, len(pair.ours.game.actions), 7):
+@every_rich_game
+def test_equal_to_the_stack_at_every_first_action(variant, caplog):
+    pair = Pair(variant, caplog)
+    number = len(pair.ours.game.actions)
+    for action in range(0, number, max(7, number // 100)):
         pair.both(lambda env: env.reset(seed=1))
         pair.both(lambda env: env.step(action))  # noqa: B023
         pair.compare()
 
 
-def test_equal_to_the_stack_in_agent_iter(caplog):
-    pair, rng = Pair(caplog), np.random.default_rng(0)
+@every_game
+def test_equal_to_the_stack_in_agent_iter(variant, caplog):
+    pair, rng = Pair(variant, caplog), np.random.default_rng(0)
     pair.both(lambda env: env.reset(seed=2))
     walks = {env: iter(env.agent_iter(20)) for env in (pair.ours, pair.stack)}
     agent, _ = pair.both(lambda env: next(walks[env]))
@@ -448,9 +538,9 @@ def test_equal_to_the_stack_in_agent_iter(caplog):
 @every_variant
 def test_the_stack_works_around_ours(variant):
     """PettingZoo's wrappers set attributes of the unwrapped environment, which must take them."""
-    env = standard_stack(**variant)
+    env = standard_stack(variant)
     env.reset(seed=0)
-    env.step(env.unwrapped.action_id("stop"))
+    env.step(some_illegal_action(env))
     assert isinstance(env.unwrapped, RawAECEnv)
     assert env.rewards["player_0"] == -1.0
     assert all(env.truncations.values())

@@ -8,8 +8,8 @@ import pettingzoo
 import pytest
 
 import armarl
-from armarl import armadora_v0
 from armarl.registration import gymnasium_variants
+from variants import every_game
 
 
 @pytest.mark.parametrize(("name", "options"), list(gymnasium_variants()))
@@ -17,8 +17,10 @@ def test_gymnasium_makes_every_id(name, options):
     for spelling in (name, f"armarl:{name}"):
         env = gymnasium.make(spelling)
         game = env.unwrapped.game
+        assert game.name == options["game"]
         assert game.players == options.get("players", 2)
-        assert game.options["advanced"] == options.get("advanced", False)
+        for switch in {"advanced", "cards", "enrolment"} & game.options.keys():
+            assert game.options[switch] == options.get(switch, False)
         observation, _info = env.reset(seed=0)
         assert env.observation_space.contains(observation)
 
@@ -32,27 +34,44 @@ def test_the_ids_are_those_documented():
         "armarl/Armadora-advanced-2p-v0",
         "armarl/Armadora-advanced-3p-v0",
         "armarl/Armadora-advanced-4p-v0",
+        "armarl/Armada-v0",
+        "armarl/Armada-2p-v0",
+        "armarl/Armada-3p-v0",
+        "armarl/Armada-4p-v0",
+        "armarl/Armada-enrolment-2p-v0",
+        "armarl/Armada-enrolment-3p-v0",
+        "armarl/Armada-enrolment-4p-v0",
+        "armarl/Armada-cards-2p-v0",
+        "armarl/Armada-cards-3p-v0",
+        "armarl/Armada-cards-4p-v0",
+        "armarl/Armada-cards-enrolment-2p-v0",
+        "armarl/Armada-cards-enrolment-3p-v0",
+        "armarl/Armada-cards-enrolment-4p-v0",
     ]
 
 
-def test_keywords_override_those_of_the_id():
-    env = gymnasium.make("armarl/Armadora-v0", players=4, seat=3, opponents="greedy").unwrapped
+@every_game
+def test_keywords_override_those_of_the_id(variant):
+    name = f"armarl/{variant.game.capitalize()}-v0"
+    env = gymnasium.make(name, players=4, seat=3, opponents="greedy").unwrapped
     assert (env.game.players, env.seat) == (4, 3)
     assert [player.name for player in env.opponents] == ["greedy"] * 3
     with pytest.raises(TypeError, match="no option 'player'"):
-        gymnasium.make("armarl/Armadora-v0", player=4)
+        gymnasium.make(name, player=4)
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo before 1.27: no registry")
-def test_pettingzoo_makes_it():
-    env = pettingzoo.make("aec", "armarl/armadora-v0", players=3)
-    assert type(env) is type(armadora_v0.env())
-    assert env.game.players == 3
+@every_game
+def test_pettingzoo_makes_it(variant):
+    env = pettingzoo.make("aec", f"armarl/{variant.game}-v0", players=3)
+    assert type(env) is type(variant.aec())
+    assert (env.game.name, env.game.players) == (variant.game, 3)
 
 
-def test_the_package():
+@every_game
+def test_the_package(variant):
     assert armarl.__version__.count(".") == 2
-    game = armarl.make_game("armadora", players=3)
+    game = armarl.make_game(variant.game, players=3)
     assert armarl.make_player("random", game).name == "random"
     for name in armarl.__all__:
         assert getattr(armarl, name)
@@ -66,9 +85,10 @@ def python(code):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_importing_is_light_and_silent():
+@every_game
+def test_importing_is_light_and_silent(variant):
     heavy = ["torch", "pygame", "stable_baselines3", "pydantic", "rich"]
     loaded = "import sys; print(*[name for name in {} if name in sys.modules])"
     assert python("import armarl; " + loaded.format(["numba", "yaml", *heavy])).strip() == ""
-    use = "from armarl import armadora_v0; armadora_v0.env().reset(seed=0); "
+    use = f"from armarl import {variant.game}_v0 as game; game.env().reset(seed=0); "
     assert python(use + loaded.format(heavy)).strip() == ""

@@ -14,22 +14,11 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from armarl import armadora_v0
-from armarl.faces import CUT_SHORT, IllegalActionError
+from armarl.armada.chart import Chart, ChartError, load_chart
+from armarl.faces import IllegalActionError
 from armarl.game import make_game
 from armarl.seat_env import SeatEnv
-
-VARIANTS = [
-    {"players": players, "advanced": advanced, "peek": peek}
-    for players, advanced, peek in itertools.product((2, 3, 4), (False, True), (True, False))
-]
-
-
-def by_name(variant):
-    return "-".join(f"{name}={value}" for name, value in variant.items())
-
-
-every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=by_name)
+from variants import every_game, every_rich_game, every_variant
 
 
 class Scripted:
@@ -74,7 +63,8 @@ def episode(env, rng, **reset):
 def test_checkers_of_gymnasium_and_sb3(variant):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gymnasium.make("armarl/Armadora-v0", **variant, render_mode="ansi")
+        name = f"armarl/{variant.game.capitalize()}-v0"
+        env = gymnasium.make(name, **variant.options, render_mode="ansi")
         check_env(env.unwrapped)
         sb3.check_env(env.unwrapped)
         sb3.check_env(env)
@@ -89,8 +79,10 @@ def test_checkers_of_gymnasium_and_sb3(variant):
                 assert isinstance(env.render(), str)
 
 
-def test_maskable_ppo_takes_it_as_it_is():
-    env = DummyVecEnv([lambda: gymnasium.make("armarl/Armadora-v0") for _ in range(2)])
+@every_game
+def test_maskable_ppo_takes_it_as_it_is(variant):
+    name = f"armarl/{variant.game.capitalize()}-v0"
+    env = DummyVecEnv([lambda: gymnasium.make(name, **variant.options) for _ in range(2)])
     env.reset()
     assert get_action_masks(env).shape == (2, env.action_space.n)
     model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=0)
@@ -102,7 +94,7 @@ def test_maskable_ppo_takes_it_as_it_is():
 
 @every_variant
 def test_an_episode(variant):
-    env, rng = SeatEnv("armadora", **variant), np.random.default_rng(0)
+    env, rng = variant.seat_env(), np.random.default_rng(0)
     given, actions = episode(env, rng, seed=1)
     assert len(given) == len(actions) + 1 > 2
     for observation, *middle, info in given:
@@ -118,13 +110,15 @@ def test_an_episode(variant):
         assert not np.shares_memory(one[-1]["action_mask"], other[-1]["action_mask"])
     assert not np.shares_memory(env.action_masks(), env.action_masks())
     assert all(step[1] == 0.0 for step in given[1:-1])
-    assert given[-1][2:4] == (True, False)
+    cut_short = variant.game == "armada"  # after `max_turns`
+    assert given[-1][2:4] == (not cut_short, cut_short)
+    assert given[-1][1] == 0.0 or not cut_short
     assert type(given[-1][1]) is float
 
 
 @every_variant
 def test_a_seed_repeats_everything(variant):
-    first, second = (SeatEnv("armadora", **variant, seat=None) for _ in range(2))
+    first, second = (variant.seat_env(seat=None) for _ in range(2))
     runs = []
     for env in (first, second):
         rng = np.random.default_rng(3)
@@ -135,7 +129,7 @@ def test_a_seed_repeats_everything(variant):
 
 @every_variant
 def test_copies_in_mid_episode(variant):
-    env, rng = SeatEnv("armadora", **variant, opponents="greedy"), np.random.default_rng(2)
+    env, rng = variant.seat_env(opponents="greedy"), np.random.default_rng(2)
     env.reset(seed=8)
     for _ in range(3):
         env.step(random_action(env, rng))
@@ -144,7 +138,7 @@ def test_copies_in_mid_episode(variant):
     while not over:
         actions.append(random_action(env, rng))
         given.append(env.step(actions[-1]))
-        over = given[-1][2]
+        over = any(given[-1][2:4])
     after = env.reset()
     for twin in twins:
         assert data_equivalence([twin.step(action) for action in actions], given)
@@ -169,24 +163,25 @@ def test_views_for_people():
 # --- seats, opponents and rewards ----------------------------------------------------------------
 
 
-def test_the_seat_is_fixed_or_drawn():
-    drawn = SeatEnv("armadora", players=3)
+@every_rich_game
+def test_the_seat_is_fixed_or_drawn(variant):
+    drawn = variant.seat_env()
     seats = [drawn.reset(seed=0 if game == 0 else None)[1]["seat"] for game in range(60)]
     assert {seats.count(seat) > 10 for seat in range(3)} == {True}
-    fixed = SeatEnv("armadora", players=3, seat=2)
+    fixed = variant.seat_env(seat=2)
     assert {fixed.reset(seed=game)[1]["seat"] for game in range(10)} == {2}
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize("advanced", [False, True])
-def test_the_same_game_as_the_aec_environment(players, advanced):
+@every_variant
+def test_the_same_game_as_the_aec_environment(variant):
     """A recorded AEC game, replayed by the opponents, is the same to the seat that learns."""
-    for seat, reward in itertools.product(range(players), ("win", "gold")):
+    game = variant.make()
+    for seat, reward in itertools.product(range(game.players), game.rewards):
         rng = np.random.default_rng(seat)
-        aec = armadora_v0.env(players=players, advanced=advanced, reward=reward)
+        aec = variant.aec(reward=reward)
         aec.reset(seed=21)
         seen, played = [], []
-        while not any(aec.terminations.values()):
+        while not (aec.terminations["player_0"] or aec.truncations["player_0"]):
             mover = int(aec.agent_selection[-1])
             action = int(rng.choice(np.flatnonzero(aec.last()[0]["action_mask"])))
             if mover == seat:
@@ -201,24 +196,18 @@ def test_the_same_game_as_the_aec_environment(players, advanced):
             assert recorded == mover
             return action
 
-        env = SeatEnv(
-            "armadora",
-            players=players,
-            advanced=advanced,
-            seat=seat,
-            reward=reward,
-            opponents=Scripted(replay),
-        )
+        env = variant.seat_env(seat=seat, reward=reward, opponents=Scripted(replay))
         observation, info = env.reset(seed=21)
         for number, (expected, action) in enumerate(seen):
             assert np.array_equal(observation, expected["observation"])
             assert np.array_equal(info["action_mask"], expected["action_mask"])
             assert np.array_equal(env.action_masks(), expected["action_mask"])
             observation, earned, terminated, truncated, info = env.step(action)
-            assert terminated == (number == len(seen) - 1)
-            assert not truncated
-            assert terminated or earned == 0.0
+            over = number == len(seen) - 1
+            assert (terminated or truncated) == over
+            assert over or earned == 0.0
         agent = f"player_{seat}"
+        assert (terminated, truncated) == (aec.terminations[agent], aec.truncations[agent])
         assert earned == aec.rewards[agent]
         assert np.array_equal(observation, aec.observe(agent)["observation"])
 
@@ -277,7 +266,7 @@ def test_opponents_sit_clockwise_from_the_learner():
 
 @every_variant
 def test_opponents_see_only_what_their_seats_may(variant):
-    game, rng = make_game("armadora", **variant), np.random.default_rng(0)
+    game, rng = variant.make(), np.random.default_rng(0)
     asked = []
 
     def spy(state, seat, draw):
@@ -293,23 +282,26 @@ def test_opponents_see_only_what_their_seats_may(variant):
     assert set(asked) == set(range(1, game.players))
 
 
-def test_a_game_cut_short_is_truncated(monkeypatch):
-    env = SeatEnv("armadora", seat=0)
-    env.reset(seed=0)
-    monkeypatch.setattr(env, "_play", lambda action: CUT_SHORT)
-    assert env.step(0)[2:4] == (False, True)
+def test_the_chart_is_an_attribute():
+    env = gymnasium.make("armarl/Armada-v0")
+    chart = env.unwrapped.chart
+    assert isinstance(chart, Chart)
+    assert SeatEnv("armada", chart=chart.as_dict()).chart.as_dict() == chart.as_dict()
+    assert env.get_wrapper_attr("chart") is chart
 
 
 # --- errors, as a new user meets them ------------------------------------------------------------
 
 
-def test_an_illegal_action_ends_the_episode():
-    env = SeatEnv("armadora", seat=0)
+@every_game
+def test_an_illegal_action_ends_the_episode(variant):
+    env = variant.seat_env(seat=0)
     env.reset(seed=0)
-    observation, reward, terminated, truncated, info = env.step(env.action_id("stop"))
+    action = int(np.flatnonzero(env.action_masks() == 0)[0])
+    observation, reward, terminated, truncated, info = env.step(action)
     assert (reward, terminated, truncated) == (-1.0, True, False)
     assert env.observation_space.contains(observation)
-    assert info["illegal_action"].startswith("`stop` is illegal")
+    assert info["illegal_action"].startswith(f"`{env.action_text(action)}` is illegal: ")
     assert not info["action_mask"].any()
     with pytest.raises(gymnasium.error.ResetNeeded, match="the episode has ended"):
         env.step(0)
@@ -319,8 +311,9 @@ def test_an_illegal_action_ends_the_episode():
             env.step(nonsense)
 
 
-def test_calls_before_reset():
-    env = SeatEnv("armadora")
+@every_game
+def test_calls_before_reset(variant):
+    env = variant.seat_env()
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before step"):
         env.step(0)
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"call reset\(\) before action_masks"):
@@ -329,25 +322,33 @@ def test_calls_before_reset():
         env.describe()
 
 
-def test_wrong_options():
+@every_game
+def test_wrong_options(variant):
     with pytest.raises(TypeError, match=r"no option 'player'.*players.*opponents, seat, reward"):
-        SeatEnv("armadora", player=3)
+        variant.seat_env(player=3)
     with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
-        SeatEnv("armadora", players=5)
+        variant.seat_env(players=5)
     with pytest.raises(ValueError, match="unknown game 'chess'"):
         SeatEnv("chess")
     with pytest.raises(TypeError, match="a Game has its options already; got players"):
-        SeatEnv(make_game("armadora"), players=3)
+        SeatEnv(variant.make(), players=3)
     with pytest.raises(ValueError, match="seat must be None or in 0 to 1, not 2"):
-        SeatEnv("armadora", seat=2)
+        variant.seat_env(seat=2)
     with pytest.raises(ValueError, match="a game for 3 has 2 opponents, not 1"):
-        SeatEnv("armadora", players=3, opponents=["random"])
+        variant.seat_env(players=3, opponents=["random"])
     with pytest.raises(ValueError, match="no player 'rndom'"):
-        SeatEnv("armadora", opponents="rndom")
-    with pytest.raises(ValueError, match="reward must be 'win' or 'gold'"):
-        SeatEnv("armadora", reward="points")
+        variant.seat_env(opponents="rndom")
+    with pytest.raises(ValueError, match="reward must be 'win'"):
+        variant.seat_env(reward="points")
     with pytest.raises(ValueError, match="render_mode must be None or 'ansi'"):
-        SeatEnv("armadora", render_mode="human")
+        variant.seat_env(render_mode="human")
+
+
+def test_a_broken_chart():
+    chart = load_chart().as_dict()
+    chart["borders"].append(["C23", "Tortuga"])
+    with pytest.raises(ChartError, match="there is no place 'Tortuga'"):
+        SeatEnv("armada", chart=chart)
 
 
 def test_an_opponent_that_breaks_the_rules_is_named():

@@ -1,0 +1,55 @@
+"""Every variant of every game, for the tests that hold all of them to the same promises."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from armarl.game import Game, make_game
+from armarl.seat_env import SeatEnv
+from reference import armada_checks, checks
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A game and its options, and what can be made of them; `more` are options of the face."""
+
+    game: str
+    options: Mapping[str, Any]
+
+    def make(self) -> Game:
+        return make_game(self.game, **self.options)
+
+    def aec(self, face: str = "env", **more: Any) -> Any:
+        """The PettingZoo environment that the function `face` of the game's module makes."""
+        module = importlib.import_module(f"armarl.{self.game}_v0")
+        return getattr(module, face)(**self.options, **more)
+
+    def seat_env(self, **more: Any) -> SeatEnv:
+        return SeatEnv(self.game, **self.options, **more)
+
+    def __str__(self) -> str:
+        name = {"armadora": checks.variant_name, "armada": armada_checks.variant_name}[self.game]
+        return f"{self.game}-{name(dict(self.options))}"
+
+
+# Random play of Armada takes thousands of decisions unless it is cut short: here some hundred.
+SHORT = {"max_turns": 6}
+
+VARIANTS = [
+    *(Variant("armadora", options) for options in checks.VARIANTS),
+    *(Variant("armada", options | SHORT) for options in armada_checks.VARIANTS),
+]
+BASIC = [Variant("armadora", {}), Variant("armada", SHORT)]
+RICH = [
+    Variant("armadora", {"players": 3, "advanced": True, "peek": True}),
+    Variant("armada", {"players": 3, "cards": True, "enrolment": True, **SHORT}),
+]
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=str)
+every_game = pytest.mark.parametrize("variant", BASIC, ids=lambda variant: variant.game)
+every_rich_game = pytest.mark.parametrize("variant", RICH, ids=lambda variant: variant.game)
