@@ -1,4 +1,4 @@
-"""How fast Armadora's AEC environments are, side by side with PettingZoo's connect_four_v3.
+"""How fast our AEC environments are, side by side with PettingZoo's connect_four_v3.
 
 Both run the same loop (`last`, a random legal action, `step`) in turns within one process. Steps
 are counted per second of CPU time, so that other programs on the machine hardly matter; given are
@@ -13,21 +13,27 @@ import platform
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from pettingzoo.classic.connect_four import connect_four  # the code of connect_four_v3
 
-from armarl import armadora_v0
+from armarl import armada_v0, armadora_v0
 
-VARIANTS = {
-    f"armadora_v0, {players} players{', advanced' * advanced}": {
-        "players": players,
-        "advanced": advanced,
-    }
-    for advanced in (False, True)
-    for players in (2, 3, 4)
-}
+VARIANTS: list[tuple[Any, dict[str, Any]]] = [
+    *((armadora_v0, {"players": players}) for players in (2, 3, 4)),
+    *((armadora_v0, {"players": players, "advanced": True}) for players in (2, 3, 4)),
+    *((armada_v0, {"players": players}) for players in (2, 3, 4)),
+    (armada_v0, {"players": 2, "cards": True, "enrolment": True}),
+]
+
+
+def row_name(module: Any, options: dict[str, Any]) -> str:
+    """For example `armadora_v0, 3 players, advanced`."""
+    switches = [name for name in options if name != "players"]
+    game = module.__name__.rpartition(".")[2]
+    return ", ".join([game, f"{options['players']} players", *switches])
 
 
 def steps_per_second(env: Any, steps: int, seed: int) -> float:
@@ -78,10 +84,9 @@ def main() -> None:
     arguments = parser.parse_args()
     results = {}
     for face, peer in (("env", connect_four.env), ("raw_env", connect_four.raw_env)):
-        make = getattr(armadora_v0, face)
         ours = {
-            name: lambda make=make, options=options: make(**options)
-            for name, options in VARIANTS.items()
+            row_name(module, options): partial(getattr(module, face), **options)
+            for module, options in VARIANTS
         }
         results[face] = compare(ours, peer, arguments.steps, arguments.rounds)
     if arguments.json:
@@ -93,9 +98,9 @@ def main() -> None:
         print(json.dumps({"machine": platform.platform(), "results": rows}, indent=2))
         return
     for face, table in results.items():
-        print(f"\n{face + '()':36}{'steps/s':>10}{'ratio':>8}")
+        print(f"\n{face + '()':42}{'steps/s':>10}{'ratio':>8}")
         for name, (speed, ratio) in table.items():
-            print(f"{name:36}{speed:>10,.0f}{ratio:>8.1f}")
+            print(f"{name:42}{speed:>10,.0f}{ratio:>8.1f}")
 
 
 if __name__ == "__main__":

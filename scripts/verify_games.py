@@ -3,6 +3,7 @@
 The test suite makes the same checks on a few games; this makes them on as many as wanted:
 
     python scripts/verify_games.py --games 10000 --variant all --processes 2
+    python scripts/verify_games.py --game armada --games 100
 
 The exit code is 0 when no game failed, else 1, and each failure is printed with what repeats it.
 """
@@ -20,21 +21,24 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from reference.checks import VARIANTS, check_random_games, variant_name
+from reference import armada_checks, checks
 
-NAMES = {variant_name(variant): variant for variant in VARIANTS}
-CHUNK = 50  # games between two reports
-Job = tuple[str, range, float]  # variant, seeds, sample
+CHECKS = {"armadora": checks, "armada": armada_checks}
+VARIANTS = {
+    game: {module.variant_name(variant): variant for variant in module.VARIANTS}
+    for game, module in CHECKS.items()
+}
+CHUNK = {"armadora": 50, "armada": 10}  # games between two reports
+Job = tuple[str, str, range, float]  # game, variant, seeds, sample
 
 
 def main() -> int:
     arguments = parse()
-    names = list(NAMES) if "all" in arguments.variant else arguments.variant
-    last = arguments.seed + arguments.games
+    game, last = arguments.game, arguments.seed + arguments.games
     jobs = [
-        (name, range(first, min(first + CHUNK, last)), arguments.sample)
-        for name in names
-        for first in range(arguments.seed, last, CHUNK)
+        (game, name, range(first, min(first + CHUNK[game], last)), arguments.sample)
+        for name in arguments.variant
+        for first in range(arguments.seed, last, CHUNK[game])
     ]
     occurred: Counter[str] = Counter()
     failures: list[str] = []
@@ -56,14 +60,15 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--game", default="armadora", choices=CHECKS)
     parser.add_argument("--games", type=int, default=100, help="games of each variant")
     parser.add_argument(
         "--variant",
         nargs="+",
         default=["all"],
-        choices=["all", *NAMES],
         metavar="NAME",
-        help=f"all, or some of: {', '.join(NAMES)}",
+        help="all, or some of: "
+        + "; ".join(f"{game}: {', '.join(names)}" for game, names in VARIANTS.items()),
     )
     parser.add_argument("--seed", type=int, default=0, help="the first game's seed")
     parser.add_argument(
@@ -73,6 +78,14 @@ def parse() -> argparse.Namespace:
     arguments = parser.parse_args()
     if arguments.games < 1 or arguments.processes < 1 or not 0 <= arguments.sample <= 1:
         parser.error("--games and --processes are at least 1, --sample is from 0 to 1")
+    names = list(VARIANTS[arguments.game])
+    if "all" in arguments.variant:
+        arguments.variant = names
+    if unknown := set(arguments.variant).difference(names):
+        parser.error(
+            f"{arguments.game} has no variant {', '.join(sorted(unknown))}; "
+            f"it has {', '.join(names)}"
+        )
     return arguments
 
 
@@ -89,11 +102,11 @@ def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str
 
 def run(job: Job) -> tuple[Counter[str], str]:
     """Check the games of a job, up to the first that fails."""
-    name, seeds, sample = job
+    game, name, seeds, sample = job
     try:
-        return check_random_games(NAMES[name], seeds, sample), ""
+        return CHECKS[game].check_random_games(VARIANTS[game][name], seeds, sample), ""
     except AssertionError as error:
-        return Counter(), f"{name}: {error}"
+        return Counter(), f"{game} {name}: {error}"
 
 
 def report(done: int, jobs: int, occurred: Counter[str], failures: int, seconds: float) -> None:

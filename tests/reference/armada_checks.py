@@ -416,3 +416,17 @@ def check_games(
         options = variant | {"max_turns": 20 if seed % 3 == 1 else 400}
         occurred += check_game(options, seed, way, decisions, sample)
     return occurred
+
+
+def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> Counter[str]:
+    """One game per seed: of ten, eight from random positions, two whole ones from the deal.
+
+    Of these two one is of random players, one of scripted ones. Positions lead to more of the rules
+    in fewer decisions, thus the most of them.
+    """
+    occurred: Counter[str] = Counter()
+    for seed in seeds:
+        way = {0: "random", 5: "greedy"}.get(seed % 10, "position")
+        decisions = 150 if way == "position" else 100_000
+        occurred += check_games(variant, range(seed, seed + 1), way, decisions, sample)
+    return occurred
