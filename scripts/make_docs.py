@@ -27,9 +27,9 @@ def game_page(name: str) -> str:
         "",
         "## Actions",
         "",
-        f"With everything switched on ({switched_on}) there are {len(full.actions)} actions, in the "
-        f"basic game {len(basic.actions)}: without an option its rows are left out. Ids are the "
-        "same for any number of players.",
+        f"With everything switched on ({switched_on}) there are {len(full.actions)} actions, in "
+        f"the basic game {len(basic.actions)}: without an option its rows are left out. "
+        "Ids are the same for any number of players.",
         "",
         full.actions.markdown(),
         "",

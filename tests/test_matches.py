@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.game import make_game
+from armarl.game import IllegalActionError, make_game
 from armarl.matches import _interval, _standings, play_games, play_match, seatings
 from armarl.players import (
     GreedyPlayer,
@@ -139,9 +139,8 @@ def test_a_seat_s_advantage_does_not_show():
 
     class FirstSeatWins(RandomPlayer):
         def choose(self, states, seats, draws):
-            if seats[0] == 0:
-                return super().choose(states, seats, draws)
-            return np.full(states.size, TWO.actions.id("pass"))
+            chosen = super().choose(states, seats, draws)
+            return np.where(seats == 0, chosen, TWO.actions.id("pass"))
 
     players = [FirstSeatWins(TWO), FirstSeatWins(TWO)]
     returns, _, _ = play_games(TWO, players, np.tile([0, 1], (50, 1)), np.arange(50))
@@ -345,3 +344,14 @@ def test_games_cut_short_are_nobodys_victory():
     for standing in result.standings:
         assert (standing.cut_short, standing.wins, standing.losses) == (4, 0, 0)
         assert (standing.win_rate, standing.reward) == (0, 0)
+
+
+def test_a_player_who_breaks_the_rules_is_named():
+    class Cheat:
+        name = "cheat"
+
+        def choose(self, states, seats, draws):
+            return np.full(states.size, TWO.actions.id("stop"))
+
+    with pytest.raises(IllegalActionError, match=r"'cheat' of seat 0: `stop` is illegal"):
+        play_match(TWO, [Cheat(), "random"], games=2)

@@ -19,13 +19,12 @@ from armarl.faces import (
     ILLEGAL,
     RENDER_MODES,
     GameFace,
-    IllegalActionError,
     deal_number,
     make_face_game,
     observation_box,
     until_reset,
 )
-from armarl.game import Game
+from armarl.game import Game, IllegalActionError
 
 _ILLEGAL_REWARD = -1.0
 

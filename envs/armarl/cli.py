@@ -100,6 +100,10 @@ def _evaluate(options: argparse.Namespace) -> int:
 
     from armarl.matches import play_match
 
+    if options.json and not options.json.resolve().parent.is_dir():
+        raise ValueError(
+            f"there is no folder {options.json.parent} to write {options.json.name} to"
+        )
     game = _game(options, options.players)
     entrants = options.players if len(options.players) > 1 else [*options.players, "random"]
     together = min(len(entrants), len(set(game.sides)))

@@ -20,10 +20,6 @@ RENDER_MODES = ["ansi"]
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
-class IllegalActionError(ValueError):
-    """An action that the rules forbid; the message has its notation and the nearest reason."""
-
-
 class _UntilReset:
     """Stands for an attribute until `reset` sets it; costs nothing from then on."""
 

@@ -24,6 +24,11 @@ from armarl.tables import ActionTable, ObservationTable
 
 GAME_NAMES = ("armadora", "armada")
 
+
+class IllegalActionError(ValueError):
+    """An action that the rules forbid; the message has its notation and the nearest reason."""
+
+
 States = NDArray[np.void]
 State = Any  # one record of such an array: numpy.void
 
@@ -69,7 +74,7 @@ class Game:
     observation: ObservationTable
     rewards: tuple[str, ...]
     max_actions: int
-    blank: State
+    blank: State = field(repr=False)
     _describe: Callable[[Game, State, int | None], dict[str, Any]] = field(repr=False)
     _draw: Callable[[Game, State, int | None], str] = field(repr=False)
     _explain: Callable[[Game, State, int], str] = field(repr=False)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, make_game
-from armarl.players import Player, make_player
+from armarl.players import Player, choose_legally, make_player
 
 DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
 _Z = 1.959964  # 95 % of the normal distribution lie within
@@ -206,7 +206,7 @@ def play_games(
             games = running[movers == number]
             draws = np.array([chance[i].random() for i in games])
             seen = game.concealed(game.taken(states, games), seats[games])
-            actions = players[number].choose(seen, seats[games], draws)
+            actions = choose_legally(players[number], game, seen, seats[games], draws)
             game.loops.apply_batch(states, games, actions)
         lengths[running] += 1
     returns = np.empty((seeds.size, game.players))

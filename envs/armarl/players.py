@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.game import Game, States
+from armarl.game import Game, IllegalActionError, States
 
 
 @runtime_checkable
@@ -37,6 +37,28 @@ class Player(Protocol):
             (batch,) action ids.
         """
         ...
+
+
+def choose_legally(
+    player: Player,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """What `player.choose` says of concealed `states`, after checking it.
+
+    Raises:
+        IllegalActionError: the rules forbid one of the actions, or there is no such action.
+    """
+    actions = np.asarray(player.choose(states, seats, draws), np.int64)
+    inside = (actions >= 0) & (actions < len(game.actions))
+    masks = game.legal_masks(states)
+    legal = inside & (masks[np.arange(states.size), np.where(inside, actions, 0)] == 1)
+    for i in np.flatnonzero(~legal)[:1]:
+        reason = game.explain(states[i], int(actions[i]))
+        raise IllegalActionError(f"the player {player.name!r} of seat {seats[i]}: {reason}")
+    return actions
 
 
 class RandomPlayer:

@@ -17,12 +17,11 @@ from armarl.faces import (
     ILLEGAL,
     RENDER_MODES,
     GameFace,
-    IllegalActionError,
     deal_number,
     make_face_game,
     observation_box,
 )
-from armarl.game import Game
+from armarl.game import Game, IllegalActionError
 from armarl.players import Player, make_player
 
 PlayerSpec = str | Path | Player

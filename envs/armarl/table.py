@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from armarl.game import Game
-from armarl.players import HumanPlayer, Player, make_player
+from armarl.players import HumanPlayer, Player, choose_legally, make_player
 
 
 def play_at_terminal(
@@ -43,7 +43,8 @@ def _play(game: Game, players: list[Player], seat: int, seed: int) -> None:
             break
         mover = int(movers[0])
         seen = game.concealed(states, movers)
-        action = players[mover].choose(seen, movers, np.array([chance.random()]))
+        draws = np.array([chance.random()])
+        action = choose_legally(players[mover], game, seen, movers, draws)
         game.loops.apply_batch(states, np.zeros(1, np.int64), action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")

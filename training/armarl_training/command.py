@@ -47,7 +47,7 @@ def _open(
     config: Path | None, settings: list[str], folder: Path | None, resume: Path | None
 ) -> Run:
     if resume is not None:
-        if config is not None:
+        if config is not None or folder is not None:
             raise ConfigError("a resumed run keeps its configuration: give --resume FOLDER alone")
         return resume_run(resume)
     if config is None:

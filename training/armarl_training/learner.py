@@ -48,6 +48,7 @@ class Run:
         self.game = _make_game(config)
         _check_opponents(config, self.game)
         self.snapshots: list[int] = []  # decisions at which the selves in the pool were taken
+        self._earlier: dict[int, NetworkPlayer] = {}  # by when they were taken
         self.seconds_before = 0.0  # spent by earlier parts of this run
         self.started = time.monotonic()
         torch.set_num_threads(config.threads)
@@ -74,7 +75,10 @@ class Run:
         weights = self.config.opponents
         latest = self._network(policy_tensors(self.model.policy), "latest")
         players: list[Player] = [latest, RandomPlayer(self.game), GreedyPlayer(self.game)]
-        earlier: list[Player] = [self._snapshot(taken) for taken in self.snapshots]
+        for taken in self.snapshots:
+            if taken not in self._earlier:
+                self._earlier[taken] = self._snapshot(taken)
+        earlier: list[Player] = [self._earlier[taken] for taken in self.snapshots]
         shares = [weights.latest, weights.random, weights.greedy]
         if earlier:
             shares += [weights.earlier / len(earlier)] * len(earlier)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from armarl.game import Game
-from armarl.players import Player
+from armarl.players import Player, choose_legally
 
 LEARNER = -1  # in place of a pool slot
 LATEST = 0  # the pool's first slot: the policy as it is now, which also plays the partner's seat
@@ -169,7 +169,8 @@ class SelfPlayVecEnv(VecEnv):
                 games = waiting[movers[waiting] == slot]
                 seen = self.game.concealed(self.game.taken(self.states, games), seats[games])
                 draws = self.rng.random(games.size)
-                actions = self.pool.players[slot].choose(seen, seats[games], draws)
+                opponent = self.pool.players[slot]
+                actions = choose_legally(opponent, self.game, seen, seats[games], draws)
                 self.game.loops.apply_batch(self.states, games, actions)
 
     def _returns(self, games: NDArray[np.int64], illegal: NDArray[np.bool_]) -> NDArray[np.float64]:
