@@ -1,0 +1,106 @@
+"""How games go: lengths, how they end, and who wins, between players of one kind.
+
+    python scripts/game_statistics.py armadora greedy --games 2000 -o players=3
+    python scripts/game_statistics.py armada greedy --games 10000 -o players=4 --turn-lairs
+
+With `--turn-lairs` (Armada) the games are spread over the four charts in which each lair's place on
+the board goes to each colour in turn, so that a place's luck can be told from the play order's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.cli import _options
+from armarl.game import Game, make_game
+from armarl.matches import play_games
+from armarl.players import make_player
+
+AT_ONCE = 250
+
+
+def turned_charts() -> list[dict[str, Any]]:
+    """Our chart with its four lairs' places given to the colours in each rotation."""
+    from armarl.armada.chart import COLOURS, load_chart
+
+    charts = []
+    for turn in range(len(COLOURS)):
+        chart = load_chart().as_dict()
+        for territory in chart["territories"]:
+            if territory["lair"] in COLOURS:
+                place = COLOURS.index(territory["lair"])
+                territory["lair"] = COLOURS[(place + turn) % len(COLOURS)]
+        charts.append(chart)
+    return charts
+
+
+def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], ...]:
+    """Returns (games, seats), lengths, and which games were cut short."""
+    parts = []
+    for first in range(0, games, AT_ONCE):
+        seeds = np.arange(seed + first, seed + min(first + AT_ONCE, games))
+        seats = np.zeros((seeds.size, game.players), np.int64)
+        parts.append(play_games(game, [make_player(player, game)], seats, seeds))
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+
+def share(wins: int, games: int) -> str:
+    """A part of the games, with its 95 % interval."""
+    rate = wins / games
+    half = 1.96 * math.sqrt(rate * (1 - rate) / games)
+    return f"{100 * rate:.1f} % ({100 * (rate - half):.1f} to {100 * (rate + half):.1f} %)"
+
+
+def report(title: str, won: NDArray[np.int64]) -> None:
+    """Wins by category, with intervals, and the chi-square statistic against equal chances."""
+    expected = won.sum() / won.size
+    chi_square = float(((won - expected) ** 2 / expected).sum())
+    print(f"wins by {title} (of {won.sum()} won games):")
+    for number, wins in enumerate(won):
+        print(f"  {number}: {wins}, {share(int(wins), int(won.sum()))}")
+    print(f"  chi-square against equal chances {chi_square:.1f}, {won.size - 1} degrees of freedom")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("game")
+    parser.add_argument("player", help="random, greedy, or a saved policy's path")
+    parser.add_argument("--games", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--turn-lairs", action="store_true")
+    parser.add_argument("-o", "--option", action="append", default=[], metavar="name=value")
+    arguments = parser.parse_args()
+    options = _options(arguments.option)
+    charts = turned_charts() if arguments.turn_lairs else [None]
+    variants = [{**options, "chart": chart} if chart else options for chart in charts]
+
+    by_seat: Any = 0
+    by_place: Any = 0
+    lengths, cut_short = [], 0
+    for turn, variant in enumerate(variants):
+        game = make_game(arguments.game, **variant)
+        games = arguments.games // len(variants)
+        returns, length, cut = play(game, arguments.player, games, arguments.seed)
+        won = (returns > 1 - 1e-9).sum(axis=0)
+        by_seat = by_seat + won
+        by_place = by_place + np.roll(won, -turn)  # seat `place + turn` sits at that place
+        lengths.append(length)
+        cut_short += int(cut.sum())
+
+    all_lengths = np.concatenate(lengths)
+    quartiles = np.percentile(all_lengths, [0, 5, 25, 50, 75, 95, 100]).astype(int)
+    print(f"{arguments.game} {options}, {arguments.player}: {all_lengths.size} games")
+    print(f"decisions a game, least, 5 %, quartiles, 95 %, most: {quartiles.tolist()}")
+    print(f"cut short: {share(cut_short, all_lengths.size)}")
+    report("seat, in play order", by_seat)
+    if arguments.turn_lairs:
+        report("place on the board", by_place)
+
+
+if __name__ == "__main__":
+    main()
