@@ -1,6 +1,7 @@
 """The PettingZoo face: its contract, PettingZoo's own checkers, and the standard wrapper stack."""
 
 import copy
+import json
 import pickle
 import warnings
 
@@ -17,7 +18,7 @@ from pettingzoo.utils.wrappers import (
 from armarl import armada_v0, armadora_v0
 from armarl.aec import RawAECEnv
 from armarl.armada.chart import Chart, ChartError, load_chart
-from armarl.faces import IllegalActionError
+from armarl.game import IllegalActionError
 from armarl.players import GreedyPlayer
 from variants import every_game, every_rich_game, every_variant
 
@@ -225,7 +226,7 @@ def test_same_deal_as_the_game_itself(variant):
 def test_copies_in_mid_game(variant, face):
     env, rng = variant.aec(face), np.random.default_rng(2)
     env.reset(seed=3)
-    play_randomly(env, rng, most=15)
+    play_randomly(env, rng, most=variant.midgame)
     loaded = variant.aec(face)
     loaded.load_state(env.state_bytes())
     copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env)), loaded]
@@ -313,6 +314,20 @@ def test_the_chart_is_an_attribute(face):
     assert again.chart.as_dict() == chart.as_dict() == load_chart().as_dict()
     assert again.game.observation.hash == env.unwrapped.game.observation.hash
     assert not hasattr(armadora_v0.env(), "chart")
+
+
+def test_another_chart_goes_with_the_game():
+    renamed = json.loads(json.dumps(load_chart().as_dict()).replace('"s1"', '"bay"'))
+    env, standard = armada_v0.env(chart=renamed), armada_v0.env()
+    for each in (env, standard):
+        each.reset(seed=0)
+    assert "bay" in env.chart.places
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert twin.chart.as_dict() == renamed
+        assert everything(twin) == everything(env)
+    assert env.game.actions.hash != standard.game.actions.hash
+    with pytest.raises(ValueError, match="no saved game of this environment"):
+        env.load_state(standard.state_bytes())
 
 
 # --- errors, as a new user meets them ------------------------------------------------------------

@@ -15,8 +15,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from armarl.armada.chart import Chart, ChartError, load_chart
-from armarl.faces import IllegalActionError
-from armarl.game import make_game
+from armarl.game import IllegalActionError, make_game
 from armarl.seat_env import SeatEnv
 from variants import every_game, every_rich_game, every_variant
 
@@ -131,7 +130,7 @@ def test_a_seed_repeats_everything(variant):
 def test_copies_in_mid_episode(variant):
     env, rng = variant.seat_env(opponents="greedy"), np.random.default_rng(2)
     env.reset(seed=8)
-    for _ in range(3):
+    for _ in range(variant.midgame // 4):
         env.step(random_action(env, rng))
     twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
     actions, given, over = [], [], False

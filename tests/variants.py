@@ -21,6 +21,11 @@ class Variant:
     game: str
     options: Mapping[str, Any]
 
+    @property
+    def midgame(self) -> int:
+        """Decisions after which a game is under way: Armada has a preliminary turn first."""
+        return {"armadora": 15, "armada": 60}[self.game]
+
     def make(self) -> Game:
         return make_game(self.game, **self.options)
 
