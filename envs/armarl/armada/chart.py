@@ -74,6 +74,8 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
         return _read_mapping(source).checked()
     if isinstance(source, str) and "\n" in source:
         return _read_text(source).checked()
+    if not isinstance(source, str | Path):
+        raise ChartError(f"a chart is a file, its text or a mapping, not {source!r}")
     path = Path(source)
     text = path.read_text(encoding="utf-8")
     try:

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from armarl.armadora import rules
+from armarl.armadora import knowledge, rules, scoring, state
 from armarl.armadora.actions import ADVANCED_ACTIONS, BASE_ACTIONS
 from armarl.armadora.describe import describe
 from armarl.armadora.drawing import draw
@@ -23,9 +23,9 @@ VERBS = {
     "status": rules.status,
     "to_move": rules.to_move,
     "observe": observe,
-    "returns": rules.returns,
-    "conceal": rules.conceal,
-    "determinise": rules.determinise,
+    "returns": scoring.returns,
+    "conceal": knowledge.conceal,
+    "determinise": knowledge.determinise,
     "greedy": greedy,
 }
 
@@ -51,7 +51,7 @@ def make(players: int = 2, advanced: bool = False, peek: bool = True) -> Game:
 
 @cache
 def _make(players: int, advanced: bool, peek: bool) -> Game:
-    blank = np.zeros((), rules.STATE)
+    blank = np.zeros((), state.STATE)
     blank["players"], blank["advanced"], blank["peek"] = players, advanced, peek
     return Game(
         name="armadora",
@@ -61,7 +61,7 @@ def _make(players: int, advanced: bool, peek: bool) -> Game:
         sides=tuple(seat % (2 if players == 4 else players) for seat in range(players)),
         actions=ADVANCED_ACTIONS if advanced else BASE_ACTIONS,
         observation=observation_table(players, advanced),
-        rewards=rules.REWARD_NAMES,
+        rewards=scoring.REWARD_NAMES,
         max_actions=_longest_game(players, advanced),
         blank=blank[()],
         _describe=describe,
@@ -72,6 +72,6 @@ def _make(players: int, advanced: bool, peek: bool) -> Game:
 
 def _longest_game(players: int, advanced: bool) -> int:
     """Every palisade by itself and stopped after, every Warrior, every token, every pass."""
-    tokens = int(rules.POWERS.sum()) + players if advanced else 0
-    warriors = players * int(rules.WARRIORS[players].sum())
-    return 2 * rules.PALISADES + warriors + tokens + players
+    tokens = int(state.POWERS.sum()) + players if advanced else 0
+    warriors = players * int(state.WARRIORS[players].sum())
+    return 2 * state.PALISADES + warriors + tokens + players

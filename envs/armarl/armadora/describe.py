@@ -16,7 +16,12 @@ from armarl.armadora.board import (
     SQUARE_NAMES,
     SQUARES,
 )
-from armarl.armadora.rules import CHARACTER_NAMES, OVER, STAGE_NAMES, winners
+from armarl.armadora.scoring import winners
+from armarl.armadora.state import (
+    CHARACTER_NAMES,
+    OVER,
+    STAGE_NAMES,
+)
 
 if TYPE_CHECKING:
     from armarl.game import Game, State

@@ -8,7 +8,7 @@ import numpy as np
 
 from armarl.armadora.board import COLUMNS, MINE_SQUARES, ROWS
 from armarl.armadora.describe import describe, squares_of
-from armarl.armadora.rules import OVER
+from armarl.armadora.state import OVER
 
 if TYPE_CHECKING:
     from armarl.game import Game, State

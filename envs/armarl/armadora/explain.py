@@ -17,7 +17,7 @@ from armarl.armadora.actions import (
     STOP,
 )
 from armarl.armadora.board import LINE_EAST, LINE_NAMES, LINE_SOUTH, SITE_NAMES, SITE_SQUARES, SITES
-from armarl.armadora.rules import (
+from armarl.armadora.state import (
     AFTER_POWER,
     CHARACTER_NAMES,
     ELF_CHARACTER,

@@ -32,14 +32,14 @@ from armarl.armadora.judgement import (
     worth_with_palisade,
     worth_with_points,
 )
-from armarl.armadora.rules import (
+from armarl.armadora.knowledge import known_squares
+from armarl.armadora.rules import legal
+from armarl.armadora.state import (
     ELF_CHARACTER,
     GOBLIN_CHARACTER,
     ORC_CHARACTER,
     SECOND_PALISADE,
     TURN,
-    known_squares,
-    legal,
     side_of,
 )
 from armarl.compiled import kernel

@@ -26,7 +26,14 @@ from armarl.armadora.board import (
     SMALLEST_TERRITORY,
     SQUARES,
 )
-from armarl.armadora.rules import all_warriors, count, has_gold, side_count, territory, unseen
+from armarl.armadora.knowledge import unseen
+from armarl.armadora.state import (
+    all_warriors,
+    count,
+    has_gold,
+    side_count,
+    territory,
+)
 from armarl.compiled import kernel
 
 # Tuned by matches between versions of this player, 200 to 400 games for each value tried.

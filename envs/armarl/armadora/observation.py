@@ -20,16 +20,16 @@ from armarl.armadora.board import (
     SITES,
     SQUARES,
 )
-from armarl.armadora.rules import (
+from armarl.armadora.knowledge import known_squares
+from armarl.armadora.scoring import player_points_in
+from armarl.armadora.state import (
     OVER,
     PALISADES,
     STAGE_NAMES,
     WARRIORS,
     count,
     gold_in,
-    known_squares,
     lowest,
-    player_points_in,
     territory,
 )
 from armarl.compiled import kernel

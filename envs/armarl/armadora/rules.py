@@ -1,8 +1,7 @@
-"""The rules of Armadora: the layout of a state, and the verbs of the game.
+"""The rules of Armadora: setup, what is legal, and how a turn goes.
 
-Every function is compiled and works on one record of type `STATE`, which holds everything: the
-board, the hidden hands, the options of the variant and the random generator. The numbers `ARM-n`
-are those of the rules page. Sets of squares are int64 bit words (see `board`).
+Every function is compiled and works on one record of type `STATE`; `state` has its layout,
+`scoring` the end of the game and `knowledge` what each seat knows.
 """
 
 from __future__ import annotations
@@ -25,79 +24,38 @@ from armarl.armadora.board import (
     ALL_EAST,
     ALL_SITES,
     ALL_SOUTH,
-    COLUMNS,
     LINE_EAST,
     LINE_SOUTH,
     LINES,
-    MINE_SQUARES,
     MINES,
     SET_EAST,
     SET_SOUTH,
     SETS_AT_LINE,
     SITE_SQUARES,
     SITES,
-    SQUARES,
+)
+from armarl.armadora.scoring import score
+from armarl.armadora.state import (
+    AFTER_POWER,
+    ELF_CHARACTER,
+    GOBLIN_CHARACTER,
+    MAGE_CHARACTER,
+    MAX_PLAYERS,
+    ORC_CHARACTER,
+    OVER,
+    PALISADES,
+    PILES,
+    POWERS,
+    SECOND_PALISADE,
+    TURN,
+    WARRIORS,
+    all_warriors,
+    lowest,
+    opposing_warriors,
+    territory,
 )
 from armarl.compiled import kernel
-from armarl.randomness import random_below, seed
-
-MAX_PLAYERS = 4
-PALISADES = 35  # ARM-5
-PILES = np.array([3, 4, 4, 5, 5, 6, 6, 7], np.uint8)  # ARM-6
-ALL_GOLD = 40
-# ARM-7: Warriors of value 1 to 5, by number of players.
-WARRIORS = np.array(
-    [[0] * 5, [0] * 5, [11, 2, 1, 1, 1], [7, 2, 1, 1, 0], [5, 1, 1, 1, 0]], np.uint8
-)
-
-# Whose turn it is, and what he may do in it.
-TURN, SECOND_PALISADE, AFTER_POWER, OVER = range(4)
-STAGE_NAMES = ("turn", "second palisade", "after power", "over")
-
-# ARM-21; 0 is a player of the base game.
-ORC_CHARACTER, GOBLIN_CHARACTER, ELF_CHARACTER, MAGE_CHARACTER = range(1, 5)
-CHARACTER_NAMES = ("orc", "goblin", "elf", "mage")
-POWERS = np.array([0, 1, 1, 2, 2], np.uint8)
-
-# Fields of one width stand together, the widest first, so that the record has no gaps.
-STATE = np.dtype(
-    [
-        ("rng", np.uint64),
-        ("east", np.int64),  # palisades on the right side of a square
-        ("south", np.int64),  # palisades below a square
-        ("barred_east", np.int64),  # free lines on which ARM-12 forbids a palisade
-        ("barred_south", np.int64),
-        ("free", np.int64),  # squares without gold and without a Warrior
-        ("face_up", np.int64),
-        ("warriors", np.int64, MAX_PLAYERS),  # squares with a Warrior of each player
-        ("read", np.int64, MAX_PLAYERS),  # squares which each player's Mage has looked at
-        ("value", np.uint8, SQUARES),  # of the Warrior there; 0: none, or hidden from this seat
-        ("arrows", np.uint8, SQUARES),
-        ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement lies there
-        ("gold", np.uint8, MINES),
-        ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # ARM-19, when the game is over, by side
-        ("hand", np.uint8, (MAX_PLAYERS, VALUES)),  # Warriors left, by value
-        ("hand_size", np.uint8, MAX_PLAYERS),
-        ("character", np.uint8, MAX_PLAYERS),
-        ("powers", np.uint8, MAX_PLAYERS),
-        ("reinforcements", np.uint8, MAX_PLAYERS),
-        ("passed", np.uint8, MAX_PLAYERS),
-        (
-            "looking_at",
-            np.uint8,
-            MAX_PLAYERS,
-        ),  # 1 + the square read since this player's last action
-        ("palisades_left", np.uint8),
-        ("to_move", np.uint8),
-        ("stage", np.uint8),
-        ("players", np.uint8),
-        ("advanced", np.uint8),
-        ("peek", np.uint8),
-        ("spare", np.uint8, 6),  # up to a whole word: copies leave bytes outside fields to chance
-    ],
-    align=True,
-)
-
+from armarl.randomness import random_below
 
 # --- setup ---------------------------------------------------------------------------------------
 
@@ -147,85 +105,6 @@ def _deal_characters(s):
             s.character[player] = 0
         s.powers[player] = POWERS[s.character[player]]
         s.reinforcements[player] = player < s.players
-
-
-# --- sets of squares -----------------------------------------------------------------------------
-
-
-@kernel
-def count(squares):
-    """The number of squares in a set."""
-    squares -= (squares >> 1) & 0x5555555555
-    squares = (squares & 0x3333333333) + ((squares >> 2) & 0x3333333333)
-    squares = (squares + (squares >> 4)) & 0x0F0F0F0F0F
-    squares += squares >> 8
-    return (squares + (squares >> 16) + (squares >> 32)) & 0x3F
-
-
-@kernel
-def lowest(squares):
-    """The first square of a set that is not empty."""
-    return count((squares & -squares) - 1)
-
-
-@kernel
-def territory(s, squares):
-    """ARM-4: all squares connected to `squares` through lines without a palisade."""
-    east = ALL_EAST & ~s.east
-    south = ALL_SOUTH & ~s.south
-    while True:
-        grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
-        grown |= ((grown & south) << COLUMNS) | ((grown >> COLUMNS) & south)
-        if grown == squares:
-            return squares
-        squares = grown
-
-
-@kernel
-def has_gold(squares, mine):
-    """Whether a set of squares holds this mine."""
-    return (squares >> MINE_SQUARES[mine]) & 1
-
-
-@kernel
-def gold_in(s, squares):
-    """The gold on the mines of a set of squares."""
-    gold = 0
-    for mine in range(MINES):
-        if has_gold(squares, mine):
-            gold += s.gold[mine]
-    return gold
-
-
-@kernel
-def all_warriors(s):
-    """The squares with a Warrior of anybody."""
-    return ALL_SITES & ~s.free
-
-
-# --- sides ---------------------------------------------------------------------------------------
-
-
-@kernel
-def side_count(s):
-    """ARM-9: the number of sides: players, or the two teams of four players."""
-    return 2 if s.players == 4 else s.players
-
-
-@kernel
-def side_of(s, player):
-    """ARM-9: with four players seats 0 and 2 are a team, and 1 and 3."""
-    return player % side_count(s)
-
-
-@kernel
-def opposing_warriors(s, player):
-    """The squares with a Warrior that is neither the player's nor his partner's."""
-    squares = 0
-    for other in range(s.players):
-        if side_of(s, other) != side_of(s, player):
-            squares |= s.warriors[other]
-    return squares
 
 
 # --- what is legal -------------------------------------------------------------------------------
@@ -456,10 +335,7 @@ def _end_turn(s):
             s.to_move = player
             return
     s.stage = OVER
-    _score(s)
-
-
-# --- the end -------------------------------------------------------------------------------------
+    score(s)
 
 
 @kernel
@@ -472,226 +348,3 @@ def status(s):
 def to_move(s):
     """The seat that decides next."""
     return np.int64(s.to_move)
-
-
-@kernel
-def points(s, square):
-    """ARM-30: what the Warrior on a square is worth."""
-    worth = np.int64(s.value[square]) - s.arrows[square] + (s.reinforced[square] > 0)
-    return max(worth, 0)
-
-
-@kernel
-def points_in(s, side, squares):
-    """ARM-16: the points of a side in a territory."""
-    total = 0
-    for player in range(side, s.players, side_count(s)):
-        total += player_points_in(s, player, squares)
-    return total
-
-
-@kernel
-def player_points_in(s, player, squares):
-    """The points of a player's own Warriors on a set of squares."""
-    total = 0
-    held = s.warriors[player] & squares
-    while held:
-        total += points(s, lowest(held))
-        held &= held - 1
-    return total
-
-
-@kernel
-def _tie_breaker(s, squares):
-    """ARM-29: the side whose player put a reinforcement in this territory, or -1."""
-    held = squares & all_warriors(s)
-    while held:
-        if s.reinforced[lowest(held)]:
-            return side_of(s, s.reinforced[lowest(held)] - 1)
-        held &= held - 1
-    return -1
-
-
-@kernel
-def share_of(s, side, squares):
-    """ARM-16 to ARM-18, ARM-29: the gold that a side takes from a territory."""
-    own = points_in(s, side, squares)
-    if own == 0:
-        return 0
-    tied = 0
-    breaker = _tie_breaker(s, squares)
-    breaker_tied = False
-    for other in range(side_count(s)):
-        theirs = points_in(s, other, squares)
-        if theirs > own:
-            return 0
-        if theirs == own:
-            tied += 1
-            breaker_tied = breaker_tied or other == breaker
-    if tied > 1 and breaker_tied:
-        return gold_in(s, squares) if side == breaker else 0
-    return gold_in(s, squares) // tied
-
-
-@kernel
-def _score(s):
-    """ARM-19: each side's piles, one per territory, kept at the first mine of the territory."""
-    s.piles[:, :] = 0
-    scored = 0
-    for mine in range(MINES):
-        if not has_gold(scored, mine):
-            squares = territory(s, 1 << MINE_SQUARES[mine])
-            scored |= squares
-            for side in range(side_count(s)):
-                s.piles[side, mine] = share_of(s, side, squares)
-
-
-@kernel
-def gold_of(s, side):
-    """ARM-16: all the gold of a side in a finished game."""
-    gold = 0
-    for mine in range(MINES):
-        gold += s.piles[side, mine]
-    return gold
-
-
-@kernel
-def _rank_key(s, side):
-    """ARM-19: a number that orders sides by gold, then by their piles from largest to smallest.
-
-    Its digits, of 6 bits, are the total and the eight piles, all of them at most 40.
-    """
-    key, missing = gold_of(s, side), MINES
-    for size in range(ALL_GOLD, 0, -1):
-        for mine in range(MINES):
-            if s.piles[side, mine] == size:
-                key = (key << 6) | size
-                missing -= 1
-    return key << (6 * missing)
-
-
-@kernel
-def winners(s):
-    """ARM-19, ARM-20: the winning sides of a finished game, as bits of an integer."""
-    best, sides = -1, 0
-    for side in range(side_count(s)):
-        key = _rank_key(s, side)
-        if key > best:
-            best, sides = key, 0
-        if key == best:
-            sides |= 1 << side
-    return sides
-
-
-WIN_REWARD, GOLD_REWARD = range(2)
-REWARD_NAMES = ("win", "gold")
-
-
-@kernel
-def returns(s, kind, out):
-    """Write each player's return of a finished game into `out`, float64 of shape (players,).
-
-    "win": every side stakes 1 / (sides - 1), and the winners share the stakes. A sole winner gets
-    +1, a loser -1 / (sides - 1), so -1 with two sides; a draw of all gives 0. "gold": a side's gold
-    less the mean of the other sides', over 40. The returns of the sides add up to 0.
-    """
-    sides = side_count(s)
-    won = winners(s)
-    total = 0
-    for side in range(sides):
-        total += gold_of(s, side)
-    for player in range(s.players):
-        side = side_of(s, player)
-        if kind == GOLD_REWARD:
-            own = gold_of(s, side)
-            out[player] = (own - (total - own) / (sides - 1)) / ALL_GOLD
-        else:
-            out[player] = (sides / count(won) * ((won >> side) & 1) - 1) / (sides - 1)
-
-
-# --- who knows what ------------------------------------------------------------------------------
-
-
-@kernel
-def known_squares(s, seat):
-    """ARM-31 to ARM-33: the squares whose Warrior's value a seat is shown.
-
-    Without `peek` what the Mage reads is shown until the player acts again, and not afterwards.
-    """
-    squares = s.face_up
-    if s.peek:
-        squares |= s.warriors[seat] | s.read[seat]
-    if s.looking_at[seat] > 0:
-        squares |= 1 << np.int64(s.looking_at[seat] - 1)
-    return squares
-
-
-@kernel
-def conceal(s, seat):
-    """Take out of `s` what a seat is not shown: hidden values become 0, and other hands empty."""
-    hidden = all_warriors(s) & ~known_squares(s, seat)
-    while hidden:
-        s.value[lowest(hidden)] = 0
-        hidden &= hidden - 1
-    for player in range(s.players):
-        if player != seat:
-            s.hand[player, :] = 0
-    s.rng = 0
-
-
-@kernel
-def unseen(s, player, v, known):
-    """Warriors of value v + 1 that a player had and that are not among the `known` squares."""
-    n = np.int64(WARRIORS[s.players, v])
-    held = s.warriors[player] & known
-    while held:
-        n -= s.value[lowest(held)] == v + 1
-        held &= held - 1
-    return n
-
-
-@kernel
-def determinise(s, seat, number):
-    """Replace all that a seat is not shown by a random deal that agrees with what it is shown.
-
-    Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
-    """
-    seed(s, number)
-    known = known_squares(s, seat)
-    hidden = all_warriors(s) & ~known
-    for player in range(s.players):
-        if player != seat:
-            for v in range(VALUES):
-                s.hand[player, v] = unseen(s, player, v, known)
-            _deal_hidden(s, player, s.hand[player], hidden)
-    if s.warriors[seat] & hidden:
-        _deal_own_hidden(s, seat, known, hidden)
-
-
-@kernel
-def _deal_hidden(s, player, pool, hidden):
-    """Put Warriors drawn from `pool`, counts by value, on a player's hidden squares."""
-    total = 0
-    for v in range(VALUES):
-        total += pool[v]
-    for square in range(SQUARES):
-        if (s.warriors[player] & hidden) >> square & 1:
-            draw = random_below(s, total)
-            v = 0
-            while draw >= pool[v]:
-                draw -= pool[v]
-                v += 1
-            pool[v] -= 1
-            total -= 1
-            s.value[square] = v + 1
-
-
-@kernel
-def _deal_own_hidden(s, seat, known, hidden):
-    """Without `peek` the seat knows its hand, but is not shown where its other Warriors lie."""
-    hand = s.hand[seat]
-    for v in range(VALUES):  # the hand becomes the pool of what lies hidden, which is used up
-        hand[v] = unseen(s, seat, v, known) - hand[v]
-    _deal_hidden(s, seat, hand, hidden)
-    for v in range(VALUES):
-        hand[v] = unseen(s, seat, v, known | hidden)

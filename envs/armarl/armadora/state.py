@@ -1,0 +1,158 @@
+"""The layout of a state of Armadora, and what the rules say of squares and sides.
+
+A state is one record of type `STATE`, which holds everything: the board, the hidden hands, the
+options of the variant and the random generator. The numbers `ARM-n` are those of the rules page.
+Sets of squares are int64 bit words (see `board`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.armadora.actions import VALUES
+from armarl.armadora.board import (
+    ALL_EAST,
+    ALL_SITES,
+    ALL_SOUTH,
+    COLUMNS,
+    MINE_SQUARES,
+    MINES,
+    SQUARES,
+)
+from armarl.compiled import kernel
+
+MAX_PLAYERS = 4
+PALISADES = 35  # ARM-5
+PILES = np.array([3, 4, 4, 5, 5, 6, 6, 7], np.uint8)  # ARM-6
+ALL_GOLD = 40
+# ARM-7: Warriors of value 1 to 5, by number of players.
+WARRIORS = np.array(
+    [[0] * 5, [0] * 5, [11, 2, 1, 1, 1], [7, 2, 1, 1, 0], [5, 1, 1, 1, 0]], np.uint8
+)
+
+# Whose turn it is, and what he may do in it.
+TURN, SECOND_PALISADE, AFTER_POWER, OVER = range(4)
+STAGE_NAMES = ("turn", "second palisade", "after power", "over")
+
+# ARM-21; 0 is a player of the base game.
+ORC_CHARACTER, GOBLIN_CHARACTER, ELF_CHARACTER, MAGE_CHARACTER = range(1, 5)
+CHARACTER_NAMES = ("orc", "goblin", "elf", "mage")
+POWERS = np.array([0, 1, 1, 2, 2], np.uint8)
+
+# Fields of one width stand together, the widest first, so that the record has no gaps.
+STATE = np.dtype(
+    [
+        ("rng", np.uint64),
+        ("east", np.int64),  # palisades on the right side of a square
+        ("south", np.int64),  # palisades below a square
+        ("barred_east", np.int64),  # free lines on which ARM-12 forbids a palisade
+        ("barred_south", np.int64),
+        ("free", np.int64),  # squares without gold and without a Warrior
+        ("face_up", np.int64),
+        ("warriors", np.int64, MAX_PLAYERS),  # squares with a Warrior of each player
+        ("read", np.int64, MAX_PLAYERS),  # squares which each player's Mage has looked at
+        ("value", np.uint8, SQUARES),  # of the Warrior there; 0: none, or hidden from this seat
+        ("arrows", np.uint8, SQUARES),
+        ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement lies there
+        ("gold", np.uint8, MINES),
+        ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # ARM-19, when the game is over, by side
+        ("hand", np.uint8, (MAX_PLAYERS, VALUES)),  # Warriors left, by value
+        ("hand_size", np.uint8, MAX_PLAYERS),
+        ("character", np.uint8, MAX_PLAYERS),
+        ("powers", np.uint8, MAX_PLAYERS),
+        ("reinforcements", np.uint8, MAX_PLAYERS),
+        ("passed", np.uint8, MAX_PLAYERS),
+        (
+            "looking_at",
+            np.uint8,
+            MAX_PLAYERS,
+        ),  # 1 + the square read since this player's last action
+        ("palisades_left", np.uint8),
+        ("to_move", np.uint8),
+        ("stage", np.uint8),
+        ("players", np.uint8),
+        ("advanced", np.uint8),
+        ("peek", np.uint8),
+        ("spare", np.uint8, 6),  # up to a whole word: copies leave bytes outside fields to chance
+    ],
+    align=True,
+)
+
+
+# --- sets of squares -----------------------------------------------------------------------------
+
+
+@kernel
+def count(squares):
+    """The number of squares in a set."""
+    squares -= (squares >> 1) & 0x5555555555
+    squares = (squares & 0x3333333333) + ((squares >> 2) & 0x3333333333)
+    squares = (squares + (squares >> 4)) & 0x0F0F0F0F0F
+    squares += squares >> 8
+    return (squares + (squares >> 16) + (squares >> 32)) & 0x3F
+
+
+@kernel
+def lowest(squares):
+    """The first square of a set that is not empty."""
+    return count((squares & -squares) - 1)
+
+
+@kernel
+def territory(s, squares):
+    """ARM-4: all squares connected to `squares` through lines without a palisade."""
+    east = ALL_EAST & ~s.east
+    south = ALL_SOUTH & ~s.south
+    while True:
+        grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
+        grown |= ((grown & south) << COLUMNS) | ((grown >> COLUMNS) & south)
+        if grown == squares:
+            return squares
+        squares = grown
+
+
+@kernel
+def has_gold(squares, mine):
+    """Whether a set of squares holds this mine."""
+    return (squares >> MINE_SQUARES[mine]) & 1
+
+
+@kernel
+def gold_in(s, squares):
+    """The gold on the mines of a set of squares."""
+    gold = 0
+    for mine in range(MINES):
+        if has_gold(squares, mine):
+            gold += s.gold[mine]
+    return gold
+
+
+@kernel
+def all_warriors(s):
+    """The squares with a Warrior of anybody."""
+    return ALL_SITES & ~s.free
+
+
+# --- sides ---------------------------------------------------------------------------------------
+
+
+@kernel
+def side_count(s):
+    """ARM-9: the number of sides: players, or the two teams of four players."""
+    return 2 if s.players == 4 else s.players
+
+
+@kernel
+def side_of(s, player):
+    """ARM-9: with four players seats 0 and 2 are a team, and 1 and 3."""
+    return player % side_count(s)
+
+
+@kernel
+def opposing_warriors(s, player):
+    """The squares with a Warrior that is neither the player's nor his partner's."""
+    squares = 0
+    for other in range(s.players):
+        if side_of(s, other) != side_of(s, player):
+            squares |= s.warriors[other]
+    return squares
