@@ -377,6 +377,13 @@ def test_a_broken_chart(case, face):
         getattr(armada_v0, face)(chart=chart)
 
 
+def test_no_chart():
+    with pytest.raises(ChartError, match="a chart is a file, its text or a mapping, not 5"):
+        armada_v0.env(chart=5)
+    with pytest.raises(FileNotFoundError, match=r"no-such\.txt"):
+        armada_v0.env(chart="no-such.txt")
+
+
 @pytest.mark.parametrize("max_turns", [0, -1, 2.5, True, None, 10**7])
 def test_a_wrong_length(max_turns):
     with pytest.raises(ValueError, match="max_turns must be a whole number from 1 to"):

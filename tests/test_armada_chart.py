@@ -444,7 +444,7 @@ def test_the_drawing_shows_the_pieces() -> None:
 
 
 def test_the_text_shows_every_place_and_the_pieces() -> None:
-    game = SimpleNamespace(board=CHART, describe=lambda state, seat: view())
+    game = SimpleNamespace(attributes={"chart": CHART}, describe=lambda state, seat: view())
     text = draw(game, None, 0)
     for name in CHART.places:
         assert re.search(rf"(?<![A-Z0-9a-z]){name}(?![0-9])", text), name
@@ -460,7 +460,8 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "green's turn (player 0): 6 coups",
     ):
         assert line in text
-    without_map = SimpleNamespace(board=load_chart(CHART.as_dict()), describe=game.describe)
+    unmapped = {"chart": load_chart(CHART.as_dict())}
+    without_map = SimpleNamespace(attributes=unmapped, describe=game.describe)
     assert draw(without_map, None, 0) in text
 
 
