@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+PAGES = (ROOT / "README.md", ROOT / "docs" / "environments.md")
+EXAMPLES = re.findall(
+    r"```python\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), re.DOTALL
+)
 
 
 @pytest.fixture(scope="module")
