@@ -470,3 +470,10 @@ def test_a_chart_without_a_map_cannot_be_drawn() -> None:
     assert isinstance(chart, Chart)
     with pytest.raises(ValueError, match="no map to draw"):
         draw_svg(chart)
+
+
+def test_a_chart_file_that_is_no_text(tmp_path):
+    path = tmp_path / "chart.txt"
+    path.write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.raises(ChartError, match="no text file in UTF-8"):
+        load_chart(path)

@@ -95,7 +95,7 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         if not self.made and event.data["dispatcher"].py_func.__module__.startswith("armarl."):
             self.made = True
             print(
-                "armarl: compiling the rules for this machine (once, about 10 to 20 seconds) ...",
+                "armarl: compiling the rules for this machine (once; 10 to 40 seconds) ...",
                 file=sys.stderr,
                 flush=True,
             )

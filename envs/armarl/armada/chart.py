@@ -77,7 +77,10 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
     if not isinstance(source, str | Path):
         raise ChartError(f"a chart is a file, its text or a mapping, not {source!r}")
     path = Path(source)
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ChartError(f"{path} is no text file in UTF-8: {error}") from error
     try:
         draft = _read_json(text) if path.suffix == ".json" else _read_text(text)
         return draft.checked()
