@@ -16,6 +16,7 @@ from armarl.policies import PolicyError, load_policy, read_tensors
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.learner import RunError, resume_run, start_run
+from armarl_training.networks import policy_tensors
 
 ROLLOUT = 256  # decisions between two updates of these runs
 TOTAL = 6 * ROLLOUT
@@ -316,3 +317,31 @@ def test_a_policy_is_no_checkpoint(stopped):
     run.export().replace(stopped / checkpoint.FILE)
     with pytest.raises(PolicyError, match="not written by this version of ArmaRL as"):
         resume_run(stopped)
+
+
+# --- beginning with a saved policy ---------------------------------------------------------------
+
+
+def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
+    path = whole.export()
+    follower = start_run(config(start_from=str(path)), tmp_path / "follower")
+    begun = policy_tensors(follower.model.policy)
+    for name, tensor in load_policy(path).tensors.items():
+        assert np.array_equal(begun[name], tensor)
+    # Killed before its first checkpoint, it still begins there.
+    again = resume_run(tmp_path / "follower")
+    assert np.array_equal(
+        policy_tensors(again.model.policy)["policy.0.bias"], begun["policy.0.bias"]
+    )
+
+
+def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, whole):
+    path = whole.export()
+    for changes, reason in (
+        ({"network": {"widths": [8]}}, "other widths"),
+        ({"options": {"players": 3}}, "made for players 2"),
+        ({"start_from": "nowhere.safetensors"}, "there is no file"),
+    ):
+        with pytest.raises(ConfigError, match=f"start_from: .*{reason}"):
+            start_run(config(**{"start_from": str(path), **changes}), tmp_path / "none")
+        assert not (tmp_path / "none").exists()

@@ -59,15 +59,15 @@ def save_checkpoint(run: Run) -> None:
         ) from error
 
 
-def restore(run: Run) -> None:
-    """Put a run where its checkpoint was taken; without a checkpoint it stays at its start.
+def restore(run: Run) -> bool:
+    """Put a run where its checkpoint was taken; False if there is none, and nothing is changed.
 
     Raises:
         PolicyError: the checkpoint is damaged, or of another game, version or network.
     """
     path = run.folder / FILE
     if not path.exists():
-        return
+        return False
     tensors, progress = read_tensors(path, FORMAT)
     if progress["variant"] != json.loads(json.dumps(run.game.variant)):
         raise PolicyError(f"{path} is of {progress['variant']}, but this is {run.game.variant}")
@@ -102,6 +102,7 @@ def restore(run: Run) -> None:
     kind, *numpy_rest = progress["numpy_chance"]
     np.random.set_state((kind, tensors["chance/numpy"], *numpy_rest))
     torch.set_rng_state(torch.from_numpy(tensors["chance/torch"].copy()))
+    return True
 
 
 def _episode_starts(model: Any, size: int) -> Any:

@@ -91,6 +91,7 @@ class TrainingConfig(_Section):
     environments: Positive = 256
     checkpoint_every_minutes: float = Field(2.0, gt=0)
     threads: Positive = Field(2, description="of torch")
+    start_from: str | None = Field(None, description="a saved policy whose weights to begin with")
     network: NetworkConfig = NetworkConfig()
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
     imitation: ImitationConfig = ImitationConfig()  # type: ignore[call-arg]

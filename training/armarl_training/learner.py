@@ -28,7 +28,7 @@ from armarl.policies import NetworkPlayer, load_policy, save_policy
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.imitation import imitate
-from armarl_training.networks import policy_tensors
+from armarl_training.networks import policy_tensors, set_policy_tensors
 from armarl_training.self_play import OpponentPool, SelfPlayVecEnv
 
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
@@ -123,6 +123,17 @@ class Run:
         save_checkpoint(self)
         return not callback.stopped
 
+    def take_up_policy(self) -> None:
+        """Begin with the weights of the saved policy that the configuration names, if it does."""
+        if self.config.start_from is None:
+            return
+        try:
+            saved = load_policy(self.config.start_from, self.game)
+            set_policy_tensors(self.model.policy, saved.tensors)
+        except (ValueError, FileNotFoundError) as error:
+            raise ConfigError(f"start_from: {error}") from error
+        self.refresh_pool()
+
     def _imitate(self, progress: Progress | None) -> None:
         """The head start; a run that is stopped during it begins it again."""
 
@@ -178,6 +189,7 @@ def start_run(config: TrainingConfig, folder: str | Path) -> Run:
     if (folder / "config.yaml").exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
     run = Run(config, folder)  # first, so that a refused configuration leaves no folder
+    run.take_up_policy()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.yaml").write_text(config.dump(), encoding="utf-8")
     return run
@@ -196,7 +208,8 @@ def resume_run(folder: str | Path) -> Run:
     if not (folder / "config.yaml").exists():
         raise RunError(f"{folder} holds no run: there is no config.yaml in it")
     run = Run(load_config(folder / "config.yaml"), folder)
-    restore(run)
+    if not restore(run):
+        run.take_up_policy()
     return run
 
 
