@@ -150,7 +150,7 @@ def _info(options: argparse.Namespace) -> int:
 
 def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """The game asked for; by default the one that the first saved policy plays."""
-    from armarl.game import make_game
+    from armarl.game import GAME_NAMES, make_game
     from armarl.players import SCRIPTED
     from armarl.policies import policy_game
 
@@ -158,7 +158,7 @@ def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
         for player in players:
             if player not in SCRIPTED and Path(player).exists():
                 return policy_game(player)
-    return make_game(options.game or "armadora", **_options(options.option))
+    return make_game(options.game or GAME_NAMES[0], **_options(options.option))
 
 
 def _options(texts: Sequence[str]) -> dict[str, Any]:

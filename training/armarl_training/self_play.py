@@ -93,7 +93,8 @@ class SelfPlayVecEnv(VecEnv):
         self.lengths += 1
         self._play_opponents()
 
-        ended = (self.game.statuses(self.states)[0] != 0) | illegal
+        statuses = self.game.statuses(self.states)[0]
+        ended = (statuses != 0) | illegal
         over = np.flatnonzero(ended)
         rewards = np.zeros(self.num_envs, np.float32)
         infos: list[dict[str, Any]] = [{}] * self.num_envs
@@ -101,7 +102,8 @@ class SelfPlayVecEnv(VecEnv):
             rewards[over] = self._returns(over, illegal[over])
             final = self.game.views(self.game.taken(self.states, over), self.seats[over])[0]
             for k, i in enumerate(over):
-                infos[i] = self._end(int(i), float(rewards[i]), final[k])
+                cut_short = bool(statuses[i] == 2)
+                infos[i] = self._end(int(i), float(rewards[i]), final[k], cut_short)
             self._start(over)
             self._play_opponents()
         return self.observe(), rewards, ended, infos
@@ -180,13 +182,14 @@ class SelfPlayVecEnv(VecEnv):
         own: NDArray[np.float64] = returns[np.arange(games.size), self.seats[games]]
         return np.where(illegal, -1.0, own)
 
-    def _end(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
+    def _end(
+        self, i: int, reward: float, final: NDArray[np.float32], cut_short: bool
+    ) -> dict[str, Any]:
         """SB3's account of an ended game; also noted by opponent."""
-        truncated = bool(self.game.statuses(self.states[i : i + 1])[0][0] == 2)
         for slot in set(self.opponents[i]) - {LEARNER}:
             self.note(self.pool.players[slot].name, [reward])
         return {
             "terminal_observation": final,
-            "TimeLimit.truncated": truncated,
+            "TimeLimit.truncated": cut_short,
             "episode": {"r": reward, "l": int(self.lengths[i]), "t": 0.0},
         }
