@@ -76,6 +76,7 @@ from armarl.armada.ways import (
     is_own,
     is_partners,
     is_treasure,
+    owns_gold,
     set_goals,
     set_landings,
     set_markets,
@@ -83,6 +84,9 @@ from armarl.armada.ways import (
     spread_costs,
 )
 from armarl.compiled import kernel
+from armarl.randomness import mix
+
+DRAWS = 2.0**53  # how many different draws there are
 
 
 @kernel
@@ -95,18 +99,18 @@ def greedy(s, draw, mask, scratch):
     set_goals(s, colour, cost)
     spread_costs(s, colour, cost)
     set_markets(s, colour, home)
-    if s.reserve[colour] >= HUNGRY:
+    if s.reserve[colour] >= HUNGRY and owns_gold(s, colour):
         spread_costs(s, colour, home)
     if set_landings(s, colour, cost, ferry):
         spread_costs(s, colour, ferry)
-    salt = np.int64(draw * 1048576)
-    best, chosen = np.int64(-(1 << 40)), np.int64(0)
+    lots = np.uint64(draw * DRAWS)
+    best, best_lot, chosen = np.int64(-1000), np.uint64(0), np.int64(0)
     for action in range(mask.size):
         if mask[action]:
             worth = _worth(s, colour, cost, home, ferry, np.int64(action))
-            worth = worth * 1024 + ((action * 40503 + salt * 30011) >> 3) % 1024
-            if worth > best:
-                best, chosen = worth, np.int64(action)
+            lot = mix(lots + np.uint64(action))
+            if worth > best or (worth == best and lot > best_lot):
+                best, best_lot, chosen = worth, lot, np.int64(action)
     return chosen
 
 

@@ -116,6 +116,15 @@ def set_markets(s, colour, home):
 
 
 @kernel
+def owns_gold(s, colour):
+    """Whether any gold lies with a colour, so that a way home is asked for at all."""
+    for place in range(s.places):  # noqa: SIM110 - Numba
+        if s.gold[place] > 0 and is_own(s, place, colour):
+            return True
+    return False
+
+
+@kernel
 def set_landings(s, colour, cost, ferry):
     """Cost 0 where bands wait on a coast for a ship, FAR elsewhere; whether any do."""
     ferry[:] = FAR
@@ -152,10 +161,11 @@ def spread_costs(s, colour, cost):
         changed = False
         for border in range(borders):
             place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
-            through = cost[to] + toll(s, place, to, colour)
-            if through < cost[place]:
-                cost[place] = through
-                changed = True
+            if cost[to] + STEP < cost[place]:  # a toll is a step at least, and slow to work out
+                through = cost[to] + toll(s, place, to, colour)
+                if through < cost[place]:
+                    cost[place] = through
+                    changed = True
 
 
 @kernel
