@@ -35,7 +35,7 @@ def positions(game: Game, apart: int = 9) -> States:
         actions = choices(game, states, rng.random(going.size))
         chance = random.choose(states, seats, rng.random(going.size))
         actions = np.where(rng.random(going.size) < 0.2, chance, actions)
-        game.loops.apply_batch(states, np.arange(going.size), actions)
+        game.apply(states, np.arange(going.size), actions)
     raise AssertionError("the games never end")
 
 

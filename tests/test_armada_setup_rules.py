@@ -54,7 +54,7 @@ def test_ada_7_dice() -> None:
     for text in (f"attack {a} {b}", f"explore {coast}"):
         states = np.repeat(table.match.states, throws)
         states["rng"] = 1000 * np.arange(throws)
-        game.loops.apply_batch(states, np.arange(throws), np.full(throws, game.actions.id(text)))
+        game.apply(states, np.arange(throws), np.full(throws, game.actions.id(text)))
         for state in states:
             thrown.update((die, face) for die, face in game.describe(state)["chance"])
     faces = {

@@ -30,7 +30,7 @@ def random_positions(game: Game, count: int, seed: int) -> States:
         statuses, seats = game.statuses(states)
         going = np.flatnonzero((statuses == 0) & (rng.random(count) < 0.7))
         actions = player.choose(states[going], seats[going], rng.random(going.size))
-        game.loops.apply_batch(states, going, actions)
+        game.apply(states, going, actions)
     return states[game.statuses(states)[0] == 0]
 
 
@@ -74,9 +74,8 @@ def wins(game: Game, games: int) -> int:
         for player, turn in ((greedy, going[is_greedy]), (random, going[~is_greedy])):
             concealed = game.concealed(states[turn], seats[turn])
             actions = player.choose(concealed, seats[turn], rng.random(turn.size))
-            game.loops.apply_batch(states, turn, actions)
-    returns = np.empty((games, game.players))
-    game.loops.returns_batch(states, np.arange(games), game.reward_kind("win"), returns)
+            game.apply(states, turn, actions)
+    returns = game.returns(states, np.arange(games))
     first_seat_of = [game.sides.index(side) for side in greedy_side]
     return int((returns[np.arange(games), first_seat_of] > 0).sum())
 

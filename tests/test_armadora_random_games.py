@@ -149,9 +149,9 @@ def test_a_batch_plays_as_its_games_do_alone(variant):
         going = np.flatnonzero(game.statuses(batch)[0] == 0)
         masks = game.legal_masks(batch)[going]
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
-        game.loops.apply_batch(batch, going, actions)
+        game.apply(batch, going, actions)
         for i, action in zip(going, actions, strict=True):
-            game.loops.apply_batch(alone[i], np.array([0]), np.array([action]))
+            game.apply(alone[i], np.array([0]), np.array([action]))
     assert batch.tobytes() == b"".join(states.tobytes() for states in alone)
 
 
@@ -163,7 +163,7 @@ def _played(game, *texts):
     for text in texts:
         action = game.actions.id(text)
         assert game.legal_masks(states)[0][action], text
-        game.loops.apply_batch(states, np.array([0]), np.array([action]))
+        game.apply(states, np.array([0]), np.array([action]))
     return states
 
 

@@ -1,18 +1,18 @@
 """The wiring of self-play: whose observation, whose decision, whose reward."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 import tiny
 from armarl.game import make_game
+from armarl.loops import LEARNER
 from armarl.players import GreedyPlayer, RandomPlayer
 from armarl.policies import NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.learner import Run
 from armarl_training.networks import policy_tensors
-from armarl_training.self_play import LATEST, LEARNER, OpponentPool, SelfPlayVecEnv
+from armarl_training.self_play import LATEST, OpponentPool, SelfPlayVecEnv
+from reference.seat_game import SeatGame
 
 VARIANTS = [
     {"players": players, "advanced": advanced}
@@ -67,46 +67,36 @@ def random_actions(env, rng):
     return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
 
 
-class Ledger:
-    """The actions of every game in a batch, so that each can be played again by itself.
+class Mirror:
+    """Every game of a batch again, played by itself through the AEC environment.
 
-    It stands between a batch and its compiled loops, where every deal and every action passes.
+    The learner's seats follow from the seed; who the opponents are is read off the batch.
     """
 
-    def __init__(self, env, monkeypatch):
-        self.game, self.env = env.game, env
-        self.records = [None] * env.num_envs  # per game: (its deal, [(seat, action), ...])
-        self.finished = []
-        loops = env.game.loops
-        spies = {"deal_batch": self._deal, "apply_batch": self._apply}
-        self._loops = loops
-        monkeypatch.setitem(env.game.__dict__, "loops", SimpleNamespace(**{**vars(loops), **spies}))
+    def __init__(self, env, seed, reward="win"):
+        self.env = env
+        self.games = [SeatGame(env.game, (), reward) for _ in range(env.num_envs)]
+        for i, game in enumerate(self.games):
+            game.open(seed + i, self._opponents(i))
 
-    def _deal(self, states, games, seeds):
-        for i, seed in zip(games, seeds, strict=True):
-            if self.records[i] is not None:
-                self.finished.append((int(i), *self.records[i]))
-            self.records[i] = (int(seed), [])
-        self._loops.deal_batch(states, games, seeds)
+    def _opponents(self, i):
+        return [self.env.pool.players[slot] for slot in self.env.batch.lineups[i, 1:]]
 
-    def _apply(self, states, games, actions):
-        assert states is self.env.states
-        seats = self.game.statuses(states)[1]
-        for i, action in zip(games, actions, strict=True):
-            self.records[i][1].append((int(seats[i]), int(action)))
-        self._loops.apply_batch(states, games, actions)
+    def answer(self, actions):
+        """Play the learner's actions; (game, number, reward) of every game that ends."""
+        for i, (game, action) in enumerate(zip(self.games, actions, strict=True)):
+            reward = game.answer(int(action))
+            if game.over:
+                yield game, i, reward
 
-    def replayed(self, seed, moves):
-        """The final state of a game, played action by action, each of them checked as legal."""
-        state = np.full(1, self.game.blank)
-        self._loops.deal_batch(state, np.zeros(1, np.int64), np.array([seed]))
-        for seat, action in moves:
-            statuses, seats = self.game.statuses(state)
-            assert (statuses[0], seats[0]) == (0, seat)
-            assert self.game.legal_masks(state)[0][action]
-            self._loops.apply_batch(state, np.zeros(1, np.int64), np.array([action]))
-        assert self.game.statuses(state)[0][0] == 1
-        return state
+    def open(self, i):
+        self.games[i].open(players=self._opponents(i))
+
+    def check(self):
+        states, seats = self.env.batch.states, self.env.batch.seats
+        for i, game in enumerate(self.games):
+            assert states[i].tobytes() == game.state
+            assert seats[i] == game.seat
 
 
 def result_of(game, state, seat):
@@ -124,28 +114,28 @@ def result_of(game, state, seat):
 
 
 @EVERY_VARIANT
-def test_the_learner_gets_its_own_seat_s_return(variant, monkeypatch):
-    """Whoever ends the game, in whatever seat it sits: each game is replayed by itself."""
+def test_the_learner_gets_its_own_seat_s_return(variant):
+    """Whoever ends the game, in whatever seat it sits: each game is played again by itself."""
     game = make_game("armadora", **variant)
-    env, _ = batch(game)
-    ledger, rng = Ledger(env, monkeypatch), np.random.default_rng(1)
-    env.reset()
+    env, _ = batch(game, seed=4)
+    mirror, rng = Mirror(env, 4), np.random.default_rng(1)
     seen = []  # per ended game: seat, reward, whether another seat ended it
     while len(seen) < 150:
-        seats, done = env.seats.copy(), len(ledger.finished)
-        _, rewards, ended, infos = env.step(random_actions(env, rng))
+        mirror.check()
+        actions = random_actions(env, rng)
+        _, rewards, ended, infos = env.step(actions)
         assert not rewards[~ended].any()
-        games = ledger.finished[done:]
-        assert [i for i, *_ in games] == np.flatnonzero(ended).tolist()
-        for i, seed, moves in games:
-            state = ledger.replayed(seed, moves)
-            assert rewards[i] == pytest.approx(result_of(game, state, seats[i]), abs=1e-6)
-            final = game.views(state, seats[i : i + 1])[0][0]
-            assert np.array_equal(infos[i]["terminal_observation"], final)
-            own = [action for seat, action in moves if seat == seats[i]]
-            assert infos[i]["episode"] == {"r": rewards[i], "l": len(own), "t": 0.0}
+        over = list(mirror.answer(actions))
+        assert [i for _, i, _ in over] == np.flatnonzero(ended).tolist()
+        for one, i, reward in over:
+            assert rewards[i] == pytest.approx(reward)
+            state = one.env._states
+            assert rewards[i] == pytest.approx(result_of(game, state, one.seat), abs=1e-6)
+            assert np.array_equal(infos[i]["terminal_observation"], one.seen()[0])
+            assert infos[i]["episode"] == {"r": rewards[i], "l": one.decisions, "t": 0.0}
             assert infos[i]["TimeLimit.truncated"] is False
-            seen.append((int(seats[i]), float(rewards[i]), moves[-1][0] != seats[i]))
+            seen.append((one.seat, float(rewards[i]), one.ended_by_other))
+            mirror.open(i)
     for seat in range(game.players):
         assert any(who == seat for who, _, _ in seen)
     assert any(reward < 0 and by_other for _, reward, by_other in seen)
@@ -161,7 +151,7 @@ def test_a_loss_that_others_bring_about_arrives(players):
     passing = Passing(game)
     losses = 0
     for _ in range(8):
-        actions = passing.choose(env.states, env.seats, np.zeros(SIZE))
+        actions = passing.choose(env.batch.states, env.batch.seats, np.zeros(SIZE))
         _, rewards, ended, _ = env.step(actions)
         if players < 4:  # with four a partner plays on, who may win
             assert (rewards[ended] < 0).all()
@@ -170,21 +160,20 @@ def test_a_loss_that_others_bring_about_arrives(players):
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_gold_is_the_margin_of_the_learner_s_side(players, monkeypatch):
+def test_gold_is_the_margin_of_the_learner_s_side(players):
     game = make_game("armadora", players=players)
     env, _ = batch(game, reward="gold", seed=3)
-    ledger, rng = Ledger(env, monkeypatch), np.random.default_rng(0)
-    env.reset()
+    mirror, rng = Mirror(env, 3, "gold"), np.random.default_rng(0)
     checked = 0
     while checked < 40:
-        seats, done = env.seats.copy(), len(ledger.finished)
-        _, rewards, _, _ = env.step(random_actions(env, rng))
-        for i, seed, moves in ledger.finished[done:]:
-            state = ledger.replayed(seed, moves)
-            gold = game.describe(state[0])["result"]["gold"]
-            others = [gold[side] for side in range(len(gold)) if side != game.sides[seats[i]]]
-            margin = gold[game.sides[seats[i]]] - np.mean(others)
+        actions = random_actions(env, rng)
+        _, rewards, _, _ = env.step(actions)
+        for one, i, _ in mirror.answer(actions):
+            gold = game.describe(one.env._states[0])["result"]["gold"]
+            others = [gold[side] for side in range(len(gold)) if side != game.sides[one.seat]]
+            margin = gold[game.sides[one.seat]] - np.mean(others)
             assert rewards[i] == pytest.approx(margin / 40)
+            mirror.open(i)
             checked += 1
 
 
@@ -196,7 +185,7 @@ def test_an_illegal_action_ends_the_game_with_minus_one(variant):
     wrong = np.array([3, 7])
     for i in wrong:
         actions[i] = np.flatnonzero(env.action_masks()[i] == 0)[0]
-    states, seats = env.states.copy(), env.seats.copy()
+    states, seats = env.batch.states.copy(), env.batch.seats.copy()
     final = game.views(states, seats)[0]
     observations, rewards, ended, infos = env.step(actions)
     assert np.flatnonzero(ended).tolist() == wrong.tolist()
@@ -204,7 +193,7 @@ def test_an_illegal_action_ends_the_game_with_minus_one(variant):
     for i in wrong:
         assert np.array_equal(infos[i]["terminal_observation"], final[i])
         assert env.lengths[i] == 0
-        assert env.states[i] != states[i]
+        assert env.batch.states[i] != states[i]
     assert env.action_masks().any(axis=1).all()
     assert env.observation_space.contains(observations[0])
 
@@ -219,14 +208,14 @@ def test_it_sees_its_own_seat_at_its_own_turn(variant):
     env, observations = batch(game, players=pool)
     rng = np.random.default_rng(2)
     for _ in range(60):
-        statuses, movers = game.statuses(env.states)
+        statuses, movers = game.statuses(env.batch.states)
         assert not statuses.any()
-        assert np.array_equal(movers, env.seats)
-        expected, masks = game.views(env.states, env.seats)
+        assert np.array_equal(movers, env.batch.seats)
+        expected, masks = game.views(env.batch.states, env.batch.seats)
         assert np.array_equal(observations, expected)
         assert observations.dtype == np.float32
         assert np.array_equal(env.action_masks(), masks)
-        assert np.array_equal(env.action_masks(), game.legal_masks(env.states))
+        assert np.array_equal(env.action_masks(), game.legal_masks(env.batch.states))
         assert np.array_equal(np.stack(env.env_method("action_masks")), masks)
         assert masks.any(axis=1).all()
         before = observations.copy()
@@ -244,11 +233,11 @@ def test_after_the_end_a_new_game_begins(variant):
     for _ in range(150):
         _, _, ended, _ = env.step(random_actions(env, rng))
         for i in np.flatnonzero(ended):
-            described = game.describe(env.states[i])
-            assert not described["passed"][env.seats[i]]
-            assert described["hand_sizes"][env.seats[i]] == max(described["hand_sizes"])
+            described = game.describe(env.batch.states[i])
+            assert not described["passed"][env.batch.seats[i]]
+            assert described["hand_sizes"][env.batch.seats[i]] == max(described["hand_sizes"])
             assert env.lengths[i] == 0
-            seen.add(env.states[i].tobytes())
+            seen.add(env.batch.states[i].tobytes())
             assert sum(described["gold"].values()) == 40
     assert len(seen) > 30  # all of them different
 
@@ -258,20 +247,19 @@ def test_the_seats_and_the_opponents_are_drawn_anew():
     game = make_game("armadora", players=4)
     players = [RandomPlayer(game), Passing(game), RandomPlayer(game)]
     env, _ = batch(game, players=players, weights=[0.25, 0.75, 0], size=4000)
-    assert np.bincount(env.seats) / 4000 == pytest.approx([0.25] * 4, abs=0.03)
-    everywhere = np.arange(4000)
-    assert (env.opponents[everywhere, env.seats] == LEARNER).all()
-    assert (env.opponents[everywhere, (env.seats + 2) % 4] == LATEST).all()
-    opposing = env.opponents[everywhere, (env.seats + 1) % 4]
-    assert np.array_equal(opposing, env.opponents[everywhere, (env.seats + 3) % 4])
+    assert np.bincount(env.batch.seats) / 4000 == pytest.approx([0.25] * 4, abs=0.03)
+    lineups = env.batch.lineups
+    assert (lineups[:, 0] == LEARNER).all()
+    assert (lineups[:, 2] == LATEST).all()
+    opposing = lineups[:, 1]
+    assert np.array_equal(opposing, lineups[:, 3])
     assert np.bincount(opposing, minlength=3) / 4000 == pytest.approx([0.25, 0.75, 0], abs=0.03)
 
 
 def test_every_seat_has_its_own_opponent_with_three_players():
     game = make_game("armadora", players=3)
     env, _ = batch(game, size=2000)
-    everywhere = np.arange(2000)
-    left, right = (env.opponents[everywhere, (env.seats + k) % 3] for k in (1, 2))
+    left, right = env.batch.lineups[:, 1], env.batch.lineups[:, 2]
     assert np.mean(left == right) == pytest.approx(0.5, abs=0.05)
     assert np.bincount(left) / 2000 == pytest.approx([0.5, 0.5], abs=0.05)
 
@@ -324,7 +312,7 @@ def mean_margin(game, player, games=400):
     env, _ = batch(game, players=[GreedyPlayer(game)], seed=7, reward="gold", size=100)
     rng, margins = np.random.default_rng(7), []
     while len(margins) < games:
-        actions = player.choose(env.states, env.seats, rng.random(100))
+        actions = player.choose(env.batch.states, env.batch.seats, rng.random(100))
         _, rewards, ended, _ = env.step(actions)
         margins += rewards[ended].tolist()
     return float(np.mean(margins))

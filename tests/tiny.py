@@ -41,7 +41,7 @@ def positions(game, number=50, seed=0):
             if game.statuses(one)[0][0]:
                 break
             legal = np.flatnonzero(game.legal_masks(one)[0])
-            game.loops.apply_batch(one, np.zeros(1, np.int64), rng.choice(legal, 1))
+            game.apply(one, np.zeros(1, np.int64), rng.choice(legal, 1))
     statuses, seats = game.statuses(states)
     going_on = np.flatnonzero(statuses == 0)
     return game.taken(states, going_on), seats[going_on]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import secrets
 import zlib
 from typing import Any
@@ -14,19 +15,17 @@ from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
 from armarl.faces import (
-    CUT_SHORT,
-    ENDED,
-    ILLEGAL,
     RENDER_MODES,
     GameFace,
     deal_number,
-    make_face_game,
+    face_game,
     observation_box,
     until_reset,
 )
 from armarl.game import Game, IllegalActionError
+from armarl.loops import CUT_SHORT, ENDED, ILLEGAL, ILLEGAL_REWARD
 
-_ILLEGAL_REWARD = -1.0
+_FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
 class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
@@ -57,7 +56,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         Raises:
             ValueError: no such reward or render mode.
         """
-        super().__init__(game, reward, render_mode)
+        super().__init__(game, render_mode)
+        self._reward_kind = game.reward_kind(reward)
+        self._returns = np.zeros(game.players)
+        self._observation_shape, self._mask_shape = (game.observation.size,), (len(game.actions),)
+        self._scratch_mask = np.zeros(self._mask_shape, np.int8)
         self.metadata = {
             "name": f"{game.name}_v0",
             "render_modes": RENDER_MODES,
@@ -126,14 +129,14 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         seat = self._play(action)
-        if seat == ILLEGAL:
+        if seat == -ILLEGAL:
             raise IllegalActionError(self.game.explain(self._states[0], int(action)))
         # Rewards are 0 until the end, so that nothing needs clearing or adding up before it.
         self._cumulative_rewards[agent] = 0.0
         if seat >= 0:
             self.agent_selection = self.possible_agents[seat]
         else:
-            self._end_with_returns(seat)
+            self._end_with_returns(-seat)
 
     def _end_with_returns(self, ending: int) -> None:
         """End the game as its rules did, ENDED or CUT_SHORT."""
@@ -153,6 +156,28 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """What an agent observes, at any time, in new arrays."""
         observation, mask = self._view(self._seats[agent])
         return {"observation": observation, "action_mask": mask}
+
+    def _play(self, action: Any) -> int:
+        """Play an action; returns what the loop `play` does, whose returns are in `_returns`.
+
+        Raises:
+            TypeError: the action is no integer.
+        """
+        return self.game.loops.play(  # type: ignore[no-any-return]
+            self._states,
+            0,
+            operator.index(action),
+            self._scratch_mask,
+            self._returns,
+            self._reward_kind,
+        )
+
+    def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """Observation and mask of a seat, in new arrays."""
+        observation = np.empty(self._observation_shape, _FLOAT32)
+        mask = np.empty(self._mask_shape, _INT8)
+        self.game.loops.view(self._states, 0, seat, observation, mask)
+        return observation, mask
 
     def render(self) -> str | None:
         """The whole board as text, hidden values too: for an onlooker, not for an agent.
@@ -198,8 +223,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if statuses[0]:
             returns = self._returns[np.newaxis]
             first = np.zeros(1, np.int64)
-            self.game.loops.returns_batch(self._states, first, self._reward_kind, returns)
-            self._end_with_returns(-int(statuses[0]))
+            self.game.run("returns_batch", 1, self._states, first, self._reward_kind, returns)
+            self._end_with_returns(int(statuses[0]))
 
     def _heading(self) -> bytes:
         variant = {key: self.game.variant[key] for key in ("game", "version", "players", "options")}
@@ -252,7 +277,7 @@ class CheckedAECEnv(RawAECEnv):
         EnvLogger.get_logger().warning(reason)
         agent = self.agent_selection
         self._cumulative_rewards[agent] = 0.0
-        self._end({**dict.fromkeys(self.agents, 0.0), agent: _ILLEGAL_REWARD}, ENDED, CUT_SHORT)
+        self._end({**dict.fromkeys(self.agents, 0.0), agent: ILLEGAL_REWARD}, ENDED, CUT_SHORT)
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """What an agent observes, at any time, in new arrays."""
@@ -307,5 +332,5 @@ def make_aec(
         TypeError: an unknown option.
         ValueError: a value out of range.
     """
-    game = make_face_game(name, options, own="reward, render_mode")
+    game = face_game(name, options, own="reward, render_mode")
     return kind(game, reward, render_mode)

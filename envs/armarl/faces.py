@@ -8,16 +8,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 
 from armarl.game import Game, States, make_game
 
-# What the loop `play` returns where no seat is to move.
-ENDED, CUT_SHORT, ILLEGAL = -1, -2, -3
-
 RENDER_MODES = ["ansi"]
-
-_FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
 class _UntilReset:
@@ -49,15 +43,10 @@ class GameFace:
     render_mode: str | None
     _states: States = until_reset()  # the game in play, an array of one record
 
-    def __init__(self, game: Game, reward: str, render_mode: str | None) -> None:
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+    def __init__(self, game: Game, render_mode: str | None) -> None:
+        check_render_mode(render_mode)
         self.game, self.render_mode = game, render_mode
         self.__dict__.update(game.attributes)
-        self._reward_kind = game.reward_kind(reward)
-        self._returns = np.zeros(game.players)
-        self._observation_shape, self._mask_shape = (game.observation.size,), (len(game.actions),)
-        self._scratch_mask = np.zeros(self._mask_shape, np.int8)
 
     def describe(self, seat: int | None = None) -> dict[str, Any]:
         """The game as plain JSON types, whole or, with a seat, as far as that seat may know it."""
@@ -71,28 +60,6 @@ class GameFace:
         """Action id of a notation; ValueError if no action is written so."""
         return self.game.actions.id(text)
 
-    def _play(self, action: Any) -> int:
-        """Play an action; returns what the loop `play` does, whose returns are in `_returns`.
-
-        Raises:
-            TypeError: the action is no integer.
-        """
-        return self.game.loops.play(  # type: ignore[no-any-return]
-            self._states,
-            0,
-            operator.index(action),
-            self._scratch_mask,
-            self._returns,
-            self._reward_kind,
-        )
-
-    def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Observation and mask of a seat, in new arrays."""
-        observation = np.empty(self._observation_shape, _FLOAT32)
-        mask = np.empty(self._mask_shape, _INT8)
-        self.game.loops.view(self._states, 0, seat, observation, mask)
-        return observation, mask
-
     def _draw(self, seat: int | None) -> str | None:
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render mode: make it with render_mode='ansi'")
@@ -100,14 +67,25 @@ class GameFace:
         return self.game.draw(self._states[0], seat)
 
 
-def make_face_game(name: str, options: Mapping[str, Any], own: str) -> Game:
+def check_render_mode(render_mode: str | None) -> None:
+    """Raise ValueError if there is no such render mode."""
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+
+
+def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
     """The game of a face that has options of its `own` besides those of the game.
 
     Raises:
-        TypeError: an option that neither of them has; the message names those that there are.
+        TypeError: an option that neither of them has (the message names those that there are), or
+            options beside a `Game`.
     """
+    if not isinstance(game, str):
+        if options:
+            raise TypeError(f"a Game has its options already; got {', '.join(options)} beside it")
+        return game
     try:
-        return make_game(name, **options)
+        return make_game(game, **options)
     except TypeError as error:
         raise TypeError(f"{error}; those of the environment are {own}") from None
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl import loops as loop_templates
+from armarl import threads
 from armarl.compiled import specialise
 from armarl.tables import ActionTable, ObservationTable
 
@@ -36,15 +37,15 @@ State = Any  # one record of such an array: numpy.void
 @cache
 def _compiled_loops(name: str) -> SimpleNamespace:
     """The loops of `armarl.loops` for the game in the folder `name`."""
-    verbs = importlib.import_module(f"armarl.{name}").VERBS
+    known = dict(importlib.import_module(f"armarl.{name}").VERBS)
     templates = {
         key: value
         for key, value in vars(loop_templates).items()
         if inspect.isfunction(value) and value.__module__ == loop_templates.__name__
     }
-    return SimpleNamespace(
-        **{key: specialise(template, name, verbs) for key, template in templates.items()}
-    )
+    for key, template in templates.items():  # in the order in which they stand there
+        known[key] = specialise(template, name, known)
+    return SimpleNamespace(**{key: known[key] for key in templates})
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +121,24 @@ class Game:
 
     # --- games, one or many ----------------------------------------------------------------------
 
+    def run(self, loop: str, games: int, *arguments: Any) -> None:
+        """Run one of `loops` for a batch of games, on several threads (see `armarl.threads`)."""
+        threads.run(getattr(self.loops, loop), games, *arguments)
+
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:
         """Freshly dealt games, one record per seed (an int gives an array of one)."""
         numbers = np.atleast_1d(np.asarray(seeds, np.int64))
         states = np.full(numbers.size, self.blank)
-        self.loops.deal_batch(states, np.arange(numbers.size), numbers)
+        self.deal(states, np.arange(numbers.size), numbers)
         return states
+
+    def deal(self, states: States, games: NDArray[np.int64], seeds: NDArray[np.int64]) -> None:
+        """Deal `states[games]` anew, each from its seed."""
+        self.run("deal_batch", games.size, states, games, seeds)
+
+    def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Play an action in each of `states[games]`; what an illegal one does is undefined."""
+        self.run("apply_batch", games.size, states, games, actions)
 
     def taken(self, states: States, indices: NDArray[np.int64]) -> States:
         """Copies of `states[indices]`; much faster than NumPy, which copies field by field."""
@@ -136,7 +149,7 @@ class Game:
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Masks of the seats to move, int8 of shape (batch, actions)."""
         masks = np.empty((states.size, len(self.actions)), np.int8)
-        self.loops.legal_batch(states, masks)
+        self.run("legal_batch", states.size, states, masks)
         return masks
 
     def views(
@@ -145,13 +158,13 @@ class Game:
         """Observations (batch, size) and masks (batch, actions) of one seat in each state."""
         observations = np.empty((states.size, self.observation.size), np.float32)
         masks = np.empty((states.size, len(self.actions)), np.int8)
-        self.loops.view_batch(states, seats, observations, masks)
+        self.run("view_batch", states.size, states, seats, observations, masks)
         return observations, masks
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
         """Copies of the states without anything that `seats[i]` is not shown."""
         hidden = self.taken(states, np.arange(states.size))
-        self.loops.conceal_batch(hidden, seats)
+        self.run("conceal_batch", states.size, hidden, seats)
         return hidden
 
     def determinised(
@@ -159,14 +172,58 @@ class Game:
     ) -> States:
         """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`."""
         dealt = self.taken(states, np.arange(states.size))
-        self.loops.determinise_batch(dealt, seats, seeds)
+        self.run("determinise_batch", states.size, dealt, seats, seeds)
         return dealt
 
     def statuses(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move."""
         statuses, seats = np.empty((2, states.size), np.int64)
-        self.loops.status_batch(states, statuses, seats)
+        self.run("status_batch", states.size, states, statuses, seats)
         return statuses, seats
+
+    def returns(
+        self, states: States, games: NDArray[np.int64], reward: str = "win"
+    ) -> NDArray[np.float64]:
+        """Returns of all seats in the finished games `states[games]`, (games, players)."""
+        returns = np.empty((games.size, self.players))
+        kind = self.reward_kind(reward)
+        self.run("returns_batch", games.size, states, games, kind, returns)
+        return returns
+
+    def playouts(
+        self, states: States, seeds: NDArray[np.int64], reward: str = "win"
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Play games to their end at random, in place.
+
+        Args:
+            states: (batch,) games, which are played on from where they are.
+            seeds: (batch,) one for the random choices of each game; chance in the rules comes from
+                the states' own generators.
+
+        Returns:
+            Returns of all seats, float64 (batch, players), and actions played, int64 (batch,).
+        """
+        chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
+        returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
+        kind = self.reward_kind(reward)
+        self.run("playout_batch", states.size, states, chance, kind, masks, returns, lengths)
+        return returns, lengths
+
+    def new_chance(self, seeds: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """A stream of random numbers for each game, besides the one in its state."""
+        chance = np.empty(seeds.size, np.uint64)
+        self.run("seed_chance_batch", seeds.size, chance, np.arange(seeds.size), seeds)
+        return chance
+
+    def draws(self, chance: NDArray[np.uint64], games: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The next random number in [0, 1) of the streams of `games`."""
+        draws = np.empty(games.size)
+        self.run("uniform_batch", games.size, chance, games, draws)
+        return draws
+
+    def scratch_masks(self, games: int) -> NDArray[np.int8]:
+        """A mask for each part of a batch, for loops that need one to themselves."""
+        return np.empty((threads.parts_of(games), len(self.actions)), np.int8)
 
     # --- one state, for people -------------------------------------------------------------------
 

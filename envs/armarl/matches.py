@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, make_game
+from armarl.loops import CUT_SHORT
 from armarl.players import Player, choose_legally, make_player
 
 DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
@@ -194,7 +195,7 @@ def play_games(
         short.
     """
     states = game.new_states(seeds)
-    chance = [np.random.default_rng([int(seed), 1]) for seed in seeds]
+    chance = game.new_chance(seeds)
     lengths = np.zeros(seeds.size, np.int64)
     while True:
         statuses, seats = game.statuses(states)
@@ -204,14 +205,12 @@ def play_games(
         movers = entrants[running, seats[running]]
         for number in np.unique(movers):
             games = running[movers == number]
-            draws = np.array([chance[i].random() for i in games])
+            draws = game.draws(chance, games)
             seen = game.concealed(game.taken(states, games), seats[games])
             actions = choose_legally(players[number], game, seen, seats[games], draws)
-            game.loops.apply_batch(states, games, actions)
+            game.apply(states, games, actions)
         lengths[running] += 1
-    returns = np.empty((seeds.size, game.players))
-    game.loops.returns_batch(states, np.arange(seeds.size), game.reward_kind("win"), returns)
-    return returns, lengths, statuses == 2
+    return game.returns(states, np.arange(seeds.size)), lengths, statuses == CUT_SHORT
 
 
 def _by_entrant(

@@ -72,8 +72,8 @@ class RandomPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         actions = np.empty(states.size, np.int64)
-        mask = np.empty(len(self._game.actions), np.int8)
-        self._game.loops.random_batch(states, draws, mask, actions)
+        masks = self._game.scratch_masks(states.size)
+        self._game.run("random_batch", states.size, states, draws, masks, actions)
         return actions
 
 
@@ -88,9 +88,9 @@ class GreedyPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         actions = np.empty(states.size, np.int64)
-        mask = np.empty(len(self._game.actions), np.int8)
-        scratch = np.full(1, self._game.blank)
-        self._game.loops.greedy_batch(states, draws, mask, scratch, actions)
+        masks = self._game.scratch_masks(states.size)
+        scratch = np.full((len(masks), 1), self._game.blank)
+        self._game.run("greedy_batch", states.size, states, draws, masks, scratch, actions)
         return actions
 
 

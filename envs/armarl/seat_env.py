@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -11,22 +11,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from armarl.faces import (
-    CUT_SHORT,
-    ENDED,
-    ILLEGAL,
-    RENDER_MODES,
-    GameFace,
-    deal_number,
-    make_face_game,
-    observation_box,
-)
-from armarl.game import Game, IllegalActionError
-from armarl.players import Player, make_player
+from armarl.faces import RENDER_MODES, GameFace, deal_number, face_game, observation_box
+from armarl.game import Game
+from armarl.loops import CUT_SHORT, ENDED, ILLEGAL
+from armarl.seat_batch import PlayerSpec, SeatBatch, make_opponents
 
-PlayerSpec = str | Path | Player
 Info = dict[str, Any]
-_ILLEGAL_REWARD = -1.0
+_IT = np.zeros(1, np.int64)  # the number of the only game
 
 
 class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -44,6 +35,7 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
 
     # Gymnasium's checker asks for a frame rate even of text.
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 1}  # noqa: RUF012
+    _mask: NDArray[np.int8]
 
     def __init__(
         self,
@@ -71,20 +63,12 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
             TypeError: an unknown option, or options beside a `Game`.
             ValueError: a value out of range, or a wrong number of opponents.
         """
-        if isinstance(game, str):
-            own = "opponents, seat, reward, render_mode"
-            game = make_face_game(game, options, own)
-        elif options:
-            raise TypeError(f"a Game has its options already; got {', '.join(options)} beside it")
-        if seat is not None and seat not in range(game.players):
-            raise ValueError(f"seat must be None or in 0 to {game.players - 1}, not {seat!r}")
-        super().__init__(game, reward, render_mode)
+        game = face_game(game, options, "opponents, seat, reward, render_mode")
+        super().__init__(game, render_mode)
         self.observation_space = observation_box(game)
         self.action_space = spaces.Discrete(len(game.actions))
-        self.opponents = _opponents(opponents, game)
-        self.seat: int | None = seat
-        self._fixed_seat = seat
-        self._mask: NDArray[np.int8] | None = None  # None before the first reset
+        self._batch = SeatBatch(game, 1, make_opponents(opponents, game), reward, seat)
+        self._begun = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -98,17 +82,12 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         """
         number = None if seed is None else deal_number(seed)
         super().reset(seed=seed)
-        self.game.warm_up()
-        self._states = np.full(1, self.game.blank)
-        self.seat = self._fixed_seat
-        if self.seat is None:
-            self.seat = int(self.np_random.integers(self.game.players))
-        if number is None:
+        if number is None and not self._begun:
             number = int(self.np_random.integers(2**63))
-        ending = self._play_others(self.game.loops.deal(self._states, 0, number, True))
-        while ending < 0:  # a game that ended before the seat's first decision is no episode
-            ending = self._play_others(self.game.loops.deal(self._states, 0, 0, False))
-        return self._observed(over=False)
+        self._begun = True
+        self._states = self._batch.states
+        self._batch.open(_IT, None if number is None else np.array([number]))
+        return self._observed()
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, Info]:
         """Play an action of the learning seat, and those of the others up to its next decision.
@@ -117,19 +96,18 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
             gymnasium.error.ResetNeeded: before `reset`, or after the end of the episode.
             TypeError: the action is no integer.
         """
-        if self._mask is None:
+        batch = self._batch
+        if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        if not self._mask.any():
+        if batch.over[0]:
             raise gymnasium.error.ResetNeeded("the episode has ended: call reset() before step()")
-        ending = self._play(action)
-        if ending == ILLEGAL:
-            reason = self.game.explain(self._states[0], int(action))
-            observation, info = self._observed(over=True)
-            return observation, _ILLEGAL_REWARD, True, False, {**info, "illegal_action": reason}
-        ending = self._play_others(ending)
-        observation, info = self._observed(over=ending < 0)
-        reward = float(self._returns[info["seat"]]) if ending < 0 else 0.0
-        return observation, reward, ending == ENDED, ending == CUT_SHORT, info
+        number = operator.index(action)
+        batch.answer(np.array([number]))
+        end, reward = int(batch.ends[0]), float(batch.rewards[0])
+        observation, info = self._observed()
+        if end == ILLEGAL:
+            info["illegal_action"] = self.game.explain(self._states[0], number)
+        return observation, reward, end in (ENDED, ILLEGAL), end == CUT_SHORT, info
 
     def action_masks(self) -> NDArray[np.int8]:
         """The mask of the seat's legal actions, as MaskablePPO asks for it.
@@ -137,7 +115,7 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
         """
-        if self._mask is None:
+        if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
         return self._mask.copy()
 
@@ -145,38 +123,15 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         """The board as text, as far as the learning seat may know it; None without render mode."""
         return self._draw(self.seat)
 
-    def _play_others(self, mover: int) -> int:
-        """Let the others play until the learning seat is to move, or the game has ended."""
-        while mover >= 0 and mover != self.seat:
-            mover = self._play_opponent(mover)
-        return mover
+    @property
+    def seat(self) -> int:
+        """The seat that learns."""
+        return int(self._batch.seats[0])
 
-    def _play_opponent(self, mover: int) -> int:
-        assert self.seat is not None
-        opponent = self.opponents[(mover - self.seat) % self.game.players - 1]
-        seats = np.array([mover])
-        draws = self.np_random.random(1)
-        action = opponent.choose(self.game.concealed(self._states, seats), seats, draws)[0]
-        following = self._play(action)
-        if following == ILLEGAL:
-            reason = self.game.explain(self._states[0], int(action))
-            raise IllegalActionError(f"the player {opponent.name!r} of seat {mover}: {reason}")
-        return following
-
-    def _observed(self, over: bool) -> tuple[NDArray[np.float32], Info]:
+    def _observed(self) -> tuple[NDArray[np.float32], Info]:
         """What `reset` and `step` give of the state: observation and info, in new objects."""
-        assert self.seat is not None
-        observation, self._mask = self._view(self.seat)
-        if over:
-            self._mask[:] = 0
-        return observation, {"action_mask": self._mask.copy(), "seat": self.seat}
-
-
-def _opponents(chosen: PlayerSpec | Sequence[PlayerSpec], game: Game) -> tuple[Player, ...]:
-    """The players of the other seats, clockwise from the learning one."""
-    others = game.players - 1
-    if isinstance(chosen, list | tuple):
-        if len(chosen) != others:
-            raise ValueError(f"a game for {game.players} has {others} opponents, not {len(chosen)}")
-        return tuple(make_player(player, game) for player in chosen)
-    return (make_player(chosen, game),) * others  # type: ignore[arg-type]
+        observation = np.empty((1, self.game.observation.size), np.float32)
+        mask = np.empty((1, len(self.game.actions)), np.int8)
+        self._batch.show(observation, mask)
+        self._mask = mask[0]
+        return observation[0], {"action_mask": self._mask.copy(), "seat": self.seat}

@@ -36,16 +36,16 @@ def play_at_terminal(
 
 def _play(game: Game, players: list[Player], seat: int, seed: int) -> None:
     states = game.new_states(seed)
-    chance = np.random.default_rng([seed, 1])
+    only = np.zeros(1, np.int64)  # the number of the only game
+    chance = game.new_chance(np.array([seed]))
     while True:
         statuses, movers = game.statuses(states)
         if statuses[0]:
             break
         mover = int(movers[0])
         seen = game.concealed(states, movers)
-        draws = np.array([chance.random()])
-        action = choose_legally(players[mover], game, seen, movers, draws)
-        game.loops.apply_batch(states, np.zeros(1, np.int64), action)
+        action = choose_legally(players[mover], game, seen, movers, game.draws(chance, only))
+        game.apply(states, only, action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")
     print(f"\n{game.draw(states[0])}")

@@ -119,7 +119,7 @@ class Match:
         for rng in range(100_000):
             trial[:] = self.states
             trial["rng"] = rng
-            self.game.loops.apply_batch(trial, np.array([0]), np.array([action]))
+            self.game.apply(trial, np.array([0]), np.array([action]))
             if self.game.describe(trial[0])["chance"] == dice:
                 self.states["rng"] = rng
                 return
@@ -388,7 +388,7 @@ def check_repeats(match: Match, history: States) -> None:
     first = 1 if match.played[:1] == ["(from a position)"] else 0
     for step, text in enumerate(match.played[first:]):
         assert states.tobytes() == history[step].tobytes(), "a game does not repeat"
-        match.game.loops.apply_batch(states, np.array([0]), np.array([match.game.actions.id(text)]))
+        match.game.apply(states, np.array([0]), np.array([match.game.actions.id(text)]))
     assert states.tobytes() == history[-1].tobytes(), "a game does not repeat"
 
 

@@ -359,7 +359,7 @@ def check_repeats(
     ):
         for step in range(first, len(played)):
             assert states.tobytes() == history[step].tobytes(), "a game does not repeat"
-            game.loops.apply_batch(states, np.array([0]), actions[step : step + 1])
+            game.apply(states, np.array([0]), actions[step : step + 1])
         assert states.tobytes() == history[-1].tobytes(), "a game does not repeat"
 
 
@@ -371,7 +371,7 @@ def check_result(
     assert np.allclose(rewards, reference.returns("win"))
     for kind, name in enumerate(game.rewards):
         out = np.empty((1, game.players))
-        game.loops.returns_batch(states, np.array([0]), kind, out)
+        game.run("returns_batch", 1, states, np.array([0]), kind, out)
         assert np.allclose(out[0], reference.returns(name)), f"wrong returns {name!r}: {out[0]}"
         assert abs(out.sum()) < 1e-12, "the returns do not add up to 0"
         assert np.abs(out).max() <= 1

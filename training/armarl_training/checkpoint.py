@@ -13,7 +13,7 @@ from armarl.policies import PolicyError, read_tensors, write_tensors
 if TYPE_CHECKING:
     from armarl_training.learner import Run
 
-FORMAT = "armarl-checkpoint-1"
+FORMAT = "armarl-checkpoint-2"
 FILE = "checkpoint.safetensors"
 
 
@@ -32,9 +32,10 @@ def save_checkpoint(run: Run) -> None:
     tensors |= {
         "chance/torch": torch.get_rng_state().numpy(),
         "chance/numpy": np.asarray(keys),
-        "games/states": env.states.view(np.uint8).reshape(env.num_envs, -1),
-        "games/seats": env.seats,
-        "games/opponents": env.opponents,
+        "games/states": env.batch.states.view(np.uint8).reshape(env.num_envs, -1),
+        "games/seats": env.batch.seats,
+        "games/lineups": env.batch.lineups,
+        "games/chance": env.batch.chance,
         "games/lengths": env.lengths,
         "games/episode_starts": _episode_starts(model, env.num_envs),
     }
@@ -89,9 +90,10 @@ def restore(run: Run) -> bool:
     model._n_updates = progress["updates"]
     run.refresh_pool()
 
-    env.states = tensors["games/states"].copy().view(run.game.blank.dtype).reshape(-1)
-    env.seats = tensors["games/seats"]
-    env.opponents = tensors["games/opponents"]
+    env.batch.states = tensors["games/states"].copy().view(run.game.blank.dtype).reshape(-1)
+    env.batch.seats = tensors["games/seats"]
+    env.batch.lineups = tensors["games/lineups"]
+    env.batch.chance = tensors["games/chance"]
     env.lengths = tensors["games/lengths"]
     for name, returns in progress["recent"].items():
         env.note(name, returns)

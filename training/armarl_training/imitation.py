@@ -82,10 +82,9 @@ def play_lessons(
         if astray.size:
             away = game.taken(shown, astray)
             played[astray] = chance_player.choose(away, movers[astray], rng.random(astray.size))
-        game.loops.apply_batch(states, running, played)
+        game.apply(states, running, played)
         seen.append((observations, masks, lesson, running, movers))
-    returns = np.empty((games, game.players))
-    game.loops.returns_batch(states, np.arange(games), game.reward_kind(reward), returns)
+    returns = game.returns(states, np.arange(games), reward)
     observations, masks, lesson, played_in, movers = map(np.concatenate, zip(*seen, strict=True))
     outcome = returns[played_in, movers].astype(np.float32)
     return Lessons(observations, masks, lesson, outcome)

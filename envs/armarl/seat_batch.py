@@ -1,0 +1,167 @@
+"""Games in which one seat learns while players hold the others: what the faces of them share.
+
+Every game has its own chance, seeded with its deal, for the learner's seat and the players' draws.
+A game is therefore the same alone and in a batch of any size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game
+from armarl.loops import LEARNER
+from armarl.players import Player, RandomPlayer, choose_legally, make_player
+
+PlayerSpec = str | Path | Player
+
+
+class SeatBatch:
+    """The games of one or many environments, each from one decision of its learner to the next.
+
+    Attributes:
+        states: (size,) the games.
+        seats: (size,) int64, the learner's in each game.
+        over: (size,) bool, whose game is over, and not opened again yet.
+        ends: (size,) int8, how the last step left each game: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
+        rewards: (size,) float64, the learner's of the last step.
+        players: all who may hold the other seats.
+        chance: (size,) uint64, each game's stream of chance for seats and players.
+        lineups: (size, players) int64: `lineups[i, k]` is the number in `players` of who sits `k`
+            seats after the learner, and LEARNER for himself.
+    """
+
+    def __init__(
+        self, game: Game, size: int, players: Sequence[Player], reward: str, seat: int | None
+    ) -> None:
+        """A batch whose games have not been opened yet.
+
+        Args:
+            players: one player for all other seats, or one for each, clockwise from the learner.
+            reward: one of `game.rewards`.
+            seat: the learner's; None draws it anew for each game.
+
+        Raises:
+            ValueError: no such reward or seat, or not one game.
+        """
+        if seat is not None and seat not in range(game.players):
+            raise ValueError(f"seat must be None or in 0 to {game.players - 1}, not {seat!r}")
+        if size < 1:
+            raise ValueError(f"the number of games must be 1 or more, not {size}")
+        self.game, self.size, self.players = game, size, players
+        self.states = np.full(size, game.blank)
+        self.seats = np.zeros(size, np.int64)
+        self.over = np.zeros(size, np.bool_)
+        self.ends = np.zeros(size, np.int8)
+        self.rewards = np.zeros(size)
+        self.lineups = np.full((size, game.players), LEARNER)
+        self._reward_kind = game.reward_kind(reward)
+        self._seat = -1 if seat is None else seat
+        self.chance = np.zeros(size, np.uint64)
+        self._waiting = np.full(size, LEARNER)  # who is to move there, unless he plays at random
+        self._legal = np.zeros((size, len(game.actions)), np.int8)  # the learner's masks
+
+    def open(self, games: NDArray[np.int64], seeds: NDArray[np.int64] | None = None) -> None:
+        """Start new games, up to the learner's first decision in each.
+
+        A game that ends before that is none of his, and another one is started. With seeds (int64,
+        one per game) all chance begins anew; else it goes on as it is.
+        """
+        reseed = seeds is not None
+        numbers = games if seeds is None else seeds
+        self.over[games] = False
+        while games.size:
+            self.game.run(
+                "open_batch",
+                games.size,
+                *(self.states, games, reseed, numbers, self._seat, self.seats, self.chance),
+            )
+            self.lineups[games, 1:] = self.lineups_of(games)
+            self._advance(games)
+            self._play_others()
+            reseed = False
+            games = games[self.game.statuses(self.game.taken(self.states, games))[0] != 0]
+
+    def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Who sits after the learner in new games: (games, players - 1) numbers in `players`."""
+        return np.arange(self.game.players - 1) % len(self.players)  # one for all, or each his own
+
+    def answer(self, actions: NDArray[np.int64]) -> None:
+        """Play the learner's action in every game that is not over, and then the others' actions.
+
+        An illegal action is not played, and ends the game for the learner.
+        """
+        parts = self.game.scratch_masks(self.size)
+        self.game.run(
+            "answer_batch",
+            self.size,
+            *(self.states, actions, self.over, self._legal, self.seats, self.lineups),
+            *(self._plays_at_random(), self.chance, parts, self.ends, self._waiting),
+        )
+        self._play_others()
+        self.game.run(
+            "settle_batch",
+            self.size,
+            *(self.states, self.over, self._reward_kind, self.seats, self.ends),
+            *(np.empty((len(parts), self.game.players)), self.rewards),
+        )
+        self.over |= self.ends != 0
+
+    def show(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
+        """The learner's observation and mask of every game; the mask is 0 where one is over."""
+        self.game.run(
+            "show_batch",
+            self.size,
+            *(self.states, self.over, self.seats, self._legal, observations, masks),
+        )
+
+    def final_observations(self, games: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The learner's observation of games that are over, (games, size)."""
+        return self.game.views(self.game.taken(self.states, games), self.seats[games])[0]
+
+    def _plays_at_random(self) -> NDArray[np.uint8]:
+        """Which players need not be asked: compiled loops make the random player's choices."""
+        return np.array([type(player) is RandomPlayer for player in self.players], np.uint8)
+
+    def _advance(self, games: NDArray[np.int64]) -> None:
+        """Let random players act in `games`, and note who is to move then."""
+        self.game.run(
+            "advance_batch",
+            games.size,
+            *(self.states, games, self.seats, self.lineups, self._plays_at_random()),
+            *(self.chance, self.game.scratch_masks(games.size), self._waiting),
+        )
+
+    def _play_others(self) -> None:
+        """Let the players act until every game has ended or waits for the learner."""
+        while (waiting := np.flatnonzero(self._waiting != LEARNER)).size:
+            numbers = self._waiting[waiting]
+            for number in np.unique(numbers):
+                self._play(self.players[number], waiting[numbers == number])
+            self._advance(waiting)
+
+    def _play(self, player: Player, games: NDArray[np.int64]) -> None:
+        """Let a player choose and play one action in each of `games`."""
+        states = self.game.taken(self.states, games)
+        movers = self.game.statuses(states)[1]
+        draws = self.game.draws(self.chance, games)
+        seen = self.game.concealed(states, movers)
+        actions = choose_legally(player, self.game, seen, movers, draws)
+        self.game.apply(self.states, games, actions)
+
+
+def make_opponents(chosen: PlayerSpec | Sequence[PlayerSpec], game: Game) -> list[Player]:
+    """The players of the other seats: one for all, or one for each, clockwise from the learner.
+
+    Raises:
+        ValueError: a wrong number of them, or a player that there is not.
+    """
+    if not isinstance(chosen, list | tuple):
+        return [make_player(chosen, game)]  # type: ignore[arg-type]
+    others = game.players - 1
+    if len(chosen) != others:
+        raise ValueError(f"a game for {game.players} has {others} opponents, not {len(chosen)}")
+    return [make_player(player, game) for player in chosen]

@@ -1,0 +1,243 @@
+"""Many games at once whose seats are all the caller's: for self-play and for search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from armarl.faces import deal_number, face_game
+from armarl.game import Game, States
+from armarl.loops import CUT_SHORT, PLAYING
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a step left, as arrays with one row per game.
+
+    Attributes:
+        seats: int64, the seat to move.
+        observations: float32 (games, size), as that seat sees the game.
+        masks: int8 (games, actions), its legal actions; all 0 where a game is over.
+        rewards: float64 (games, players), every seat's own; 0 but at the end of a game.
+        ends: int8, PLAYING, ENDED, CUT_SHORT or ILLEGAL: how the step left the game.
+    """
+
+    seats: NDArray[np.int64]
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    rewards: NDArray[np.float64]
+    ends: NDArray[np.int8]
+
+    @property
+    def terminated(self) -> NDArray[np.bool_]:
+        """Which games the step brought to their end, by the rules or by an illegal action."""
+        over: NDArray[np.bool_] = (self.ends != PLAYING) & (self.ends != CUT_SHORT)
+        return over
+
+    @property
+    def truncated(self) -> NDArray[np.bool_]:
+        """Which games the step brought to where they are cut short (Armada's `max_turns`)."""
+        cut_short: NDArray[np.bool_] = self.ends == CUT_SHORT
+        return cut_short
+
+
+class SelfPlayBatch:
+    """Games in lockstep; each step takes one action per game, of whichever seat is to move there.
+
+    The seat to move is given with its observation and mask, and at a game's end every seat's own
+    return, so one learner can play all seats. Game `i` is the one that the AEC environment plays
+    from the same seed with the same actions, byte by byte, whatever the batch and the threads.
+    An illegal action ends its game, unplayed, with reward -1 for its seat.
+
+    Attributes:
+        states: (size,) records, which may be read and copied.
+        final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
+            game that the step ended.
+        autoreset_mode: when a game that is over starts anew, without a new seed: NEXT_STEP: the
+            next step takes no action there, and starts it; SAME_STEP: at once; DISABLED: when
+            `reset` is told to, until which no step is possible.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        size: int,
+        *,
+        reward: str = "win",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        **options: Any,
+    ) -> None:
+        """A batch whose games have not been dealt yet.
+
+        Args:
+            game: a game or its name.
+            size: number of games.
+            reward: one of `game.rewards`.
+            autoreset_mode: a mode or its name.
+            options: the game's options, where it is given by name.
+
+        Raises:
+            TypeError: an unknown option, or options beside a `Game`.
+            ValueError: a value out of range.
+        """
+        game = face_game(game, options, "reward, autoreset_mode")
+        if size < 1:
+            raise ValueError(f"the number of games must be 1 or more, not {size}")
+        self.game, self.size = game, size
+        self.autoreset_mode = as_autoreset_mode(autoreset_mode)
+        self.states: States = np.full(size, game.blank)
+        self.final_states: States = np.full(size, game.blank)
+        self._reward_kind = game.reward_kind(reward)
+        self._over = np.zeros(size, np.int8)
+        self._legal = np.zeros((size, len(game.actions)), np.int8)  # as shown last
+        self._begun = False
+
+    def new_turn(self) -> Turn:
+        """Arrays for `reset` and `step` to write into, instead of new ones each time."""
+        size, game = self.size, self.game
+        return Turn(
+            seats=np.zeros(size, np.int64),
+            observations=np.zeros((size, game.observation.size), np.float32),
+            masks=np.zeros((size, len(game.actions)), np.int8),
+            rewards=np.zeros((size, game.players)),
+            ends=np.zeros(size, np.int8),
+        )
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        games: NDArray[np.bool_] | None = None,
+        out: Turn | None = None,
+    ) -> Turn:
+        """Start new games.
+
+        Args:
+            seed: game `i` is dealt from `seed + i`, or from `seed[i]`. None goes on with the
+                games' own generators, which a first call seeds at random.
+            games: which games to start; all if None. The others are only shown again.
+            out: arrays to write into; new ones if None.
+
+        Raises:
+            ValueError: a wrong number of seeds, one out of range, or a wrong choice of games.
+        """
+        chosen = chosen_games(games, self.size)
+        seeds = deal_numbers(seed, self.size)
+        if seeds is None and not self._begun:
+            seeds = random_numbers(self.size)
+        if not self._begun and chosen.size < self.size:
+            raise ValueError("the first reset must start all games")
+        self._begun = True
+        if seeds is None:
+            self.game.run("start_batch", chosen.size, self.states, chosen)
+        else:
+            self.game.deal(self.states, chosen, seeds[chosen])
+        self._over[chosen] = PLAYING
+        turn = out or self.new_turn()
+        turn.rewards[:] = 0
+        turn.ends[:] = PLAYING
+        self.game.run(
+            "look_batch",
+            self.size,
+            *(self.states, self._over, self._legal),
+            *(turn.seats, turn.observations, turn.masks),
+        )
+        return turn
+
+    def step(self, actions: NDArray[np.integer[Any]], *, out: Turn | None = None) -> Turn:
+        """Play one action in every game, of the seat that is to move there.
+
+        Args:
+            actions: (size,) ids.
+            out: arrays to write into; new ones if None.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before `reset`, or, without autoreset, where a game is
+                over.
+            ValueError: a wrong number of actions.
+            TypeError: the actions are no integers.
+        """
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            refuse_games_over(self._over)
+        ids = action_ids(actions, self.size)
+        turn = out or self.new_turn()
+        self.game.run(
+            "step_batch",
+            self.size,
+            *(self.states, ids, self._reward_kind),
+            *(self.autoreset_mode is AutoresetMode.SAME_STEP, self._over, self._legal),
+            *(turn.ends, turn.rewards, self.final_states),
+            *(turn.seats, turn.observations, turn.masks),
+        )
+        return turn
+
+
+# --- what the faces for batches take from their callers ------------------------------------------
+
+
+def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """A mode from its name, in any spelling of Gymnasium's: `SAME_STEP`, `SameStep`, `same_step`.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    name = (mode.name if isinstance(mode, AutoresetMode) else str(mode)).replace("_", "").lower()
+    for known in AutoresetMode:
+        if known.name.replace("_", "").lower() == name:
+            return known
+    names = ", ".join(known.name for known in AutoresetMode)
+    raise ValueError(f"autoreset_mode must be one of {names}, not {mode!r}")
+
+
+def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]:
+    """The numbers of the games that a mask of bool of shape (size,) chooses; all without one."""
+    if mask is None:
+        return np.arange(size)
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (size,):
+        raise ValueError(f"games to reset are chosen by a bool array of shape ({size},)")
+    if not mask.any():
+        raise ValueError("at least one game must be chosen to be reset")
+    return np.flatnonzero(mask)
+
+
+def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int64] | None:
+    """The deal of every game: `seed + i` for game `i`, or one each; None if no seed is given."""
+    if seed is None:
+        return None
+    if isinstance(seed, int | np.integer):
+        seed = range(int(seed), int(seed) + size)
+    if len(seed) != size:
+        raise ValueError(f"{size} games take one seed, or {size} of them, not {len(seed)}")
+    return np.array([deal_number(number) for number in seed], np.int64)
+
+
+def random_numbers(size: int) -> NDArray[np.int64]:
+    """Seeds from the operating system's chance."""
+    return np.random.default_rng().integers(2**63, size=size)
+
+
+def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
+    """Actions as int64 of shape (size,)."""
+    ids = np.asarray(actions)
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"actions must be integers, not {ids.dtype}")
+    if ids.shape != (size,):
+        raise ValueError(f"actions must have shape ({size},), not {ids.shape}")
+    return ids.astype(np.int64, copy=False)
+
+
+def refuse_games_over(over: NDArray[Any]) -> None:
+    """Raise ResetNeeded where a game is over, since without autoreset nobody starts it anew."""
+    if over.any():
+        games = np.flatnonzero(over)[:10].tolist()
+        raise gymnasium.error.ResetNeeded(
+            f"games {games} are over, and autoreset is disabled: reset them with a mask of games"
+        )

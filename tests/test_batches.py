@@ -1,0 +1,372 @@
+"""Batches of games: the same, byte by byte, as each game alone through the AEC environment."""
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from armarl import threads
+from armarl.aec import RawAECEnv
+from armarl.game import make_game
+from armarl.loops import CUT_SHORT, ENDED, ILLEGAL, PLAYING
+from armarl.players import RandomPlayer
+from armarl.self_play_batch import SelfPlayBatch
+from reference.seat_game import Chance
+from variants import every_game, every_rich_game, every_variant
+
+SIZE = 7
+STEPS = {"armadora": 150, "armada": 400}
+every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.name)
+
+
+@pytest.fixture(params=[1, 3], ids=["1-thread", "3-threads"])
+def several_threads(request, monkeypatch):
+    """Small batches on one thread, and cut into parts for three."""
+    monkeypatch.setattr(threads, "LEAST_GAMES", 1)
+    before = threads.get_threads()
+    threads.set_threads(request.param)
+    yield
+    threads.set_threads(before)
+
+
+def random_actions(masks, rng):
+    return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
+
+
+def alone(game, size=SIZE, reward="win", seed=0):
+    """The games of a batch, each in an AEC environment."""
+    envs = [RawAECEnv(game, reward, None) for _ in range(size)]
+    for i, env in enumerate(envs):
+        env.reset(seed + i)
+    return envs
+
+
+def over(env):
+    return any(env.terminations.values()) or any(env.truncations.values())
+
+
+def assert_same(turn, i, batch, env):
+    """Row `i` of a batch shows what the AEC environment does."""
+    assert batch.states[i].tobytes() == env._states[0].tobytes()
+    if over(env):
+        assert not turn.masks[i].any()
+        return
+    assert env.agent_selection == f"player_{turn.seats[i]}"
+    view = env.observe(env.agent_selection)
+    assert np.array_equal(turn.observations[i], view["observation"])
+    assert np.array_equal(turn.masks[i], view["action_mask"])
+
+
+# --- all seats -----------------------------------------------------------------------------------
+
+
+@every_variant
+def test_game_i_of_a_batch_is_the_game_alone(variant, several_threads):
+    game, rng = variant.make(), np.random.default_rng(0)
+    batch, envs = SelfPlayBatch(game, SIZE), alone(game, seed=11)
+    turn, ended = batch.reset(seed=11), 0
+    for i, env in enumerate(envs):
+        assert_same(turn, i, batch, env)
+    for _ in range(STEPS[variant.game]):
+        actions = random_actions(turn.masks, rng)
+        turn = batch.step(actions)
+        for i, (env, action) in enumerate(zip(envs, actions, strict=True)):
+            env.step(int(action))
+            rewards = list(env.rewards.values())
+            assert turn.rewards[i].tolist() == rewards
+            assert turn.terminated[i] == all(env.terminations.values())
+            assert turn.truncated[i] == all(env.truncations.values())
+            if over(env):
+                assert batch.final_states[i].tobytes() == env._states[0].tobytes()
+                env.reset()
+                ended += 1
+            assert_same(turn, i, batch, env)
+    assert ended >= SIZE
+
+
+@every_mode
+@every_game
+def test_modes_of_autoreset(variant, mode):
+    """NEXT_STEP and DISABLED show the end, and begin the game later; it is the same game."""
+    game, rng = variant.make(), np.random.default_rng(1)
+    batch, envs = SelfPlayBatch(game, SIZE, autoreset_mode=mode), alone(game)
+    turn, ended = batch.reset(seed=0), 0
+    for _ in range(STEPS[variant.game]):
+        actions = random_actions(turn.masks, rng)
+        resting = np.array([over(env) for env in envs])
+        turn = batch.step(actions)
+        for i, (env, action) in enumerate(zip(envs, actions, strict=True)):
+            if resting[i]:  # only with NEXT_STEP
+                env.reset()
+                assert turn.ends[i] == PLAYING
+                assert not turn.rewards[i].any()
+            else:
+                env.step(int(action))
+                assert turn.rewards[i].tolist() == list(env.rewards.values())
+                assert (turn.ends[i] != PLAYING) == over(env)
+            if over(env):
+                ended += 1
+                if mode is AutoresetMode.SAME_STEP:
+                    env.reset()
+            assert_same(turn, i, batch, env)
+        finished = turn.ends != PLAYING
+        if mode is AutoresetMode.DISABLED and finished.any():
+            with pytest.raises(gymnasium.error.ResetNeeded, match="autoreset is disabled"):
+                batch.step(actions)
+            turn = batch.reset(games=finished)
+            for i in np.flatnonzero(finished):
+                envs[i].reset()
+            for i, env in enumerate(envs):
+                assert_same(turn, i, batch, env)
+    assert ended >= SIZE
+
+
+@every_rich_game
+def test_any_size_and_any_number_of_threads(variant, monkeypatch):
+    """The first games of a large batch on several threads are those of a small one on one."""
+    monkeypatch.setattr(threads, "LEAST_GAMES", 1)
+    game, before, traces = variant.make(), threads.get_threads(), []
+    for size, number in ((5, 1), (64, 1), (64, 4), (301, 3)):
+        threads.set_threads(number)
+        batch = SelfPlayBatch(game, size)
+        turn, trace, rng = batch.reset(seed=3), [], np.random.default_rng(0)
+        for _ in range(120):
+            draws = rng.random(5)
+            actions = turn.masks.argmax(axis=1)
+            for i, draw in enumerate(draws):
+                legal = np.flatnonzero(turn.masks[i])
+                actions[i] = legal[int(draw * legal.size)]
+            turn = batch.step(actions)
+            trace.append(tuple(column[:5].tobytes() for column in vars(turn).values()))
+            trace.append(batch.states[:5].tobytes())
+        traces.append(trace)
+    threads.set_threads(before)
+    assert traces[0] == traces[1] == traces[2] == traces[3]
+
+
+@every_rich_game
+def test_the_caller_s_arrays_are_written_into(variant):
+    batch, other = (SelfPlayBatch(variant.make(), SIZE) for _ in range(2))
+    mine, rng = batch.new_turn(), np.random.default_rng(0)
+    assert batch.reset(seed=0, out=mine) is mine
+    turn = other.reset(seed=0)
+    for _ in range(50):
+        actions = random_actions(mine.masks, rng)
+        mine.masks[:] = 1  # the caller may write what he likes: legality is not read from it
+        assert batch.step(actions, out=mine) is mine
+        before, turn = turn, other.step(actions)
+        for name, column in vars(turn).items():
+            assert np.array_equal(column, getattr(mine, name)), name
+            assert not np.shares_memory(column, getattr(before, name))
+
+
+@every_game
+def test_an_illegal_action_ends_its_game(variant):
+    for mode in AutoresetMode:
+        batch = SelfPlayBatch(variant.make(), 3, autoreset_mode=mode)
+        turn = batch.reset(seed=0)
+        wrong = [np.flatnonzero(turn.masks[0] == 0)[0], -1, turn.masks.shape[1]]
+        before, seats = batch.states.copy(), turn.seats
+        turn = batch.step(np.array(wrong))
+        assert turn.ends.tolist() == [ILLEGAL] * 3
+        assert turn.terminated.all()
+        assert not turn.truncated.any()
+        expected = np.zeros((3, batch.game.players))
+        expected[np.arange(3), seats] = -1
+        assert np.array_equal(turn.rewards, expected)
+        if mode is AutoresetMode.SAME_STEP:
+            assert batch.final_states.tobytes() == before.tobytes()
+            assert turn.masks.any(axis=1).all()
+        else:
+            assert batch.states.tobytes() == before.tobytes()
+            assert not turn.masks.any()
+
+
+@every_rich_game
+def test_copies_in_mid_game(variant):
+    batch, rng = SelfPlayBatch(variant.make(), SIZE), np.random.default_rng(0)
+    turn = batch.reset(seed=5)
+    for _ in range(40):
+        turn = batch.step(random_actions(turn.masks, rng))
+    twins = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    for _ in range(60):
+        actions = random_actions(turn.masks, rng)
+        turn = batch.step(actions)
+        for twin in twins:
+            again = twin.step(actions)
+            for name, column in vars(turn).items():
+                assert np.array_equal(column, getattr(again, name))
+
+
+def test_seeds_one_for_all_or_one_each():
+    batch = SelfPlayBatch("armadora", 3, players=3)
+    batch.reset(seed=[4, 9, -1])
+    assert batch.states.tobytes() == batch.game.new_states(np.array([4, 9, -1])).tobytes()
+    batch.reset(seed=4)
+    assert batch.states.tobytes() == batch.game.new_states(np.array([4, 5, 6])).tobytes()
+    batch.reset(seed=100, games=np.array([False, True, False]))
+    assert batch.states.tobytes() == batch.game.new_states(np.array([4, 101, 6])).tobytes()
+    dealt = [SelfPlayBatch("armadora", 3) for _ in range(2)]
+    for unseeded in dealt:
+        unseeded.reset()
+    assert dealt[0].states.tobytes() != dealt[1].states.tobytes()
+
+
+def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
+    """Without a seed a reset goes on with the games' generators, as the AEC environment's does."""
+    batch, envs = SelfPlayBatch("armadora", 2), alone(make_game("armadora"), 2)
+    batch.reset(seed=0)
+    batch.reset()
+    for i, env in enumerate(envs):
+        env.reset()
+        assert batch.states[i].tobytes() == env._states[0].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: SelfPlayBatch("armadora", 0), ValueError, "number of games must be 1 or more"),
+        (lambda: SelfPlayBatch("armadora", 2, colour=1), TypeError, "those of the environment are"),
+        (lambda: SelfPlayBatch(make_game("armadora"), 2, players=3), TypeError, "options already"),
+        (
+            lambda: SelfPlayBatch("armadora", 2, autoreset_mode="later"),
+            ValueError,
+            "NEXT_STEP, SAME_STEP, DISABLED",
+        ),
+        (lambda: SelfPlayBatch("armadora", 2, reward="fun"), ValueError, "'win' or 'gold'"),
+        (
+            lambda: SelfPlayBatch("armadora", 2).step(np.zeros(2, int)),
+            gymnasium.error.ResetNeeded,
+            "reset",
+        ),
+        (lambda: begun().step(np.zeros(3, int)), ValueError, r"shape \(2,\), not \(3,\)"),
+        (lambda: begun().step(np.zeros(2)), TypeError, "integers, not float64"),
+        (lambda: begun().reset(seed=[1, 2, 3]), ValueError, "2 of them, not 3"),
+        (lambda: begun().reset(seed=2**63), ValueError, "seed must be in"),
+        (lambda: begun().reset(games=np.array([1, 0])), ValueError, "bool array"),
+        (lambda: begun().reset(games=np.zeros(2, bool)), ValueError, "at least one game"),
+    ],
+)
+def test_what_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def begun():
+    batch = SelfPlayBatch("armadora", 2)
+    batch.reset(seed=0)
+    return batch
+
+
+def test_the_names_of_the_modes():
+    for name in ("SAME_STEP", "same_step", "SameStep", AutoresetMode.SAME_STEP):
+        assert SelfPlayBatch("armadora", 1, autoreset_mode=name).autoreset_mode is (
+            AutoresetMode.SAME_STEP
+        )
+
+
+# --- playouts ------------------------------------------------------------------------------------
+
+
+@every_variant
+def test_playouts_are_games_of_random_players(variant, several_threads):
+    game = variant.make()
+    states, seeds = game.new_states(np.arange(SIZE)), np.arange(50, 50 + SIZE)
+    middle = game.taken(states, np.arange(SIZE))
+    first = game.playouts(states, seeds)
+    for i, env in enumerate(alone(game)):
+        chance, player, length = Chance(50 + i), RandomPlayer(game), 0
+        while not over(env):
+            seats = np.array([env.possible_agents.index(env.agent_selection)])
+            draws = np.array([chance.draw()])
+            env.step(int(player.choose(env._states, seats, draws)[0]))
+            length += 1
+        assert first[1][i] == length
+        assert first[0][i].tolist() == list(env.rewards.values())
+        assert states[i].tobytes() == env._states[0].tobytes()
+    assert (game.statuses(states)[0] == {"armadora": ENDED, "armada": CUT_SHORT}[game.name]).all()
+    returns, lengths = game.playouts(middle, seeds)
+    assert np.array_equal(returns, first[0])
+    assert np.array_equal(lengths, first[1])
+    returns, lengths = game.playouts(states, seeds)  # of games that are over already
+    assert np.array_equal(returns, first[0])
+    assert not lengths.any()
+
+
+def test_playouts_choose_evenly():
+    """Among all legal actions, whichever block of the mask they lie in."""
+    game = make_game("armada", cards=True)
+    states = game.taken(game.new_states(3), np.zeros(1, np.int64))
+    game.playouts(states, np.array([1]))
+    rng, tries = np.random.default_rng(0), 20_000
+    masks = np.zeros((tries, len(game.actions)), np.int8)
+    legal = [0, 1, 63, 64, 127, 500, masks.shape[1] - 1]
+    masks[:, legal] = 1
+    actions, chance = np.empty(tries, np.int64), game.new_chance(rng.integers(1 << 60, size=tries))
+    game.run("pick_batch", tries, masks, chance, actions)
+    found, counts = np.unique(actions, return_counts=True)
+    assert found.tolist() == legal
+    assert ((counts - tries / 7) ** 2 / (tries / 7)).sum() < 22.5  # chi-square, 6 d.o.f., 0.1 %
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+def a_trace(_=None):
+    batch = SelfPlayBatch("armadora", 300, players=3)
+    turn, rng = batch.reset(seed=1), np.random.default_rng(0)
+    for _ in range(25):
+        turn = batch.step(random_actions(turn.masks, rng))
+    return batch.states.tobytes()
+
+
+def test_batches_from_several_threads_at_once():
+    expected, before = a_trace(), threads.get_threads()
+    threads.set_threads(2)
+    with ThreadPoolExecutor(4) as pool:
+        traces = list(pool.map(a_trace, range(8)))
+    threads.set_threads(before)
+    assert traces == [expected] * 8
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_has_its_own_threads():
+    before = threads.get_threads()
+    threads.set_threads(2)
+    expected = a_trace()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        traces = pool.map(a_trace, range(3))
+    threads.set_threads(before)
+    assert traces == [expected] * 3
+
+
+def test_the_number_of_threads():
+    before = threads.get_threads()
+    threads.set_threads(5)
+    assert threads.get_threads() == 5
+    assert threads.parts_of(10**6) == 5
+    assert threads.parts_of(1) == threads.parts_of(2 * threads.LEAST_GAMES - 1) == 1
+    threads.set_threads(None)
+    assert threads.get_threads() == threads.available_cores()
+    threads.set_threads(before)
+    with pytest.raises(ValueError, match="1 or more, not 0"):
+        threads.set_threads(0)
+    code = "from armarl import threads; print(threads.get_threads())"
+    for chosen, printed in (("3", "3\n"), ("many", "")):
+        ran = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "ARMARL_THREADS": chosen},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.stdout == printed
+        assert printed or "ARMARL_THREADS must be a number from 1 on, not 'many'" in ran.stderr

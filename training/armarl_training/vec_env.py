@@ -1,0 +1,136 @@
+"""Batches of games as a native SB3 `VecEnv`: one seat learns, players hold the others.
+
+The learner sees only its own decisions: between two of them the others play, and its reward is its
+own seat's return, whoever ended the game. That is what makes the loser's reward arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+from stable_baselines3.common.vec_env import VecEnv
+
+from armarl.faces import face_game, observation_box
+from armarl.game import Game
+from armarl.loops import CUT_SHORT
+from armarl.seat_batch import PlayerSpec, SeatBatch, make_opponents
+from armarl.self_play_batch import deal_numbers, random_numbers
+
+
+def make_vec_env(
+    game: str | Game,
+    num_envs: int,
+    *,
+    opponents: PlayerSpec | Sequence[PlayerSpec] = "random",
+    seat: int | None = None,
+    reward: str = "win",
+    **options: Any,
+) -> SeatVecEnv:
+    """Many games for MaskablePPO: `MaskablePPO("MlpPolicy", make_vec_env("armadora", 64))`.
+
+    Args:
+        game, opponents, seat, reward, options: as for `armarl.seat_env.SeatEnv`.
+        num_envs: number of games.
+
+    Raises:
+        TypeError: an unknown option, or options beside a `Game`.
+        ValueError: a value out of range, or a wrong number of opponents.
+    """
+    game = face_game(game, options, "opponents, seat, reward")
+    return SeatVecEnv(SeatBatch(game, num_envs, make_opponents(opponents, game), reward, seat))
+
+
+class SeatVecEnv(VecEnv):
+    """Observations: flat float32 (num_envs, size); actions: Discrete, with `action_masks()`.
+
+    A game that ends starts anew in the same step, as SB3 expects. An illegal action ends its game
+    with -1 for the learner, as in every face. `seed(n)` makes the next `reset` deal game `i` from
+    `n + i`.
+    """
+
+    render_mode = None  # SB3 warns of environments without it
+
+    def __init__(self, batch: SeatBatch) -> None:
+        self.batch, self.game = batch, batch.game
+        self.lengths = np.zeros(batch.size, np.int64)  # the learner's decisions so far
+        self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
+        self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
+        self._begun = False
+        super().__init__(
+            batch.size,
+            observation_box(batch.game),
+            gymnasium.spaces.Discrete(len(batch.game.actions)),
+        )
+
+    def reset(self) -> NDArray[np.float32]:
+        seeds = None if self._seeds[0] is None else deal_numbers(self._seeds, self.num_envs)
+        if seeds is None and not self._begun:
+            seeds = random_numbers(self.num_envs)
+        self._begun = True
+        self._reset_seeds()
+        self.batch.open(np.arange(self.num_envs), seeds)
+        self.lengths[:] = 0
+        return self.observe()
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        self._actions = np.asarray(actions, np.int64)
+
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        self.batch.answer(self._actions)
+        self.lengths += 1
+        ends = self.batch.ends != 0
+        rewards = self.batch.rewards.astype(np.float32)
+        infos: list[dict[str, Any]] = [{}] * self.num_envs
+        over = np.flatnonzero(ends)
+        if over.size:
+            finals = self.batch.final_observations(over)
+            for i, final in zip(over.tolist(), finals, strict=True):
+                infos[i] = self._account(i, float(rewards[i]), final)
+            self.batch.open(over)
+            self.lengths[over] = 0
+        return self.observe(), rewards, ends, infos
+
+    def observe(self) -> NDArray[np.float32]:
+        """The learner's observation of every game, (num_envs, size); the masks are kept."""
+        observations = np.empty((self.num_envs, self.game.observation.size), np.float32)
+        self.batch.show(observations, self._masks)
+        return observations
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """Masks of the learner's decisions, int8 (num_envs, actions), until the next step."""
+        return self._masks
+
+    def env_method(
+        self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
+    ) -> Sequence[Any]:
+        """MaskablePPO asks for `action_masks`; one array answers for all games."""
+        if method_name != "action_masks":
+            raise AttributeError(f"the batch has no per-game method {method_name!r}")
+        return self._masks if indices is None else self._masks[self._get_indices(indices)]  # type: ignore[return-value]
+
+    def has_attr(self, attr_name: str) -> bool:
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        raise AttributeError("the games of a batch have no attributes of their own")
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
+        return [False] * len(list(self._get_indices(indices)))
+
+    def close(self) -> None:
+        pass
+
+    def _account(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
+        """SB3's account of a game that has ended."""
+        return {
+            "terminal_observation": final,
+            "TimeLimit.truncated": bool(self.batch.ends[i] == CUT_SHORT),
+            "episode": {"r": reward, "l": int(self.lengths[i]), "t": 0.0},
+        }
