@@ -68,3 +68,23 @@ def test_it_beats_random_play(variant):
     greedy, random = match.standings
     assert greedy.wins >= 11
     assert random.wins + greedy.wins == match.games
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_ties_are_broken_fairly(players):
+    """All actions that are ever chosen in a position are chosen equally often, whatever their ids.
+
+    A border's id says where on the board it lies, so that a habit among ids favours a lair.
+    """
+    game = make_game("armada", players=players, max_turns=30)
+    states = positions(game, apart=27)
+    rng, size = np.random.default_rng(2), 400
+    excess, freedom = 0.0, 0
+    for state in states:
+        chosen = choices(game, np.full(size, state), rng.random(size))
+        _, counts = np.unique(chosen, return_counts=True)
+        expected = size / counts.size
+        excess += ((counts - expected) ** 2 / expected).sum() - (counts.size - 1)
+        freedom += counts.size - 1
+    assert freedom > 100
+    assert excess < 5 * np.sqrt(2 * freedom)  # chi-square over all positions
