@@ -116,8 +116,10 @@ def play_plain(s, plain):
     elif card == STRATEGIST_CARD:
         peek(s)
     else:
-        s.due = 2 if card in (BIG_RECRUIT_CARD, BIG_NATIVES_CARD) else 1
-        if card in (NATIVES_CARD, BIG_NATIVES_CARD):
+        s.due = 1
+        if card == BIG_RECRUIT_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
+            s.due = 2
+        if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
             _roll_natives(s)
         else:
             _roll_recruits(s)

@@ -266,7 +266,7 @@ def may_play(s, colour, card):
         return s.more_coups[s.raid] == 0
     if card == STRATEGIST_CARD:
         return s.coups[s.raid] > 0 and s.deck_size > 0
-    if card in (NATIVES_CARD, BIG_NATIVES_CARD):
+    if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
         return s.supply_tribes > 0 and natives_places(s, -1) > 0
     return s.reserve[colour] > 0 and recruit_places(s, colour, -1) > 0
 

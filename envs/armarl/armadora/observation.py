@@ -37,7 +37,8 @@ from armarl.tables import Block, ObservationTable
 
 _CHARACTERS = 4
 _STAGES = len(STAGE_NAMES)
-_VALUE_SCALE = (11.0, 2.0, 1.0, 1.0, 1.0)  # the most Warriors of each value that a player can hold
+_MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # Warriors of each value that a player can hold
+_VALUE_SCALE = np.array(_MOST_OF_VALUE, np.float32)  # a kernel's index into a tuple could raise
 _MOST_WARRIORS = 16
 _POINTS_SCALE = 5.0
 _MOST_POINTS = 28  # all Warriors of a player, and his reinforcement
@@ -68,12 +69,12 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
         ),
         Block("values", (SITES,), VALUES, float(VALUES), "own", "its value; 0: none, or not known"),
         Block("face_up", (SITES,), 1, 1.0, "public", "the Warrior lies face up"),
-        Block("hand", (VALUES,), 11, _VALUE_SCALE, "own", "own Warriors left, by value 1–5"),
+        Block("hand", (VALUES,), 11, _MOST_OF_VALUE, "own", "own Warriors left, by value 1–5"),
         Block(
             "unseen",
             (n, VALUES),
             11,
-            _VALUE_SCALE,
+            _MOST_OF_VALUE,
             "own",
             "Warriors this seat is not shown, by value",
         ),

@@ -30,8 +30,9 @@ def points(s, square):
 def points_in(s, side, squares):
     """ARM-16: the points of a side in a territory."""
     total = 0
-    for player in range(side, s.players, side_count(s)):
-        total += player_points_in(s, player, squares)
+    for player in range(s.players):
+        if side_of(s, player) == side:
+            total += player_points_in(s, player, squares)
     return total
 
 
