@@ -1,0 +1,188 @@
+"""The rules compile unchanged as CUDA device functions: each verb, and a kernel that calls them.
+
+numba-cuda (the extra `cuda`, which the extra `test` brings in) compiles to PTX, and NVIDIA's
+assembler to machine code, with neither a GPU nor its driver. An allocation or a Python object in a
+rule does not compile. An exception does, so what could raise one is looked for in the PTX.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba import types
+
+from armarl.game import GAME_NAMES, make_game
+
+pytest.importorskip("numba_cuda", reason="needs the extra `cuda`: pip install '.[cuda]'")
+cuda = importlib.import_module("numba.cuda")
+dispatcher = importlib.import_module("numba.cuda.dispatcher")
+pathfinder = importlib.import_module("cuda.pathfinder")
+
+CAPABILITY = (8, 0)
+SEAT = ACTION = SEED = KIND = types.int64
+DRAW = types.float64
+ACTIONS, RETURNS = types.int64[::1], types.float64[::1]
+MASK, MASKS = types.int8[::1], types.int8[:, ::1]
+OBSERVATION, OBSERVATIONS = types.float32[::1], types.float32[:, ::1]
+
+# Its tuples are indexed by numbers that are in range, which the compiler does not see.
+MAY_RAISE = {("armadora", "greedy")}
+
+Compile = Callable[..., str]
+
+
+@pytest.fixture
+def compile_to_ptx(monkeypatch: pytest.MonkeyPatch) -> Compile:
+    """Compiles a function for argument types, where there may be no device."""
+    # For every function that is called, numba-cuda asks the device what to compile for.
+    device = SimpleNamespace(compute_capability=CAPABILITY)
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
+
+    def compile_to_ptx(function: Any, arguments: tuple[Any, ...], *, device: bool = True) -> str:
+        ptx, _ = cuda.compile(function, arguments, device=device, abi="numba", cc=CAPABILITY)
+        return ptx
+
+    return compile_to_ptx
+
+
+def can_raise(ptx: str) -> bool:
+    """Whether a device function ever returns another status than 0; Numba returns exceptions so."""
+    returned = set(re.findall(r"\[func_retval0\+0\], (%r\d+);", ptx))
+    assert returned
+    assigned = re.findall(r"(%r\d+), (.+);", ptx)
+    return any(value != "0" for register, value in assigned if register in returned)
+
+
+def verbs_of(game: str) -> dict[str, Any]:
+    return importlib.import_module(f"armarl.{game}").VERBS
+
+
+def record_of(game: str) -> Any:
+    """Numba's type of the game's state."""
+    return numba.from_dtype(make_game(game).blank.dtype)
+
+
+@pytest.mark.parametrize("game", GAME_NAMES)
+def test_every_verb_is_a_device_function_that_cannot_raise(
+    game: str, compile_to_ptx: Compile
+) -> None:
+    state = record_of(game)
+    arguments: dict[str, tuple[Any, ...]] = {
+        "start": (state,),
+        "legal": (state, MASK),
+        "apply": (state, ACTION),
+        "status": (state,),
+        "to_move": (state,),
+        "observe": (state, SEAT, OBSERVATION),
+        "returns": (state, KIND, RETURNS),
+        "conceal": (state, SEAT),
+        "determinise": (state, SEAT, SEED),
+        "greedy": (state, DRAW, MASK, state[::1]),
+    }
+    for name, verb in verbs_of(game).items():
+        ptx = compile_to_ptx(verb.py_func, arguments[name])
+        assert ptx.count(".visible .func") == 1
+        assert ".extern" not in ptx, f"{name} calls a function that is not its own"
+        assert (game, name) in MAY_RAISE or not can_raise(ptx), f"{name} can raise"
+
+
+@pytest.mark.parametrize("game", GAME_NAMES)
+def test_one_thread_per_game_steps_and_observes(
+    game: str, compile_to_ptx: Compile, tmp_path: Path
+) -> None:
+    verbs = verbs_of(game)
+    apply, legal, observe = verbs["apply"], verbs["legal"], verbs["observe"]
+    status, to_move = verbs["status"], verbs["to_move"]
+
+    def step(states, actions, masks, observations):
+        i = cuda.grid(1)
+        if i < states.size:
+            s = states[i]
+            apply(s, actions[i])
+            if status(s) == 0:
+                legal(s, masks[i])
+                observe(s, to_move(s), observations[i])
+
+    arguments = (record_of(game)[::1], ACTIONS, MASKS, OBSERVATIONS)
+    ptx = compile_to_ptx(step, arguments, device=False)
+    assert ptx.count(".visible .entry") == 1
+    assert "st.global.u8" in ptx  # bytes: the state's and the mask's
+    assert "st.global.f32" in ptx  # the observation's numbers
+    assert assembled_size(ptx, tmp_path) > 100_000  # the rules are in it
+
+
+def assembled_size(ptx: str, folder: Path) -> int:
+    """Bytes of machine code; NVIDIA's assembler refuses PTX that is not valid and complete."""
+    source, machine_code = folder / "step.ptx", folder / "step.cubin"
+    source.write_text(ptx)
+    assembler = pathfinder.find_nvidia_binary_utility("ptxas")
+    assert assembler, "ptxas is missing; the extra `cuda` has it"
+    architecture = "-arch=sm_{}{}".format(*CAPABILITY)
+    command = [assembler, architecture, str(source), "-o", str(machine_code)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return machine_code.stat().st_size
+
+
+# --- that these tests would notice ---------------------------------------------------------------
+
+
+def allocates(n):
+    return np.zeros(3)[n]
+
+
+def makes_a_list(n):
+    return [n, n][0]
+
+
+def makes_a_text(n):
+    return len(str(n))
+
+
+@pytest.mark.parametrize("function", [allocates, makes_a_list, makes_a_text])
+def test_what_needs_memory_or_python_does_not_compile(
+    function: Any, compile_to_ptx: Compile
+) -> None:
+    with pytest.raises(Exception, match=r"No implementation of function|NRT required"):
+        compile_to_ptx(function, (types.int64,))
+
+
+def raises(n):
+    if n < 0:
+        raise ValueError
+    return n
+
+
+def may_miss(n):
+    return (1, 2, 3)[n]
+
+
+def may_stand_still(n):
+    total = 0
+    for i in range(0, 9, n):
+        total += i
+    return total
+
+
+def divides(n):
+    return 7 // n + 7 % n
+
+
+@pytest.mark.parametrize(
+    ("function", "raising"),
+    [(raises, True), (may_miss, True), (may_stand_still, True), (divides, False)],
+)
+def test_what_can_raise_is_seen_in_a_callee_too(
+    function: Any, raising: bool, compile_to_ptx: Compile
+) -> None:
+    callee = numba.njit(function)
+    assert can_raise(compile_to_ptx(lambda n: callee(n), (types.int64,))) is raising
