@@ -241,8 +241,9 @@ def test_partners_share_a_reward():
     """With four players a loss of the learner is a loss of the seat opposite (ARM-9)."""
     env = SeatEnv("armadora", players=4, seat=0)
     env.reset(seed=0)
-    env.step(env.action_id("pass"))
-    returns = env._returns
+    reward = env.step(env.action_id("pass"))[1]
+    returns = env.game.returns(env._states, np.zeros(1, np.int64))[0]
+    assert reward == returns[0]
     assert returns[0] == returns[2] == -returns[1] == -returns[3]
 
 

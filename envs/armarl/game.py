@@ -142,9 +142,11 @@ class Game:
 
     def taken(self, states: States, indices: NDArray[np.int64]) -> States:
         """Copies of `states[indices]`; much faster than NumPy, which copies field by field."""
-        copies = np.empty((indices.size, states.itemsize), np.uint8)
-        states.view(np.uint8).reshape(-1, states.itemsize).take(indices, axis=0, out=copies)
-        return copies.view(states.dtype).reshape(-1)
+        copies = np.empty(indices.size, states.dtype)
+        size = states.itemsize
+        into = copies.view(np.uint8).reshape(-1, size)
+        states.view(np.uint8).reshape(-1, size).take(indices, axis=0, out=into)
+        return copies
 
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Masks of the seats to move, int8 of shape (batch, actions)."""
@@ -215,11 +217,18 @@ class Game:
         self.run("seed_chance_batch", seeds.size, chance, np.arange(seeds.size), seeds)
         return chance
 
-    def draws(self, chance: NDArray[np.uint64], games: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The next random number in [0, 1) of the streams of `games`."""
-        draws = np.empty(games.size)
-        self.run("uniform_batch", games.size, chance, games, draws)
-        return draws
+    def questions(
+        self, states: States, games: NDArray[np.int64], chance: NDArray[np.uint64]
+    ) -> tuple[States, NDArray[np.int64], NDArray[np.float64]]:
+        """What `Player.choose` takes, for those who are to move in `states[games]`.
+
+        Args:
+            chance: a stream for each of `states`, which gives the random numbers.
+        """
+        seen = np.empty(games.size, states.dtype)
+        movers, draws = np.empty(games.size, np.int64), np.empty(games.size)
+        self.run("ask_batch", games.size, states, games, chance, seen, movers, draws)
+        return seen, movers, draws
 
     def scratch_masks(self, games: int) -> NDArray[np.int8]:
         """A mask for each part of a batch, for loops that need one to themselves."""

@@ -145,12 +145,6 @@ def seed_chance_batch(first, last, part, chance, games, seeds):
         seed_chance(chance, games[k], seeds[k])
 
 
-def uniform_batch(first, last, part, chance, games, draws):
-    """The next random number in [0, 1) of each of `games`."""
-    for k in range(first, last):
-        draws[k] = uniform(chance, games[k])
-
-
 def pick_batch(first, last, part, masks, chance, actions):
     """A random legal action of each row of `masks`; 0 where none is legal."""
     for i in range(first, last):
@@ -276,6 +270,16 @@ def advance_batch(
     for k in range(first, last):
         i = games[k]
         waiting[i] = advance(states, i, seats[i], lineups[i], is_random, chance, masks[part])
+
+
+def ask_batch(first, last, part, states, games, chance, seen, movers, draws):
+    """What the players who are to move in `games` get: concealed copies, seats, random numbers."""
+    for k in range(first, last):
+        i = games[k]
+        movers[k] = to_move(states[i])
+        draws[k] = uniform(chance, i)
+        seen[k] = states[i]
+        conceal(seen[k], movers[k])
 
 
 def open_batch(first, last, part, states, games, reseed, seeds, seat, seats, chance):

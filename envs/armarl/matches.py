@@ -205,9 +205,8 @@ def play_games(
         movers = entrants[running, seats[running]]
         for number in np.unique(movers):
             games = running[movers == number]
-            draws = game.draws(chance, games)
-            seen = game.concealed(game.taken(states, games), seats[games])
-            actions = choose_legally(players[number], game, seen, seats[games], draws)
+            questions = game.questions(states, games, chance)
+            actions = choose_legally(players[number], game, *questions)
             game.apply(states, games, actions)
         lengths[running] += 1
     return game.returns(states, np.arange(seeds.size)), lengths, statuses == CUT_SHORT

@@ -89,7 +89,7 @@ class GreedyPlayer:
     ) -> NDArray[np.int64]:
         actions = np.empty(states.size, np.int64)
         masks = self._game.scratch_masks(states.size)
-        scratch = np.full((len(masks), 1), self._game.blank)
+        scratch = np.empty((len(masks), 1), states.dtype)
         self._game.run("greedy_batch", states.size, states, draws, masks, scratch, actions)
         return actions
 

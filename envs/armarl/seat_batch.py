@@ -24,7 +24,8 @@ class SeatBatch:
 
     Attributes:
         states: (size,) the games.
-        seats: (size,) int64, the learner's in each game.
+        seats: (size,) int64, the learner's in each game; -1 before one is drawn.
+        legal: (size, actions) int8, the masks of his decisions, as they were shown last.
         over: (size,) bool, whose game is over, and not opened again yet.
         ends: (size,) int8, how the last step left each game: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
         rewards: (size,) float64, the learner's of the last step.
@@ -53,7 +54,7 @@ class SeatBatch:
             raise ValueError(f"the number of games must be 1 or more, not {size}")
         self.game, self.size, self.players = game, size, players
         self.states = np.full(size, game.blank)
-        self.seats = np.zeros(size, np.int64)
+        self.seats = np.full(size, -1 if seat is None else seat)
         self.over = np.zeros(size, np.bool_)
         self.ends = np.zeros(size, np.int8)
         self.rewards = np.zeros(size)
@@ -62,7 +63,7 @@ class SeatBatch:
         self._seat = -1 if seat is None else seat
         self.chance = np.zeros(size, np.uint64)
         self._waiting = np.full(size, LEARNER)  # who is to move there, unless he plays at random
-        self._legal = np.zeros((size, len(game.actions)), np.int8)  # the learner's masks
+        self.legal = np.zeros((size, len(game.actions)), np.int8)
 
     def open(self, games: NDArray[np.int64], seeds: NDArray[np.int64] | None = None) -> None:
         """Start new games, up to the learner's first decision in each.
@@ -98,7 +99,7 @@ class SeatBatch:
         self.game.run(
             "answer_batch",
             self.size,
-            *(self.states, actions, self.over, self._legal, self.seats, self.lineups),
+            *(self.states, actions, self.over, self.legal, self.seats, self.lineups),
             *(self._plays_at_random(), self.chance, parts, self.ends, self._waiting),
         )
         self._play_others()
@@ -115,7 +116,7 @@ class SeatBatch:
         self.game.run(
             "show_batch",
             self.size,
-            *(self.states, self.over, self.seats, self._legal, observations, masks),
+            *(self.states, self.over, self.seats, self.legal, observations, masks),
         )
 
     def final_observations(self, games: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -139,16 +140,14 @@ class SeatBatch:
         """Let the players act until every game has ended or waits for the learner."""
         while (waiting := np.flatnonzero(self._waiting != LEARNER)).size:
             numbers = self._waiting[waiting]
-            for number in np.unique(numbers):
-                self._play(self.players[number], waiting[numbers == number])
+            for number, player in enumerate(self.players):
+                if (games := waiting[numbers == number]).size:
+                    self._play(player, games)
             self._advance(waiting)
 
     def _play(self, player: Player, games: NDArray[np.int64]) -> None:
         """Let a player choose and play one action in each of `games`."""
-        states = self.game.taken(self.states, games)
-        movers = self.game.statuses(states)[1]
-        draws = self.game.draws(self.chance, games)
-        seen = self.game.concealed(states, movers)
+        seen, movers, draws = self.game.questions(self.states, games, self.chance)
         actions = choose_legally(player, self.game, seen, movers, draws)
         self.game.apply(self.states, games, actions)
 

@@ -35,7 +35,6 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
 
     # Gymnasium's checker asks for a frame rate even of text.
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 1}  # noqa: RUF012
-    _mask: NDArray[np.int8]
 
     def __init__(
         self,
@@ -67,7 +66,9 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         super().__init__(game, render_mode)
         self.observation_space = observation_box(game)
         self.action_space = spaces.Discrete(len(game.actions))
-        self._batch = SeatBatch(game, 1, make_opponents(opponents, game), reward, seat)
+        players = make_opponents(opponents, game)
+        self.opponents = tuple(players[k % len(players)] for k in range(game.players - 1))
+        self._batch = SeatBatch(game, 1, players, reward, seat)
         self._begun = False
 
     def reset(
@@ -117,21 +118,22 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         """
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
-        return self._mask.copy()
+        mask: NDArray[np.int8] = self._batch.legal[0].copy()
+        return mask
 
     def render(self) -> str | None:
         """The board as text, as far as the learning seat may know it; None without render mode."""
         return self._draw(self.seat)
 
     @property
-    def seat(self) -> int:
-        """The seat that learns."""
-        return int(self._batch.seats[0])
+    def seat(self) -> int | None:
+        """The seat that learns; None before a first episode for which it is drawn."""
+        seat = int(self._batch.seats[0])
+        return seat if seat >= 0 else None
 
     def _observed(self) -> tuple[NDArray[np.float32], Info]:
         """What `reset` and `step` give of the state: observation and info, in new objects."""
         observation = np.empty((1, self.game.observation.size), np.float32)
         mask = np.empty((1, len(self.game.actions)), np.int8)
         self._batch.show(observation, mask)
-        self._mask = mask[0]
-        return observation[0], {"action_mask": self._mask.copy(), "seat": self.seat}
+        return observation[0], {"action_mask": mask[0], "seat": self.seat}

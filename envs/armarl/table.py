@@ -43,8 +43,7 @@ def _play(game: Game, players: list[Player], seat: int, seed: int) -> None:
         if statuses[0]:
             break
         mover = int(movers[0])
-        seen = game.concealed(states, movers)
-        action = choose_legally(players[mover], game, seen, movers, game.draws(chance, only))
+        action = choose_legally(players[mover], game, *game.questions(states, only, chance))
         game.apply(states, only, action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")

@@ -150,7 +150,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         """
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
-        return self._masks.copy()
+        return self._batch.legal.copy()
 
     def render(self) -> tuple[str, ...] | None:
         """The boards as text, as far as the learning seats may know them."""

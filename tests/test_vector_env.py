@@ -1,0 +1,320 @@
+"""Gymnasium's vector face against its own `SyncVectorEnv` of single environments, to the byte."""
+
+import copy
+import pickle
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+
+from armarl import threads
+from armarl.game import make_game
+from armarl.players import GreedyPlayer
+from armarl.registration import gymnasium_variants
+from armarl.seat_env import SeatEnv
+from armarl.vector_env import SeatVectorEnv
+from armarl_training.vec_env import make_vec_env
+from variants import every_game, every_rich_game, every_variant
+
+SIZE = 5
+every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.name)
+
+
+@pytest.fixture(autouse=True)
+def parts(monkeypatch):
+    """Small batches are cut into parts for several threads, too."""
+    monkeypatch.setattr(threads, "LEAST_GAMES", 2)
+    before = threads.get_threads()
+    threads.set_threads(2)
+    yield
+    threads.set_threads(before)
+
+
+def single(variant, mode, **more):
+    envs = [lambda: SeatEnv(variant.game, **variant.options, **more)] * SIZE
+    return SyncVectorEnv(envs, autoreset_mode=mode)
+
+
+def vector(variant, mode, **more):
+    return SeatVectorEnv(variant.game, SIZE, autoreset_mode=mode, **variant.options, **more)
+
+
+def random_actions(masks, rng):
+    return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
+
+
+def plain(info):
+    """An info with its object arrays as lists, in which values can be compared."""
+    return {
+        key: plain(value)
+        if isinstance(value, dict)
+        else value.tolist()
+        if value.dtype == object and key != "final_obs"
+        else [None if row is None else np.asarray(row) for row in value]
+        if key == "final_obs"
+        else value
+        for key, value in info.items()
+    }
+
+
+def assert_equal(ours, theirs):
+    *ours, our_info = ours
+    *theirs, their_info = theirs
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+    assert data_equivalence(plain(our_info), plain(their_info))
+
+
+def play_both(variant, mode, steps, illegal=0.0, **more):
+    """Play the same in both; returns how many episodes ended, and how many by illegal actions."""
+    ours, theirs = vector(variant, mode, **more), single(variant, mode, **more)
+    rng, episodes, illegals = np.random.default_rng(0), 0, 0
+    assert_equal(shown := ours.reset(seed=21), theirs.reset(seed=21))
+    masks = shown[-1]["action_mask"]
+    for _ in range(steps):
+        actions = random_actions(masks, rng)
+        for i in np.flatnonzero((rng.random(SIZE) < illegal) & masks.any(axis=1)):
+            actions[i] = np.flatnonzero(masks[i] == 0)[0]
+            illegals += 1
+        assert_equal(given := ours.step(actions), theirs.step(actions))
+        over = given[2] | given[3]
+        episodes += over.sum()
+        masks = given[-1]["action_mask"]
+        assert np.array_equal(masks, ours.action_masks())
+        if mode is AutoresetMode.DISABLED and over.any():
+            shown, info = ours.reset(options={"reset_mask": over})
+            expected, their_info = theirs.reset(options={"reset_mask": over})
+            assert np.array_equal(shown, expected)
+            masks = info["action_mask"]
+            assert np.array_equal(masks[over], their_info["action_mask"][over])
+            assert np.array_equal(info["seat"][over], their_info["seat"][over])
+    return episodes, illegals
+
+
+# --- Gymnasium's own batch of our single environments --------------------------------------------
+
+
+@every_variant
+def test_it_is_a_batch_of_single_environments(variant):
+    episodes, _ = play_both(variant, AutoresetMode.SAME_STEP, 90)
+    assert episodes
+
+
+@every_mode
+@every_rich_game
+def test_every_mode_of_autoreset(variant, mode):
+    episodes, illegals = play_both(variant, mode, 150, illegal=0.01)
+    assert episodes > illegals > 0
+
+
+@every_mode
+@every_game
+def test_opponents_who_are_no_random_players(variant, mode):
+    episodes, _ = play_both(variant, mode, 60, opponents="greedy", seat=1)
+    assert episodes
+
+
+@every_rich_game
+def test_an_opponent_for_each_seat(variant):
+    episodes, _ = play_both(
+        variant, AutoresetMode.SAME_STEP, 60, opponents=["random", "greedy"], reward="win"
+    )
+    assert episodes
+
+
+# --- what it promises ----------------------------------------------------------------------------
+
+
+def test_every_id_makes_one():
+    for name, kwargs in gymnasium_variants():
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            env = gymnasium.make_vec(name, num_envs=3)
+        assert isinstance(env, SeatVectorEnv)
+        assert env.spec.id == name
+        assert env.game.name == kwargs["game"]
+        assert env.autoreset_mode is env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+        assert env.observation_space.shape == (3, env.game.observation.size)
+        assert env.single_action_space.n == len(env.game.actions)
+    env = gymnasium.make_vec("armarl/Armadora-v0", num_envs=2, players=4, opponents="greedy")
+    assert env.game.players == 4
+    env = gymnasium.make_vec("armarl/Armada-v0", num_envs=2, autoreset_mode="SameStep")
+    assert env.autoreset_mode is AutoresetMode.SAME_STEP
+    assert env.chart is not None
+
+
+@every_game
+def test_what_is_given_is_in_the_spaces(variant):
+    env = gymnasium.make_vec(f"armarl/{variant.game.capitalize()}-v0", num_envs=SIZE)
+    observations, info = env.reset(seed=0)
+    assert env.observation_space.contains(observations)
+    actions = env.action_space.sample(mask=tuple(info["action_mask"]))
+    assert env.action_space.contains(actions)
+    observations, rewards, terminations, truncations, info = env.step(actions)
+    assert env.observation_space.contains(observations)
+    assert rewards.dtype == np.float64
+    assert terminations.dtype == truncations.dtype == np.bool_
+    assert info["action_mask"].dtype == np.int8
+    assert info["_action_mask"].all()
+
+
+@every_game
+def test_new_arrays_or_the_same_ones(variant):
+    for keep in (True, False):
+        env = vector(variant, AutoresetMode.SAME_STEP, copy=keep)
+        first, info = env.reset(seed=0)
+        masks = info["action_mask"]
+        second, *_, info = env.step(masks.argmax(axis=1))
+        assert np.shares_memory(first, second) != keep
+        assert np.shares_memory(masks, info["action_mask"]) != keep
+
+
+@every_rich_game
+def test_what_the_caller_does_to_masks_changes_nothing(variant):
+    env = vector(variant, AutoresetMode.SAME_STEP)
+    _, info = env.reset(seed=0)
+    wrong = np.array([np.flatnonzero(mask == 0)[0] for mask in info["action_mask"]])
+    info["action_mask"][:] = 1
+    _, rewards, terminations, _, info = env.step(wrong)
+    assert (rewards == -1).all()
+    assert terminations.all()
+    assert all("illegal" in reason for reason in info["final_info"]["illegal_action"])
+
+
+@every_rich_game
+def test_copies_in_mid_episode(variant):
+    env, rng = (
+        vector(variant, AutoresetMode.NEXT_STEP, opponents="greedy"),
+        np.random.default_rng(0),
+    )
+    _, info = env.reset(seed=5)
+    for _ in range(10):
+        *_, info = env.step(random_actions(info["action_mask"], rng))
+    twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    for _ in range(30):
+        actions = random_actions(info["action_mask"], rng)
+        given = env.step(actions)
+        for twin in twins:
+            assert_equal(given, twin.step(actions))
+        info = given[-1]
+
+
+def test_gymnasium_s_statistics_count_its_episodes():
+    env = RecordEpisodeStatistics(
+        gymnasium.make_vec("armarl/Armadora-v0", num_envs=8, autoreset_mode="same_step")
+    )
+    _, info = env.reset(seed=0)
+    rng, ended = np.random.default_rng(0), 0
+    for _ in range(80):
+        _, rewards, terminations, _, info = env.step(random_actions(info["action_mask"], rng))
+        if terminations.any():
+            ended += terminations.sum()
+            assert np.array_equal(info["episode"]["r"][terminations], rewards[terminations])
+    assert ended
+
+
+def test_pictures():
+    env = gymnasium.make_vec("armarl/Armadora-v0", num_envs=2, render_mode="ansi", seat=1)
+    env.reset(seed=0)
+    one = SeatEnv("armadora", render_mode="ansi", seat=1)
+    one.reset(seed=0)
+    assert env.render()[0] == one.render()
+    assert len(env.render()) == 2
+    with pytest.warns(UserWarning, match="without a render mode"):
+        assert SeatVectorEnv("armadora", 2).render() is None
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: make(num_envs=0), ValueError, "number of games must be 1 or more"),
+        (lambda: make(seat=2), ValueError, "seat must be None or in 0 to 1, not 2"),
+        (lambda: make(colour=1), TypeError, "no option 'colour'.*those of the environment are"),
+        (lambda: make(opponents=["random"] * 2), ValueError, "has 1 opponents, not 2"),
+        (lambda: make(render_mode="human"), ValueError, "None or 'ansi'"),
+        (lambda: make(autoreset_mode="never"), ValueError, "NEXT_STEP, SAME_STEP, DISABLED"),
+        (lambda: make().step(np.zeros(3, int)), gymnasium.error.ResetNeeded, "call reset"),
+        (lambda: make().action_masks(), gymnasium.error.ResetNeeded, "call reset"),
+        (lambda: begun().step(np.zeros(2, int)), ValueError, r"shape \(3,\), not \(2,\)"),
+        (lambda: begun().step(np.zeros(3)), TypeError, "integers, not float64"),
+        (lambda: begun().reset(seed=[1]), ValueError, "or 3 of them, not 1"),
+        (lambda: begun().reset(options={"reset_mask": [True]}), ValueError, "bool array"),
+        (
+            lambda: make().reset(options={"reset_mask": np.array([True, False, False])}),
+            ValueError,
+            "first reset must reset all",
+        ),
+    ],
+)
+def test_what_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def make(num_envs=3, **more):
+    return SeatVectorEnv("armadora", num_envs, **more)
+
+
+def begun():
+    env = make()
+    env.reset(seed=0)
+    return env
+
+
+def test_without_autoreset_the_end_must_be_answered():
+    env = make(autoreset_mode="disabled")
+    _, info = env.reset(seed=0)
+    wrong = np.where(info["action_mask"][0] == 0)[0][0]
+    actions = np.array([wrong, *info["action_mask"][1:].argmax(axis=1)])
+    *_, info = env.step(actions)
+    assert list(info["_illegal_action"]) == [True, False, False]
+    with pytest.raises(gymnasium.error.ResetNeeded, match=r"games \[0\] are over"):
+        env.step(actions)
+
+
+# --- SB3's ---------------------------------------------------------------------------------------
+
+
+@every_rich_game
+def test_the_vec_env_plays_the_same_games(variant):
+    """SB3's face and Gymnasium's with SAME_STEP show the same, seed by seed."""
+    ours, theirs = (
+        make_vec_env(variant.game, SIZE, **variant.options),
+        vector(variant, AutoresetMode.SAME_STEP),
+    )
+    ours.seed(3)
+    observations, (expected, info) = ours.reset(), theirs.reset(seed=3)
+    rng, ended = np.random.default_rng(0), 0
+    for _ in range(150):
+        assert np.array_equal(observations, expected)
+        assert np.array_equal(ours.action_masks(), info["action_mask"])
+        actions = random_actions(ours.action_masks(), rng)
+        observations, rewards, dones, infos = ours.step(actions)
+        expected, their_rewards, terminations, truncations, info = theirs.step(actions)
+        assert np.array_equal(rewards, their_rewards.astype(np.float32))
+        assert np.array_equal(dones, terminations | truncations)
+        for i in np.flatnonzero(dones):
+            assert np.array_equal(infos[i]["terminal_observation"], info["final_obs"][i])
+            assert infos[i]["TimeLimit.truncated"] == truncations[i]
+        ended += dones.sum()
+    assert ended
+
+
+def test_maskable_ppo_takes_the_vec_env():
+    env = make_vec_env("armadora", 16, players=3, opponents=["greedy", "random"], reward="gold")
+    assert is_masking_supported(env)
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
+    assert get_action_masks(env).shape == (16, env.action_space.n)
+    model.learn(512)
+    assert len(model.ep_info_buffer) > 0
+    with pytest.raises(TypeError, match="those of the environment are"):
+        make_vec_env("armadora", 4, colours=2)
+    game = make_game("armadora")
+    assert make_vec_env(game, 4, opponents=GreedyPlayer(game)).game is game
