@@ -1,0 +1,89 @@
+"""Measure our games and the installed peers side by side: `python scripts/benchmark.py`.
+
+Prints Markdown tables; `--json FILE` keeps the results. The page in the docs:
+
+    python scripts/benchmark.py --json docs/benchmarks.json
+    python scripts/benchmark.py --page
+
+The peers come with `pip install '.[bench]'`. What is not installed is listed as that. A figure
+means something only on a machine that does nothing else meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks import aec, learning, memory, ours, start
+from benchmarks.frame import Measurement, Settings, machine, measure
+from benchmarks.page import SECTIONS, page
+from benchmarks.targets import targets
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+RESULTS, PAGE = DOCS / "benchmarks.json", DOCS / "benchmarks.md"
+
+GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {
+    "playouts": ours.playout_groups,
+    "steps": ours.step_groups,
+    "scaling": ours.scaling_groups,
+    "aec": aec.groups,
+    "vector": ours.vector_groups,
+    "learning": learning.groups,
+    "memory": memory.groups,
+    "start": start.groups,
+}
+
+
+def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
+    """Take all measurements of the sections."""
+    results: dict[str, Any] = {
+        "machine": machine(),
+        "settings": {**asdict(settings), "quick": quick},
+        "results": [],
+    }
+    for section in sections:
+        for group in _thinned(GROUPS[section]()) if quick else GROUPS[section]():
+            print(f"{section}: {len(group)} measurements ...", file=sys.stderr, flush=True)
+            results["results"] += measure(group, settings)
+    return {**results, "targets": targets(results["results"], results["machine"]["cores"])}
+
+
+def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]:
+    """Of the first group the first of everything that is measured in a way of its own."""
+    first = {
+        (measurement.probe, measurement.how): measurement for measurement in reversed(next(groups))
+    }
+    yield list(reversed(first.values()))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--only", action="append", choices=GROUPS, help="a section; may be repeated"
+    )
+    parser.add_argument("--quick", action="store_true", help="a short sample of some, for a try")
+    parser.add_argument("--repeats", type=int, default=Settings.repeats, help="samples of each")
+    parser.add_argument("--seconds", type=float, default=Settings.seconds, help="of a sample")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
+    parser.add_argument("--page", action="store_true", help=f"measure nothing; write {PAGE.name}")
+    arguments = parser.parse_args()
+    if arguments.page:
+        PAGE.write_text(page(json.loads(RESULTS.read_text("utf-8"))), encoding="utf-8")
+        return 0
+    settings = Settings(arguments.repeats, arguments.seconds)
+    if arguments.quick:
+        settings = Settings(repeats=1, seconds=0.01)
+    results = run(arguments.only or list(SECTIONS), settings, arguments.quick)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    print(page(results), end="")
+    return any("failed" in row for row in results["results"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

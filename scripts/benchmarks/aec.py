@@ -1,0 +1,65 @@
+"""The AEC loop of PettingZoo: our environments beside its connect_four_v3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.frame import Measurement
+from benchmarks.ours import PLAYED, title
+
+PEER = "PettingZoo connect_four_v3"
+_STEPS = 200  # between two looks at the clock
+
+
+def groups() -> Iterator[list[Measurement]]:
+    """Each group has the peer in front."""
+    for face in ("env", "raw_env"):
+        how = f"{face}()"
+        yield [
+            Measurement("aec", PEER, how, "aec.connect_four", {"face": face}, package="pygame"),
+            *(
+                Measurement(
+                    *("aec", title(variant), how, "aec.ours", {"variant": variant, "face": face})
+                )
+                for variant in PLAYED
+            ),
+        ]
+
+
+def ours(variant: tuple[str, dict[str, Any]], face: str) -> Callable[[], int]:
+    """One of our environments."""
+    import armarl
+
+    game, options = variant
+    return _loop(getattr(getattr(armarl, f"{game}_v0"), face)(**options))
+
+
+def connect_four(face: str) -> Callable[[], int]:
+    """The code of connect_four_v3, which needs pygame."""
+    from pettingzoo.classic.connect_four import connect_four
+
+    return _loop(getattr(connect_four, face)())
+
+
+def _loop(env: Any) -> Callable[[], int]:
+    """Random legal play: `last`, an action, `step`; games begun anew as they end."""
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+
+    def chunk() -> int:
+        left = _STEPS
+        while left:
+            observation, _reward, terminated, truncated, _info = env.last()
+            if terminated or truncated:
+                env.reset()
+                continue
+            legal = observation["action_mask"].nonzero()[0]
+            env.step(legal[int(rng.random() * legal.size)])
+            left -= 1
+        return _STEPS
+
+    chunk()
+    return chunk

@@ -1,0 +1,228 @@
+"""The frame of all measurements: each in a process of its own, repeated in turns.
+
+A measurement names a *probe*: a function that prepares everything (imports, compiling, a first
+use) and returns another one, which a sample is taken of. The processes of a group are prepared one
+after the other; then every process gives one sample per round, while the others wait. So noise of
+the machine falls on all alike, and the ratio of two of them is taken round by round.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+SCRIPTS = Path(__file__).resolve().parent.parent
+# What the results depend on; those that are installed are named in them.
+PACKAGES = (
+    *("armarl", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3"),
+    *("sb3-contrib", "pgx", "jax", "envpool", "open_spiel", "pygame-ce"),
+)
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One row of the results.
+
+    Attributes:
+        section: the table that it belongs to.
+        subject: what is measured: a game in a variant, or a peer's game.
+        how: in what way, where a section has several; it tells apart rows of one subject.
+        batch: number of games in lockstep, where it is a matter of batches.
+        probe: `module.function` in this folder; returns a function, see `unit`.
+        options: keyword arguments of the probe.
+        unit: with `.../s` the function returns how many it has done and is timed, called again and
+            again until the sample is long enough; otherwise it returns the value itself.
+        package: the module that must be installed for it.
+        cores: how many the process may use, its threads being as many.
+        repeats: samples to take, where it is not the run's number.
+    """
+
+    section: str
+    subject: str
+    how: str
+    probe: str
+    options: dict[str, Any] = field(default_factory=dict)
+    batch: int | None = None
+    unit: str = "steps/s"
+    package: str = "armarl"
+    cores: int = 1
+    repeats: int | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how often everything is measured."""
+
+    repeats: int = 7
+    seconds: float = 1.0  # of a sample
+
+
+def available_cores() -> list[int]:
+    """The numbers of the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))  # no pinning there: the machine's page says so
+
+
+def core_counts() -> list[int]:
+    """On how many cores things are measured: one, and all."""
+    return sorted({1, len(available_cores())})
+
+
+class _Process:
+    """A measurement's own process; see `worker.py`."""
+
+    def __init__(self, measurement: Measurement, seconds: float) -> None:
+        self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in `close`
+        task = json.dumps({**asdict(measurement), "seconds": seconds})
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.worker", task],
+            env=_environment(measurement.cores),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            text=True,
+        )
+
+    def read(self) -> dict[str, Any]:
+        """The next message; where the process has died, the end of what it said."""
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if line:
+            message: dict[str, Any] = json.loads(line)
+            return message
+        self._process.wait()
+        self._stderr.seek(0)
+        last = self._stderr.read().strip().splitlines()[-1:]
+        return {"failed": "".join(last) or f"exit status {self._process.returncode}"}
+
+    def sample(self) -> dict[str, Any]:
+        assert self._process.stdin
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return self.read()
+
+    def close(self) -> None:
+        assert self._process.stdin
+        if self._process.poll() is None:
+            self._process.stdin.close()
+        self._process.wait()
+        self._stderr.close()
+
+
+def _environment(cores: int) -> dict[str, str]:
+    threads = ("OMP", "OPENBLAS", "MKL", "NUMBA")
+    path = filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")])
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path),
+        **{f"{name}_NUM_THREADS": str(cores) for name in threads},
+        "ARMARL_THREADS": str(cores),
+        "JAX_PLATFORMS": "cpu",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+
+
+def measure(group: Sequence[Measurement], settings: Settings) -> list[dict[str, Any]]:
+    """The results of measurements that are compared with each other, sampled in turns."""
+    rows = [_row(measurement) for measurement in group]
+    processes: dict[int, _Process] = {}
+    try:
+        for i, measurement in enumerate(group):
+            if importlib.util.find_spec(measurement.package) is None:
+                rows[i]["missing"] = measurement.package
+                continue
+            processes[i] = _Process(measurement, settings.seconds)
+            _take(rows[i], processes[i].read())
+        for repeat in range(max(m.repeats or settings.repeats for m in group)):
+            for i, process in processes.items():
+                if "failed" not in rows[i] and repeat < (group[i].repeats or settings.repeats):
+                    _take(rows[i], process.sample())
+    finally:
+        for process in processes.values():
+            process.close()
+    return [_summary(row) for row in rows]
+
+
+def _row(measurement: Measurement) -> dict[str, Any]:
+    own = ("section", "subject", "how", "batch", "package", "unit", "cores")
+    row: dict[str, Any] = {name: getattr(measurement, name) for name in own}
+    return {**row, "samples": [], "busy": []}
+
+
+def _take(row: dict[str, Any], message: dict[str, Any]) -> None:
+    """Note what a process has said: that it is ready, a sample, or why it failed."""
+    if "failed" in message:
+        row["failed"] = message["failed"]
+    elif "value" in message:
+        row["samples"].append(message["value"])
+        row["busy"].append(message["busy"])
+
+
+def _summary(row: dict[str, Any]) -> dict[str, Any]:
+    samples, busy = row.pop("samples"), row.pop("busy")
+    if not samples or "failed" in row:
+        return row
+    return {
+        **row,
+        "median": statistics.median(samples),
+        "low": min(samples),
+        "high": max(samples),
+        "busy": round(statistics.median(busy), 2),
+        "samples": samples,
+    }
+
+
+def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
+    """Median over the rounds of `row` by `other`, two rows of one group."""
+    pairs = zip(row["samples"], other["samples"], strict=True)
+    return statistics.median(a / b for a, b in pairs)
+
+
+def machine() -> dict[str, Any]:
+    """What the results were taken on."""
+    return {
+        "processor": _processor(),
+        "cores": len(available_cores()),
+        "pinned": hasattr(os, "sched_setaffinity"),
+        "memory_gib": _memory(),
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "packages": {name: version for name in PACKAGES if (version := _version(name))},
+        "date": datetime.now(UTC).date().isoformat(),
+        "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+    }
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> float | None:
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

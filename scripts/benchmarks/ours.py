@@ -1,0 +1,198 @@
+"""Our own engine: playouts, and steps with and without observations, on batches of games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.frame import Measurement, core_counts
+from benchmarks.sampling import Sampler
+
+Variant = tuple[str, dict[str, Any]]
+
+PLAYED: list[Variant] = [
+    *(("armadora", {"players": players}) for players in (2, 3, 4)),
+    *(("armadora", {"players": players, "advanced": True}) for players in (2, 3, 4)),
+    ("armada", {"players": 2}),
+    *(("armada", {"players": players, "cards": True}) for players in (2, 3, 4)),
+]
+STEPPED: list[Variant] = [
+    ("armadora", {"players": 2}),
+    ("armadora", {"players": 4, "advanced": True}),
+    ("armada", {"players": 2}),
+    ("armada", {"players": 2, "cards": True}),
+]
+SCALED: list[Variant] = [("armadora", {"players": 2}), ("armada", {"players": 2, "cards": True})]
+BATCH = 1024
+BATCHES = (1, 64, 1024, 8192)
+WITH, WITHOUT = "step + mask + observation", "step + mask"
+
+
+def title(variant: Variant) -> str:
+    """For example `Armadora, 3 players, advanced`."""
+    game, options = variant
+    switches = [name for name in options if name != "players"]
+    return ", ".join([game.capitalize(), f"{options['players']} players", *switches])
+
+
+def playout_groups() -> Iterator[list[Measurement]]:
+    """Whole random games inside the compiled loops, on one core and on all."""
+    for cores in core_counts():
+        yield [
+            Measurement(
+                *("playouts", title(variant), "", "ours.playouts", {"variant": variant}),
+                unit="actions/s",
+                cores=cores,
+            )
+            for variant in PLAYED
+        ]
+
+
+def step_groups() -> Iterator[list[Measurement]]:
+    """Random legal play step by step, beside the peers, on one core and on all."""
+    for cores in core_counts():
+        yield [
+            *(_steps("steps", variant, WITH, BATCH, cores) for variant in STEPPED),
+            *(_steps("steps", variant, WITHOUT, BATCH, cores) for variant in STEPPED),
+            *peers.pgx_measurements("steps", peers.PGX_GAMES, BATCH, cores),
+            *peers.envpool_measurements("steps", peers.ENVPOOL_GAMES, BATCH, cores),
+            *(peers.open_spiel_measurements("steps") if cores == 1 else []),
+        ]
+
+
+def scaling_groups() -> Iterator[list[Measurement]]:
+    """Speed by the size of the batch, on one core and on all, beside the peers' connect four."""
+    for cores in core_counts():
+        for batch in BATCHES:
+            yield [
+                *(_steps("scaling", variant, WITH, batch, cores) for variant in SCALED),
+                *(_steps("scaling", variant, WITHOUT, batch, cores) for variant in SCALED),
+                *peers.pgx_measurements("scaling", peers.PGX_GAMES[:1], batch, cores),
+                *peers.envpool_measurements("scaling", peers.ENVPOOL_GAMES[:1], batch, cores),
+            ]
+
+
+def vector_groups() -> Iterator[list[Measurement]]:
+    """Gymnasium's vector environments: one learner, opponents who play at random."""
+    for cores in core_counts():
+        yield [
+            Measurement(
+                *("vector", title(variant), how, "ours.vector_env"),
+                *({"variant": variant, "how": how}, VECTOR_ENVS[how][0]),
+                unit="decisions/s",
+                cores=cores,
+            )
+            for variant in SCALED
+            for how in VECTOR_ENVS
+        ]
+
+
+# Number of environments, and what `make_vec` is given.
+VECTOR_ENVS: dict[str, tuple[int, dict[str, Any]]] = {
+    f"our VectorEnv of {BATCH}": (BATCH, {}),
+    f"our VectorEnv of {BATCH}, copy=False": (BATCH, {"copy": False}),
+    "Gymnasium's SyncVectorEnv of 64 of our environments": (64, {"vectorization_mode": "sync"}),
+}
+
+
+def _steps(section: str, variant: Variant, how: str, batch: int, cores: int) -> Measurement:
+    probe = "ours.steps" if how == WITH else "ours.blind_steps"
+    options = {"variant": variant, "batch": batch}
+    return Measurement(section, title(variant), how, probe, options, batch, cores=cores)
+
+
+def playouts(variant: Variant) -> Callable[[], int]:
+    """Deal games and play them to their end at random; counts actions."""
+    game, numbers = _game(variant), np.arange(BATCH)
+
+    def chunk() -> int:
+        nonlocal numbers
+        numbers = numbers + BATCH
+        return int(game.playouts(game.new_states(numbers), numbers)[1].sum())
+
+    chunk()
+    return chunk
+
+
+def steps(variant: Variant, batch: int) -> Callable[[], int]:
+    """`SelfPlayBatch.step` with random legal actions, chosen from its masks by a compiled loop."""
+    from armarl import SelfPlayBatch
+
+    game = _game(variant)
+    games = SelfPlayBatch(game, batch)
+    turn = games.reset(seed=0)
+    chance, actions = np.arange(batch).astype(np.uint64), np.zeros(batch, np.int64)
+    calls = _calls(batch)
+
+    def chunk() -> int:
+        for _ in range(calls):
+            game.run("pick_batch", batch, turn.masks, chance, actions)
+            games.step(actions, out=turn)
+        return calls * batch
+
+    chunk()
+    return chunk
+
+
+def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
+    """The same without observations: actions are played, games begun anew, masks made."""
+    game = _game(variant)
+    states = game.new_states(np.arange(batch))
+    chance, actions = np.arange(batch).astype(np.uint64), np.zeros(batch, np.int64)
+    over, ends = np.zeros((2, batch), np.int8)
+    finals, rewards = np.full(batch, game.blank), np.zeros((batch, game.players))
+    masks = game.legal_masks(states)
+    calls = _calls(batch)
+
+    def chunk() -> int:
+        for _ in range(calls):
+            game.run("pick_batch", batch, masks, chance, actions)
+            game.run(
+                "turn_batch",
+                batch,
+                *(states, actions, 0, True, over, masks, ends, rewards, finals),
+            )
+            game.run("legal_batch", batch, states, masks)
+        return calls * batch
+
+    chunk()
+    return chunk
+
+
+def vector_env(variant: Variant, how: str) -> Callable[[], int]:
+    """`gymnasium.make_vec` of a game; a step that only begins an episode is no decision."""
+    import gymnasium
+
+    import armarl  # noqa: F401 - registers the ids
+
+    (name, options), (size, settings) = variant, VECTOR_ENVS[how]
+    env = gymnasium.make_vec(f"armarl/{name.capitalize()}-v0", num_envs=size, **settings, **options)
+    sampler = Sampler(size)
+    info = env.reset(seed=0)[1]
+    calls = _calls(size)
+
+    def chunk() -> int:
+        nonlocal info
+        over = 0
+        for _ in range(calls):
+            _, _, terminated, truncated, info = env.step(sampler(info["action_mask"]))
+            over += np.count_nonzero(terminated | truncated)
+        return calls * size - over
+
+    chunk()
+    return chunk
+
+
+def _game(variant: Variant) -> Any:
+    from armarl import make_game
+
+    name, options = variant
+    return make_game(name, **options)
+
+
+def _calls(batch: int) -> int:
+    """Calls between two looks at the clock."""
+    return max(1, 2048 // batch)

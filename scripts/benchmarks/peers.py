@@ -1,0 +1,162 @@
+"""The peers, each driven the way its own documentation drives it, in random legal play."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.frame import Measurement
+from benchmarks.sampling import Sampler
+
+_CHUNK = 20  # batch steps between two looks at the clock
+PGX_GAMES = ("connect_four", "backgammon", "animal_shogi")
+ENVPOOL_GAMES = ("ConnectFour-v1", "Backgammon-v1")
+OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
+
+
+def pgx_measurements(
+    section: str, games: tuple[str, ...], batch: int, cores: int
+) -> Iterator[Measurement]:
+    """Pgx's games, in the ways to run them that might be the fastest."""
+    ways = {
+        "call": "a jitted call per step",
+        "scan": "jitted loop of 20 steps",
+        "devices": f"a call per step, split over {cores} XLA devices",
+    }
+    for game in games:
+        for way, how in ways.items():
+            if way == "devices" and (cores == 1 or batch % cores):
+                continue
+            options = {"game": game, "batch": batch, "way": way, "cores": cores}
+            yield Measurement(
+                *(section, f"Pgx {game}", how, "peers.pgx", options, batch),
+                package="pgx",
+                cores=cores,
+            )
+
+
+def envpool_measurements(
+    section: str, games: tuple[str, ...], batch: int, cores: int
+) -> Iterator[Measurement]:
+    """EnvPool's games, with a thread per core."""
+    for game in games:
+        options = {"task": game, "batch": batch, "threads": cores}
+        yield Measurement(
+            *(section, f"EnvPool {game}", "", "peers.envpool", options, batch),
+            package="envpool",
+            cores=cores,
+        )
+
+
+def open_spiel_measurements(section: str) -> Iterator[Measurement]:
+    """OpenSpiel's games, one game on one core."""
+    for game in OPEN_SPIEL_GAMES:
+        yield Measurement(
+            *(section, f"OpenSpiel {game}", "from Python", "peers.open_spiel", {"game": game}, 1),
+            package="pyspiel",
+        )
+
+
+def pgx(game: str, batch: int, way: str, cores: int) -> Callable[[], int]:
+    """Pgx, jitted and vmapped, with auto-reset; observation and mask are part of its state.
+
+    With "call" every step is a call from Python, after which observations and masks are there to
+    be used. With "scan" the steps of a chunk are one compiled loop, in which nobody uses what they
+    give. "devices" is as "call", on one XLA device per core, since XLA may leave cores idle.
+    """
+    devices = cores if way == "devices" else 1
+    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+    import jax
+    import pgx
+    from pgx.experimental.wrappers import auto_reset
+
+    env = pgx.make(game)
+    init, step = jax.vmap(env.init), jax.vmap(auto_reset(env.step, env.init))
+
+    def random_step(state: Any, key: Any) -> tuple[Any, Any]:
+        key, draws, resets = jax.random.split(key, 3)
+        actions = _random_legal(state.legal_action_mask, draws)
+        return step(state, actions, jax.random.split(resets, len(actions))), key
+
+    def many(state: Any, key: Any) -> tuple[Any, Any]:
+        return jax.lax.scan(lambda c, _: (random_step(*c), None), (state, key), length=_CHUNK)[0]
+
+    keys = jax.random.split(jax.random.key(0), batch)
+    if devices == 1:
+        run = jax.jit(many if way == "scan" else random_step)
+        state, key = jax.jit(init)(keys), jax.random.key(1)
+    else:
+        run = jax.pmap(random_step)
+        state = jax.pmap(init)(keys.reshape(devices, -1))
+        key = jax.random.split(jax.random.key(1), devices)
+
+    def chunk() -> int:
+        nonlocal state, key
+        for _ in range(1 if way == "scan" else _CHUNK):
+            state, key = run(state, key)
+        jax.block_until_ready(state)
+        return _CHUNK * batch
+
+    chunk()
+    return chunk
+
+
+def _random_legal(masks: Any, key: Any) -> Any:
+    """A legal action per row: the first one at which the count of legal ones passes a draw.
+
+    Faster than `pgx.experimental.utils.act_randomly`, which draws a number for every action.
+    """
+    import jax
+    import jax.numpy as jnp
+
+    counts = jnp.cumsum(masks, axis=1)
+    draws = jax.random.uniform(key, (masks.shape[0], 1)) * counts[:, -1:]
+    return jnp.argmax(counts > draws, axis=1)
+
+
+def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
+    """EnvPool, synchronous. Steps in which a game only begins anew count as well."""
+    import envpool as library
+
+    env = library.make_gymnasium(task, num_envs=batch, num_threads=threads, seed=0)
+    sampler = Sampler(batch)
+    info = env.reset()[1]
+
+    def chunk() -> int:
+        nonlocal info
+        for _ in range(_CHUNK):
+            actions = sampler(info["legal_action_mask"]).astype(np.int32)
+            info = env.step(actions)[4]
+        return _CHUNK * batch
+
+    chunk()
+    return chunk
+
+
+def open_spiel(game: str) -> Callable[[], int]:
+    """OpenSpiel, one game driven from Python: apply, observation tensor and mask of the mover."""
+    import pyspiel
+
+    loaded = pyspiel.load_game(game)
+    rng = np.random.default_rng(0)
+    mask = np.zeros(loaded.num_distinct_actions(), np.int8)
+    state = loaded.new_initial_state()
+    steps = 200
+
+    def chunk() -> int:
+        nonlocal state
+        for _ in range(steps):
+            state.observation_tensor(state.current_player())
+            actions = state.legal_actions()
+            mask[:] = 0
+            mask[actions] = 1
+            state.apply_action(actions[int(rng.random() * len(actions))])
+            if state.is_terminal():
+                state = loaded.new_initial_state()
+        return steps
+
+    chunk()
+    return chunk

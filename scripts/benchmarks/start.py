@@ -1,0 +1,87 @@
+"""How long a first use takes: compiling in a fresh installation, and starting up afterwards.
+
+The probes run new Python processes; times are by the clock.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+
+from benchmarks.frame import Measurement
+
+_IMPORT = "import armarl"
+_AEC = """
+from armarl import {game}_v0
+env = {game}_v0.env()
+env.reset(seed=0)
+env.step(int(env.last()[0]["action_mask"].nonzero()[0][0]))
+"""
+_BATCH = """
+from armarl import SelfPlayBatch
+batch = SelfPlayBatch("{game}", 1024)
+batch.step(batch.reset(seed=0).masks.argmax(axis=1))
+"""
+_PGX = """
+import jax, pgx
+env = pgx.make("connect_four")
+state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), 1024))
+actions = state.legal_action_mask.argmax(axis=1)
+jax.block_until_ready(jax.jit(jax.vmap(env.step))(state, actions))
+"""
+
+
+def groups() -> Iterator[list[Measurement]]:
+    """Start-up of our games from an empty and from a full cache, and of Pgx."""
+    group = [_use("armarl", "import", _IMPORT, cold=False)]
+    for game in ("armadora", "armada"):
+        for what, code in (("AEC environment", _AEC), ("batch of 1024", _BATCH)):
+            for cold in (True, False):
+                how = f"{what}, import to first step, {'first use' if cold else 'later'}"
+                group.append(_use(game.capitalize(), how, code.format(game=game), cold))
+    how = "batch of 1024, import to first step, every time"
+    group.append(_use("Pgx connect_four", how, _PGX, cold=False, package="pgx"))
+    yield group
+
+
+def _use(subject: str, how: str, code: str, cold: bool, package: str = "armarl") -> Measurement:
+    return Measurement(
+        *("start", subject, how, "start.first_use", {"code": code, "cold": cold}),
+        unit="s",
+        package=package,
+        repeats=3,
+    )
+
+
+def first_use(code: str, cold: bool) -> Callable[[], float]:
+    """Seconds from before the imports to the end of `code` in a new process.
+
+    With `cold` each has an empty cache folder; otherwise one before has filled it.
+    """
+    timed = f"import time\nbegin = time.perf_counter()\n{code}\nprint(time.perf_counter() - begin)"
+
+    def run(cache: str) -> float:
+        environment = {**os.environ, "ARMARL_CACHE_DIR": cache}
+        done = subprocess.run(
+            [sys.executable, "-c", timed],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return float(done.stdout.splitlines()[-1])
+
+    full = tempfile.TemporaryDirectory()
+
+    def sample() -> float:
+        if not cold:
+            return run(full.name)
+        with tempfile.TemporaryDirectory() as empty:
+            return run(empty)
+
+    if not cold:
+        run(full.name)
+    return sample

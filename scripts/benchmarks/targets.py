@@ -1,0 +1,91 @@
+"""What the engine promises, held against what was measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks import learning, memory
+from benchmarks.frame import ratio
+from benchmarks.ours import BATCH, WITH, title
+
+Rows = list[dict[str, Any]]
+
+ARMADORA = title(("armadora", {"players": 2}))
+ADVANCED = title(("armadora", {"players": 2, "advanced": True}))
+ARMADA = title(("armada", {"players": 2, "cards": True}))
+
+
+def chosen(rows: Rows, **wanted: Any) -> Rows:
+    """The measured rows that have these values."""
+    return [
+        row
+        for row in rows
+        if "median" in row and all(row[name] == value for name, value in wanted.items())
+    ]
+
+
+def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
+    """Every promise with what was measured (None if it was not) and whether it is met.
+
+    `cores` is the number of all cores of the machine.
+    """
+    return [
+        *(_playouts(rows, *promise) for promise in _PLAYOUTS),
+        *(_steps(rows, *promise) for promise in _STEPS),
+        _against_pgx(rows, cores),
+        *(_against_free(rows, subject, cores) for subject in (ARMADORA, ARMADA)),
+        *(
+            _bytes(rows, f"{title(variant)}: bytes of state", title(variant), memory.STATE, 4096)
+            for variant in memory.VARIANTS
+        ),
+        _bytes(rows, f"{ARMADORA}: bytes of a million states", ARMADORA, memory.MILLION, 10**9),
+    ]
+
+
+_PLAYOUTS = ((ARMADORA, 6e6), (ADVANCED, 4e6), (ARMADA, 5e5))
+_STEPS = ((ARMADORA, 2e6), (ARMADA, 2.5e5))
+
+
+def _playouts(rows: Rows, subject: str, least: float) -> dict[str, Any]:
+    found = chosen(rows, section="playouts", subject=subject, cores=1)
+    return _at_least(f"{subject}: playouts on one core, actions/s", least, _median(found))
+
+
+def _steps(rows: Rows, subject: str, least: float) -> dict[str, Any]:
+    found = chosen(rows, section="steps", subject=subject, how=WITH, cores=1)
+    name = f"{subject}: {WITH}, batch {BATCH} on one core, steps/s"
+    return _at_least(name, least, _median(found))
+
+
+def _against_pgx(rows: Rows, cores: int) -> dict[str, Any]:
+    """The peer's fastest way counts."""
+    ours = chosen(rows, section="steps", subject=ARMADORA, how=WITH, cores=cores)
+    peers = chosen(rows, section="steps", subject="Pgx connect_four", cores=cores)
+    measured = min((ratio(ours[0], peer) for peer in peers), default=None) if ours else None
+    name = f"{ARMADORA}: {WITH} on {cores} cores, times Pgx connect_four at its fastest"
+    return _at_least(name, 1.5, measured)
+
+
+def _against_free(rows: Rows, subject: str, cores: int) -> dict[str, Any]:
+    ours, free = (
+        chosen(rows, section="learning", subject=subject, how=how, cores=cores)
+        for how in (learning.OURS, learning.FREE)
+    )
+    measured = ratio(ours[0], free[0]) if ours and free else None
+    name = f"{subject}: MaskablePPO on {cores} cores, part of the speed with a free environment"
+    return _at_least(name, 0.9, measured)
+
+
+def _bytes(rows: Rows, name: str, subject: str, what: str, most: float) -> dict[str, Any]:
+    measured = _median(chosen(rows, section="memory", subject=subject, how=what))
+    met = None if measured is None else measured <= most
+    return {"target": name, "wanted": most, "measured": measured, "met": met}
+
+
+def _median(rows: Rows) -> float | None:
+    return float(rows[0]["median"]) if rows else None
+
+
+def _at_least(name: str, least: float, measured: float | None) -> dict[str, Any]:
+    met = None if measured is None else measured >= least
+    return {"target": name, "wanted": least, "measured": measured, "met": met}

@@ -1,0 +1,139 @@
+"""The benchmark measures, says what it could not, and its page is made from its results."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import learning, memory
+from benchmarks.frame import Measurement, Settings, measure, ratio
+from benchmarks.ours import PLAYED, WITH
+from benchmarks.page import number, page
+from benchmarks.targets import ADVANCED, ARMADA, ARMADORA, targets
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _row(
+    section: str, subject: str, how: str, samples: list[float], **other: Any
+) -> dict[str, Any]:
+    about = {"section": section, "subject": subject, "how": how, "package": "armarl"}
+    numbers = {"median": sorted(samples)[1], "low": min(samples), "high": max(samples), "busy": 1.0}
+    rest = {"unit": "steps/s", "cores": 2, "batch": 1024, "samples": samples}
+    return {**about, **rest, **numbers, **other}
+
+
+def _results(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    machine = {
+        "date": "2026-01-01",
+        "processor": "P",
+        "cores": 2,
+        "memory_gib": 8.0,
+        "pinned": True,
+    }
+    machine |= {"system": "S", "python": "3.11", "load_before": 0.0, "packages": {"numpy": "2.4"}}
+    settings = {"repeats": 3, "seconds": 1.0, "quick": False}
+    held = targets(rows, cores=2)
+    return {"machine": machine, "settings": settings, "results": rows, "targets": held}
+
+
+def test_the_script_measures_and_prints_the_page_of_its_results(tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    script = ROOT / "scripts" / "benchmark.py"
+    sections = ["--only", "playouts", "--only", "vector", "--only", "memory"]
+    done = subprocess.run(
+        [sys.executable, script, "--quick", *sections, "--json", file],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = json.loads(file.read_text("utf-8"))
+    assert done.stdout == page(results)
+    assert {row["section"] for row in results["results"]} == {"playouts", "vector", "memory"}
+    for row in results["results"]:
+        assert row.get("missing") == "pgx" or row["median"] > 0, row
+    assert results["machine"]["packages"]["numpy"]
+
+
+def test_steps_are_measured_beside_what_is_installed() -> None:
+    from benchmarks.ours import step_groups
+
+    alone = [m for m in next(step_groups()) if m.subject == ARMADORA or m.package == "pyspiel"]
+    rows = measure(alone, Settings(repeats=2, seconds=0.01))
+    assert all(len(row["samples"]) == 2 for row in rows if "missing" not in row)
+    assert {row["missing"] for row in rows if "missing" in row} <= {"pyspiel"}
+
+
+def test_what_is_missing_and_what_fails_is_listed() -> None:
+    wrong = {"variant": ("armadora", {"players": 5})}
+    group = [
+        Measurement("playouts", "absent", "", "ours.playouts", package="no_such_module"),
+        Measurement("playouts", "broken", "", "ours.playouts", wrong),
+        Measurement("memory", "fine", "", "memory.per_game", _state_of_the_first(), unit="bytes"),
+    ]
+    rows = measure(group, Settings(repeats=2, seconds=0.01))
+    assert rows[0]["missing"] == "no_such_module"
+    assert "players" in rows[1]["failed"]
+    assert len(rows[2]["samples"]) == 2
+    text = page(_results(rows))
+    assert "`no_such_module` is not installed: playouts: absent" in text
+    assert f"failed, {rows[1]['failed']}: playouts: broken" in text
+
+
+def _state_of_the_first() -> dict[str, Any]:
+    return {"variant": PLAYED[0], "what": memory.STATE}
+
+
+def test_ratios_are_taken_round_by_round() -> None:
+    ours = _row("steps", ARMADORA, WITH, [10.0, 40.0, 90.0])
+    peer = _row("steps", "Pgx connect_four", "", [10.0, 20.0, 30.0], package="pgx")
+    assert ratio(ours, peer) == 2.0
+
+
+def test_targets_are_met_missed_or_not_measured() -> None:
+    rows = [
+        _row("playouts", ARMADORA, "", [5e6, 7e6, 9e6], cores=1),
+        _row("playouts", ADVANCED, "", [1e6, 2e6, 9e6], cores=1),
+        _row("steps", ARMADORA, WITH, [3e6, 3e6, 3e6]),
+        _row("steps", "Pgx connect_four", "slow way", [1e6, 1e6, 1e6], package="pgx"),
+        _row("steps", "Pgx connect_four", "fast way", [2.5e6, 2.5e6, 2.5e6], package="pgx"),
+        _row("learning", ARMADA, learning.OURS, [95.0, 95.0, 95.0]),
+        _row("learning", ARMADA, learning.FREE, [100.0, 100.0, 100.0]),
+        _row("memory", ARMADORA, memory.STATE, [5000.0] * 3, cores=1, unit="bytes"),
+    ]
+    met = {target["target"]: target["met"] for target in targets(rows, cores=2)}
+
+    def said(start: str) -> bool | None:
+        return next(met[name] for name in met if name.startswith(start))
+
+    assert said(f"{ARMADORA}: playouts") is True
+    assert said(f"{ADVANCED}: playouts") is False
+    assert said(f"{ARMADA}: playouts") is None
+    assert said(f"{ARMADORA}: {WITH} on 2 cores") is False  # 1.2 times the fast way, not 3 times
+    assert said(f"{ARMADA}: MaskablePPO") is True
+    assert said(f"{ARMADORA}: bytes of state") is False
+
+
+def test_the_page_says_where_peers_are_ahead() -> None:
+    rows = [
+        _row("steps", ARMADORA, WITH, [4e6, 4e6, 4e6]),
+        _row("steps", ARMADA, WITH, [1e6, 1e6, 1e6]),
+        _row("steps", "Pgx connect_four", "", [2e6, 2e6, 2e6], package="pgx"),
+        _row("steps", "EnvPool ConnectFour-v1", "", [2e5, 2e5, 2e5], package="envpool"),
+    ]
+    text = page(_results(rows))
+    assert f"- 2 cores: Pgx connect_four (2 M) is ahead of {ARMADA} (×2.0)." in text
+    assert "EnvPool ConnectFour-v1 (200 k) is ahead of none of our games." in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(6_123_456, "6.12 M"), (345_000, "345 k"), (999_900, "1 M"), (0.912, "0.912")],
+)
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    assert number(value) == text
