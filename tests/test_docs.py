@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "environments.md")
+PAGES = [ROOT / page for page in ("README.md", "docs/environments.md", "docs/batches.md")]
 EXAMPLES = re.findall(
     r"```python\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), re.DOTALL
 )

@@ -55,6 +55,16 @@ RICH = [
     Variant("armada", {"players": 3, "cards": True, "enrolment": True, **SHORT}),
 ]
 
+# Long enough for cards, raids and battles.
+GOLDEN = [
+    Variant(
+        variant.game,
+        {**variant.options, "max_turns": 14} if "max_turns" in variant.options else variant.options,
+    )
+    for variant in VARIANTS
+]
+
+every_golden_variant = pytest.mark.parametrize("variant", GOLDEN, ids=str)
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=str)
 every_game = pytest.mark.parametrize("variant", BASIC, ids=lambda variant: variant.game)
 every_rich_game = pytest.mark.parametrize("variant", RICH, ids=lambda variant: variant.game)

@@ -1,0 +1,129 @@
+"""Golden games: one recorded game of each variant, in `tests/golden`.
+
+A file holds the seed, the deal, every action with a hash of what each seat then observes and may
+do, and the result. The test replays the actions and compares every line, so any change of the
+rules, the actions, the observation or the random deal shows up. If the change is meant, raise the
+game's `VERSION` and write the files anew:
+
+    python tests/test_golden.py --write
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from armarl.game import Game, States
+from armarl.players import GreedyPlayer, RandomPlayer
+from variants import GOLDEN, Variant, every_golden_variant
+
+FOLDER = Path(__file__).parent / "golden"
+SEED = 20_000
+CANDIDATES = 80  # games of which the one with most kinds of actions is kept
+ASTRAY = 0.3  # part of the decisions that are random, among those of the greedy player
+
+
+def path_of(variant: Variant) -> Path:
+    return FOLDER / f"{variant}.txt"
+
+
+def seen(game: Game, states: States) -> str:
+    """A hash of observation and mask for each seat."""
+    hashes = []
+    for seat in range(game.players):
+        observations, masks = game.views(states, np.array([seat]))
+        digest = hashlib.sha256(observations.tobytes() + masks.tobytes())
+        hashes.append(digest.hexdigest()[:12])
+    return " ".join(hashes)
+
+
+def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
+    """A game as text; `choose` picks an action for the seat to move."""
+    states = game.new_states(seed)
+    lines = [
+        f"variant {json.dumps(game.variant)}",
+        f"seed {seed}",
+        f"deal {json.dumps(game.describe(states[0]))}",
+        f"start | {seen(game, states)}",
+    ]
+    mask, rewards = np.empty(len(game.actions), np.int8), np.empty(game.players)
+    code = int(game.statuses(states)[1][0])
+    while code >= 0:
+        seat, action = code, choose(states)
+        code = game.loops.play(states, 0, action, mask, rewards, 0)
+        text = game.actions.text(action)
+        assert code != -3, f"{text!r} has become illegal for seat {seat}"
+        lines.append(f"{seat} {text} | {seen(game, states)}")
+    lines.append(f"end {json.dumps(game.describe(states[0]))}")
+    lines.append(f"rewards {rewards.tolist()}")
+    return "\n".join(lines) + "\n"
+
+
+def actions_of(text: str) -> list[str]:
+    """The actions of a recorded game."""
+    moves = [line for line in text.splitlines() if line[0].isdigit()]
+    return [line.split(" | ")[0].split(" ", 1)[1] for line in moves]
+
+
+@every_golden_variant
+def test_golden_game(variant):
+    game, recorded = variant.make(), path_of(variant).read_text(encoding="utf-8")
+    actions = iter(actions_of(recorded))
+    replayed = record(game, SEED, lambda _: game.actions.id(next(actions)))
+    assert replayed.splitlines() == recorded.splitlines()
+    assert next(actions, None) is None
+
+
+def test_golden_games_are_those_of_the_variants():
+    assert set(FOLDER.glob("*.txt")) == {path_of(variant) for variant in GOLDEN}
+
+
+def test_golden_games_show_every_kind_of_action():
+    for name in ("armadora", "armada"):
+        variants = [variant for variant in GOLDEN if variant.game == name]
+        offered = {kind(text) for variant in variants for text in variant.make().actions.texts}
+        texts = [path_of(variant).read_text(encoding="utf-8") for variant in variants]
+        played = {kind(action) for text in texts for action in actions_of(text)}
+        assert played >= offered, f"never played: {sorted(offered - played)}"
+
+
+def kind(action: str) -> str:
+    """The word that an action's notation begins with."""
+    return action.split()[0]
+
+
+def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]:
+    """The choices of a greedy player who often goes astray."""
+    players = GreedyPlayer(game), RandomPlayer(game)
+
+    def choose(states: States) -> int:
+        seats = game.statuses(states)[1]
+        player = players[int(rng.random() < ASTRAY)]
+        return int(player.choose(game.concealed(states, seats), seats, rng.random(1))[0])
+
+    return choose
+
+
+def write() -> None:
+    """Record the golden games anew, of games in which most kinds of actions occur."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for variant in GOLDEN:
+        game = variant.make()
+        games = [
+            record(game, SEED, half_greedy(game, np.random.default_rng(number)))
+            for number in range(CANDIDATES)
+        ]
+        text = max(games, key=lambda text: (len(set(map(kind, actions_of(text)))), len(text)))
+        path_of(variant).write_text(text, encoding="utf-8", newline="\n")
+        print(path_of(variant))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("usage: python tests/test_golden.py --write")
+    write()
