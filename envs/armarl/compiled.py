@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).parent
 
 def _kernel_sources() -> list[Path]:
     """Every file of the game folders, and the shared files that hold kernels."""
-    shared = [PACKAGE / name for name in ("compiled.py", "randomness.py", "loops.py")]
+    shared = [PACKAGE / name for name in ("compiled.py", "bits.py", "randomness.py", "loops.py")]
     return shared + sorted(path for path in PACKAGE.glob("*/*") if path.is_file())
 
 

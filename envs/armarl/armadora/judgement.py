@@ -29,11 +29,11 @@ from armarl.armadora.board import (
 from armarl.armadora.knowledge import unseen
 from armarl.armadora.state import (
     all_warriors,
-    count,
     has_gold,
     side_count,
     territory,
 )
+from armarl.bits import count
 from armarl.compiled import kernel
 
 # Tuned by matches between versions of this player, 200 to 400 games for each value tried.

@@ -6,7 +6,8 @@ import numpy as np
 
 from armarl.armadora.actions import VALUES
 from armarl.armadora.board import SQUARES
-from armarl.armadora.state import WARRIORS, all_warriors, lowest
+from armarl.armadora.state import WARRIORS, all_warriors
+from armarl.bits import lowest
 from armarl.compiled import kernel
 from armarl.randomness import random_below, seed
 

@@ -21,17 +21,21 @@ from armarl.armadora.board import (
     SQUARES,
 )
 from armarl.armadora.knowledge import known_squares
-from armarl.armadora.scoring import player_points_in
+from armarl.armadora.scoring import points_of
 from armarl.armadora.state import (
     OVER,
     PALISADES,
     STAGE_NAMES,
     WARRIORS,
-    count,
+    digits_of,
+    equal_to,
     gold_in,
-    lowest,
+    only_on,
+    seat_after,
+    sum_on,
     territory,
 )
+from armarl.bits import count
 from armarl.compiled import kernel
 from armarl.tables import Block, ObservationTable
 
@@ -127,20 +131,48 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
 def observe(s, seat, out):
     """Write the observation of a seat into `out`, float32 of shape (size,)."""
     known = known_squares(s, seat)
+    values = only_on(digits_of(s.value), known)
+    points = only_on(points_of(s), known) if s.advanced else values
     at = _board(s, out, 0)
-    at = _pieces(s, seat, known, out, at)
+    at = _pieces(s, seat, values, out, at)
     at = _turn(s, seat, out, at)
-    at = _territories(s, seat, known, out, at)
+    at = _territories(s, seat, known, points, out, at)
     if s.advanced:
         _tokens(s, seat, out, at)
+
+
+# LLVM makes vector instructions of loops over a slice of `out`, not of those with `out[at + i]`;
+# and as many as SITES it would unroll, and then not, if it knew the number.
 
 
 @kernel
 def _bits(squares, out, at):
     """Write a set of squares as one number per site."""
-    for site in range(SITES):
-        out[at + site] = (squares >> SITE_SQUARES[site]) & 1
+    block = out[at : at + SITES]
+    for site in range(block.size):
+        block[site] = (squares >> SITE_SQUARES[site]) & 1
     return at + SITES
+
+
+@kernel
+def _numbers(digits, scale, out, at):
+    """Write numbers on squares (see `digits_of`), divided by `scale`, one per site."""
+    ones, twos, fours = digits
+    block = out[at : at + SITES]
+    for site in range(block.size):
+        square = SITE_SQUARES[site]
+        number = (ones >> square & 1) + 2 * (twos >> square & 1) + 4 * (fours >> square & 1)
+        block[site] = np.float32(number) / np.float32(scale)
+    return at + SITES
+
+
+@kernel
+def _lines(east, south, out, at):
+    """Write a set of lines as one number per line."""
+    block = out[at : at + LINES]
+    for line in range(LINES):
+        block[line] = (LINE_EAST[line] & east) | (LINE_SOUTH[line] & south) != 0
+    return at + LINES
 
 
 @kernel
@@ -148,48 +180,36 @@ def _board(s, out, at):
     """gold, palisades, open_lines, palisades_left."""
     for mine in range(MINES):
         out[at + mine] = s.gold[mine] / np.float32(7)
-    at += MINES
-    for line in range(LINES):
-        stands = LINE_EAST[line] & s.east | LINE_SOUTH[line] & s.south
-        barred = LINE_EAST[line] & s.barred_east | LINE_SOUTH[line] & s.barred_south
-        out[at + line] = stands != 0
-        out[at + LINES + line] = stands | barred == 0
-    at += 2 * LINES
+    at = _lines(s.east, s.south, out, at + MINES)
+    at = _lines(~(s.east | s.barred_east), ~(s.south | s.barred_south), out, at)
     out[at] = s.palisades_left / np.float32(PALISADES)
     return at + 1
 
 
 @kernel
-def _pieces(s, seat, known, out, at):
+def _pieces(s, seat, values, out, at):
     """warriors, values, face_up, hand, unseen, hand_sizes."""
     for k in range(s.players):
-        at = _bits(s.warriors[(seat + k) % s.players], out, at)
-    for site in range(SITES):
-        square = SITE_SQUARES[site]
-        out[at + site] = s.value[square] / np.float32(VALUES) if (known >> square) & 1 else 0
-    at = _bits(s.face_up, out, at + SITES)
+        at = _bits(s.warriors[seat_after(s, seat, k)], out, at)
+    at = _numbers(values, VALUES, out, at)
+    at = _bits(s.face_up, out, at)
     for v in range(VALUES):
         out[at + v] = s.hand[seat, v] / np.float32(_VALUE_SCALE[v])
     at += VALUES
     for k in range(s.players):
-        at = _unseen(s, (seat + k) % s.players, seat, known, out, at)
+        at = _unseen(s, seat_after(s, seat, k), seat, values, out, at)
     for k in range(s.players):
-        out[at + k] = s.hand_size[(seat + k) % s.players] / np.float32(_MOST_WARRIORS)
+        out[at + k] = s.hand_size[seat_after(s, seat, k)] / np.float32(_MOST_WARRIORS)
     return at + s.players
 
 
 @kernel
-def _unseen(s, player, seat, known, out, at):
+def _unseen(s, player, seat, values, out, at):
     """unseen, of one player: what he had at the start, less all that this seat is shown."""
     for v in range(VALUES):
         own = s.hand[player, v] if player == seat else 0
-        out[at + v] = np.float32(WARRIORS[s.players, v]) - own
-    held = s.warriors[player] & known
-    while held:
-        out[at + s.value[lowest(held)] - 1] -= 1
-        held &= held - 1
-    for v in range(VALUES):
-        out[at + v] /= np.float32(_VALUE_SCALE[v])
+        shown = count(equal_to(values, v + 1) & s.warriors[player])
+        out[at + v] = (WARRIORS[s.players, v] - own - shown) / np.float32(_VALUE_SCALE[v])
     return at + VALUES
 
 
@@ -197,7 +217,7 @@ def _unseen(s, player, seat, known, out, at):
 def _turn(s, seat, out, at):
     """passed, to_move, stage."""
     for k in range(s.players):
-        player = (seat + k) % s.players
+        player = seat_after(s, seat, k)
         out[at + k] = s.passed[player]
         out[at + s.players + k] = player == s.to_move and s.stage != OVER
     at += 2 * s.players
@@ -207,57 +227,58 @@ def _turn(s, seat, out, at):
 
 
 @kernel
-def _territories(s, seat, known, out, at):
+def _territories(s, seat, known, points, out, at):
     """territory_size, territory_free, territory_gold, territory_points, territory_hidden."""
-    blocks = 3 + 2 * s.players
     remaining = ALL_SQUARES
     while remaining:
-        first = lowest(remaining)
         squares = territory(s, remaining & -remaining)
         remaining &= ~squares
-        _territory(s, seat, squares, known, out, at + first)
-        for square in range(first + 1, SQUARES):  # its other squares show the same numbers
-            if (squares >> square) & 1:
-                for block in range(blocks):
-                    out[at + block * SQUARES + square] = out[at + block * SQUARES + first]
-    return at + blocks * SQUARES
+        _territory(s, seat, squares, known, points, out, at)
+    return at + (3 + 2 * s.players) * SQUARES
 
 
 @kernel
-def _territory(s, seat, squares, known, out, at):
-    """The numbers of one territory, at its first square."""
-    out[at] = count(squares) / np.float32(40)
-    out[at + SQUARES] = count(squares & s.free) / np.float32(32)
-    out[at + 2 * SQUARES] = gold_in(s, squares) / np.float32(40)
-    at += 3 * SQUARES
+def _territory(s, seat, squares, known, points, out, at):
+    """The numbers of one territory, at each of its squares."""
+    at = _at_each(squares, count(squares) / np.float32(40), out, at)
+    at = _at_each(squares, count(squares & s.free) / np.float32(32), out, at)
+    at = _at_each(squares, gold_in(s, squares) / np.float32(40), out, at)
     for k in range(s.players):
-        player = (seat + k) % s.players
-        shown = player_points_in(s, player, squares & known)
-        hidden = count(s.warriors[player] & squares & ~known)
-        out[at + k * SQUARES] = shown / np.float32(_POINTS_SCALE)
-        out[at + (s.players + k) * SQUARES] = hidden / np.float32(_POINTS_SCALE)
+        held = s.warriors[seat_after(s, seat, k)] & squares
+        shown, hidden = sum_on(points, held), count(held & ~known)
+        _at_each(squares, hidden / np.float32(_POINTS_SCALE), out, at + s.players * SQUARES)
+        at = _at_each(squares, shown / np.float32(_POINTS_SCALE), out, at)
+
+
+@kernel
+def _at_each(squares, number, out, at):
+    """Write a number at each square of a set."""
+    block = out[at : at + SQUARES]
+    for square in range(SQUARES):
+        if (squares >> square) & 1:
+            block[square] = number
+    return at + SQUARES
 
 
 @kernel
 def _tokens(s, seat, out, at):
     """arrows, reinforced, character, powers, reinforcements, read."""
-    for site in range(SITES):
-        out[at + site] = s.arrows[SITE_SQUARES[site]] / np.float32(2)
+    block = out[at : at + SITES]
+    for site in range(block.size):
+        block[site] = s.arrows[SITE_SQUARES[site]] / np.float32(2)
     at += SITES
+    owners = digits_of(s.reinforced)
     for k in range(s.players):
-        owner = (seat + k) % s.players + 1
-        for site in range(SITES):
-            out[at + site] = s.reinforced[SITE_SQUARES[site]] == owner
-        at += SITES
+        at = _bits(equal_to(owners, seat_after(s, seat, k) + 1), out, at)
     for k in range(s.players):
-        own = s.character[(seat + k) % s.players]
+        own = s.character[seat_after(s, seat, k)]
         for character in range(_CHARACTERS):
             out[at + character] = own == character + 1
         at += _CHARACTERS
     for k in range(s.players):
-        player = (seat + k) % s.players
+        player = seat_after(s, seat, k)
         out[at + k] = s.powers[player] / np.float32(2)
         out[at + s.players + k] = s.reinforcements[player]
     at += 2 * s.players
     for k in range(s.players):
-        at = _bits(s.read[(seat + k) % s.players], out, at)
+        at = _bits(s.read[seat_after(s, seat, k)], out, at)

@@ -49,9 +49,9 @@ from armarl.armadora.state import (
     SECOND_PALISADE,
     TURN,
     WARRIORS,
-    all_warriors,
-    lowest,
     opposing_warriors,
+    reinforced_squares,
+    seat_after,
     territory,
 )
 from armarl.compiled import kernel
@@ -132,8 +132,9 @@ def legal(s, mask):
 @kernel
 def _offer(mask, first, squares):
     """Offer the action `first + site` for every site of a set."""
-    for site in range(SITES):
-        mask[first + site] = (squares >> SITE_SQUARES[site]) & 1
+    family = mask[first : first + SITES]
+    for site in range(family.size):
+        family[site] = (squares >> SITE_SQUARES[site]) & 1
 
 
 @kernel
@@ -171,14 +172,8 @@ def _offer_power(s, mask):
 @kernel
 def _in_range(s, player):
     """ARM-26: opposing Warriors in territories with one of the player's, if not full (ARM-27)."""
-    targets = 0
-    remaining = s.warriors[player]
-    while remaining:
-        squares = territory(s, remaining & -remaining)
-        remaining &= ~squares
-        if squares & s.free:
-            targets |= squares
-    return targets & opposing_warriors(s, player)
+    own = territory(s, s.warriors[player])
+    return opposing_warriors(s, player) & own & territory(s, s.free)
 
 
 @kernel
@@ -186,25 +181,10 @@ def _reinforceable(s, player):
     """ARM-28: own Warriors in full territories in which no reinforcement lies."""
     if s.reinforcements[player] == 0:
         return 0
-    squares = 0
-    remaining = s.warriors[player]
-    while remaining:
-        around = territory(s, remaining & -remaining)
-        if not around & s.free and not _is_reinforced(s, around):
-            squares |= remaining & around
-        remaining &= ~around
+    squares = s.warriors[player] & ~territory(s, s.free)
+    if squares:
+        squares &= ~territory(s, reinforced_squares(s))
     return squares
-
-
-@kernel
-def _is_reinforced(s, squares):
-    """Whether a reinforcement lies in a set of squares."""
-    held = squares & all_warriors(s)
-    while held:
-        if s.reinforced[lowest(held)]:
-            return True
-        held &= held - 1
-    return False
 
 
 @kernel
@@ -330,7 +310,7 @@ def _end_turn(s):
     """ARM-8, ARM-14: on to the next player who has not passed. ARM-15: if all have, it is over."""
     s.stage = TURN
     for step in range(1, s.players + 1):
-        player = (s.to_move + step) % s.players
+        player = seat_after(s, s.to_move, step)
         if not s.passed[player]:
             s.to_move = player
             return

@@ -4,71 +4,65 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.armadora.board import MINE_SQUARES, MINES
+from armarl.armadora.board import MINE_SQUARES, MINES, SQUARES
 from armarl.armadora.state import (
     ALL_GOLD,
-    all_warriors,
-    count,
     gold_in,
     has_gold,
-    lowest,
+    reinforced_squares,
     side_count,
     side_of,
+    sum_on,
     territory,
 )
+from armarl.bits import count, lowest
 from armarl.compiled import kernel
 
 
 @kernel
-def points(s, square):
-    """ARM-30: what the Warrior on a square is worth."""
-    worth = np.int64(s.value[square]) - s.arrows[square] + (s.reinforced[square] > 0)
-    return max(worth, 0)
+def points_of(s):
+    """ARM-30: what each Warrior is worth, at most 6, as digits (see `digits_of`)."""
+    ones, twos, fours = 0, 0, 0
+    for square in range(SQUARES):
+        worth = np.int64(s.value[square]) - s.arrows[square] + (s.reinforced[square] > 0)
+        worth = max(worth, 0)
+        if worth & 1:
+            ones |= 1 << square
+        if worth & 2:
+            twos |= 1 << square
+        if worth & 4:
+            fours |= 1 << square
+    return ones, twos, fours
 
 
 @kernel
-def points_in(s, side, squares):
+def points_in(s, points, side, squares):
     """ARM-16: the points of a side in a territory."""
     total = 0
     for player in range(s.players):
         if side_of(s, player) == side:
-            total += player_points_in(s, player, squares)
-    return total
-
-
-@kernel
-def player_points_in(s, player, squares):
-    """The points of a player's own Warriors on a set of squares."""
-    total = 0
-    held = s.warriors[player] & squares
-    while held:
-        total += points(s, lowest(held))
-        held &= held - 1
+            total += sum_on(points, s.warriors[player] & squares)
     return total
 
 
 @kernel
 def _tie_breaker(s, squares):
     """ARM-29: the side whose player put a reinforcement in this territory, or -1."""
-    held = squares & all_warriors(s)
-    while held:
-        if s.reinforced[lowest(held)]:
-            return side_of(s, s.reinforced[lowest(held)] - 1)
-        held &= held - 1
-    return -1
+    held = squares & reinforced_squares(s)
+    return side_of(s, np.int64(s.reinforced[lowest(held)]) - 1) if held else -1
 
 
 @kernel
-def share_of(s, side, squares):
+def share_of(s, points, side, squares):
     """ARM-16 to ARM-18, ARM-29: the gold that a side takes from a territory."""
-    own = points_in(s, side, squares)
+    own = points_in(s, points, side, squares)
     if own == 0:
         return 0
     tied = 0
     breaker = _tie_breaker(s, squares)
     breaker_tied = False
     for other in range(side_count(s)):
-        theirs = points_in(s, other, squares)
+        theirs = points_in(s, points, other, squares)
         if theirs > own:
             return 0
         if theirs == own:
@@ -83,13 +77,14 @@ def share_of(s, side, squares):
 def score(s):
     """ARM-19: each side's piles, one per territory, kept at the first mine of the territory."""
     s.piles[:, :] = 0
+    points = points_of(s)
     scored = 0
     for mine in range(MINES):
         if not has_gold(scored, mine):
             squares = territory(s, 1 << MINE_SQUARES[mine])
             scored |= squares
             for side in range(side_count(s)):
-                s.piles[side, mine] = share_of(s, side, squares)
+                s.piles[side, mine] = share_of(s, points, side, squares)
 
 
 @kernel

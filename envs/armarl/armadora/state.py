@@ -19,6 +19,7 @@ from armarl.armadora.board import (
     MINES,
     SQUARES,
 )
+from armarl.bits import count
 from armarl.compiled import kernel
 
 MAX_PLAYERS = 4
@@ -83,19 +84,43 @@ STATE = np.dtype(
 
 
 @kernel
-def count(squares):
-    """The number of squares in a set."""
-    squares -= (squares >> 1) & 0x5555555555
-    squares = (squares & 0x3333333333) + ((squares >> 2) & 0x3333333333)
-    squares = (squares + (squares >> 4)) & 0x0F0F0F0F0F
-    squares += squares >> 8
-    return (squares + (squares >> 16) + (squares >> 32)) & 0x3F
+def digits_of(numbers):
+    """Numbers below 8, one per square, as three sets of squares: those with a 1, a 2, a 4 in it.
+
+    Sets can be counted and compared at once, where numbers would be looked at one by one.
+    """
+    ones, twos, fours = 0, 0, 0
+    for square in range(SQUARES):
+        if numbers[square] & 1:
+            ones |= 1 << square
+        if numbers[square] & 2:
+            twos |= 1 << square
+        if numbers[square] & 4:
+            fours |= 1 << square
+    return ones, twos, fours
 
 
 @kernel
-def lowest(squares):
-    """The first square of a set that is not empty."""
-    return count((squares & -squares) - 1)
+def only_on(digits, squares):
+    """The same numbers on a set of squares, and 0 elsewhere."""
+    ones, twos, fours = digits
+    return ones & squares, twos & squares, fours & squares
+
+
+@kernel
+def equal_to(digits, number):
+    """The squares with this number."""
+    ones, twos, fours = digits
+    squares = ones if number & 1 else ~ones
+    squares &= twos if number & 2 else ~twos
+    return squares & (fours if number & 4 else ~fours)
+
+
+@kernel
+def sum_on(digits, squares):
+    """The sum of the numbers on a set of squares."""
+    ones, twos, fours = digits
+    return count(ones & squares) + 2 * count(twos & squares) + 4 * count(fours & squares)
 
 
 @kernel
@@ -122,8 +147,7 @@ def gold_in(s, squares):
     """The gold on the mines of a set of squares."""
     gold = 0
     for mine in range(MINES):
-        if has_gold(squares, mine):
-            gold += s.gold[mine]
+        gold += has_gold(squares, mine) * s.gold[mine]
     return gold
 
 
@@ -133,7 +157,21 @@ def all_warriors(s):
     return ALL_SITES & ~s.free
 
 
-# --- sides ---------------------------------------------------------------------------------------
+@kernel
+def reinforced_squares(s):
+    """The squares with a reinforcement of anybody (ARM-28)."""
+    ones, twos, fours = digits_of(s.reinforced)
+    return ones | twos | fours
+
+
+# --- seats and sides -----------------------------------------------------------------------------
+
+
+@kernel
+def seat_after(s, seat, steps):
+    """The seat at most `players` steps further in play order (ARM-8). A division would be slow."""
+    later = seat + steps
+    return later - s.players if later >= s.players else later
 
 
 @kernel
@@ -145,7 +183,8 @@ def side_count(s):
 @kernel
 def side_of(s, player):
     """ARM-9: with four players seats 0 and 2 are a team, and 1 and 3."""
-    return player % side_count(s)
+    seat = np.int64(player)
+    return seat % 2 if s.players == 4 else seat
 
 
 @kernel

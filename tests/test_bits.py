@@ -1,0 +1,28 @@
+"""The counting of bits, on words of every kind."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from armarl.bits import count, lowest
+
+WORDS = [1 << bit for bit in range(63)] + [random.Random(63).getrandbits(63) for _ in range(500)]
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64])
+def test_count(kind):
+    assert count(kind(0)) == 0
+    assert [count(kind(word)) for word in WORDS] == [word.bit_count() for word in WORDS]
+
+
+def test_count_of_a_full_word():
+    assert count(np.int64(-1)) == count(np.uint64(2**64 - 1)) == 64
+
+
+def test_lowest():
+    for word in WORDS:
+        assert lowest(word) == (word & -word).bit_length() - 1
+    assert lowest(np.int64(-(2**63))) == 63
