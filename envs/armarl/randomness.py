@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from armarl.bits import count
 from armarl.compiled import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -16,7 +17,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _1 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(1)
 _11, _UNIT = np.uint64(11), 2.0**-53
-_BLOCK = 64  # actions that are counted at once
+_EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # of a word's bytes
 
 
 @kernel
@@ -66,29 +67,43 @@ def uniform(chance, i):
 
 
 @kernel
-def _count(mask, first, last):
-    """The number of legal actions in a range."""
-    n = np.int64(0)
-    for action in range(first, last):
-        n += mask[action]
-    return n
+def _eight(mask, first):
+    """Eight entries of a mask as the bytes of a word, which LLVM loads at once."""
+    word = np.uint64(0)
+    for i in range(8):
+        word |= np.uint64(np.uint8(mask[first + i])) << np.uint64(8 * i)
+    return word
+
+
+@kernel
+def _byte_at(word, rank):
+    """The number of the byte that has `rank` ones before it, in a word of bytes that are 0 or 1."""
+    ones_so_far = word * _EACH  # byte i: the ones in bytes 0 to i
+    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # they are over `rank`
+    return 8 - count(beyond)
 
 
 @kernel
 def pick(mask, draw):
-    """The legal action at `draw`, a number in [0, 1), of their list; 0 if none is legal."""
-    n = _count(mask, 0, mask.size)
-    if n == 0:
-        return np.int64(0)
+    """The legal action at `draw`, a number in [0, 1), of their list; 0 if none is legal.
+
+    A mask holds 0 and 1, so eight actions are counted in one instruction.
+    """
+    whole = mask.size - mask.size % 8
+    n = 0
+    for first in range(0, whole, 8):
+        n += count(_eight(mask, first))
+    for action in range(whole, mask.size):
+        n += mask[action]
     wanted = np.int64(draw * n)
-    first = 0
-    while first + _BLOCK < mask.size:
-        n = _count(mask, first, first + _BLOCK)
-        if wanted < n:
-            break
-        wanted -= n
-        first += _BLOCK
-    while wanted > 0 or mask[first] == 0:
-        wanted -= mask[first]
-        first += 1
-    return np.int64(first)
+    for first in range(0, whole, 8):
+        word = _eight(mask, first)
+        here = count(word)
+        if wanted < here:
+            return np.int64(first + _byte_at(word, wanted))
+        wanted -= here
+    for action in range(whole, mask.size):
+        if wanted < mask[action]:
+            return np.int64(action)
+        wanted -= mask[action]
+    return np.int64(0)
