@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import learning, memory
+from benchmarks import aec, learning, memory
 from benchmarks.frame import Measurement, Settings, measure, ratio
 from benchmarks.ours import PLAYED, WITH
 from benchmarks.page import number, page
@@ -104,6 +104,9 @@ def test_targets_are_met_missed_or_not_measured() -> None:
         _row("steps", "Pgx connect_four", "fast way", [2.5e6, 2.5e6, 2.5e6], package="pgx"),
         _row("learning", ARMADA, learning.OURS, [95.0, 95.0, 95.0]),
         _row("learning", ARMADA, learning.FREE, [100.0, 100.0, 100.0]),
+        _row("aec", aec.PEER, "env()", [10.0, 10.0, 10.0], cores=1),
+        _row("aec", ARMADORA, "env()", [60.0, 60.0, 60.0], cores=1),
+        _row("aec", ADVANCED, "env()", [49.0, 49.0, 49.0], cores=1),
         _row("memory", ARMADORA, memory.STATE, [5000.0] * 3, cores=1, unit="bytes"),
     ]
     met = {target["target"]: target["met"] for target in targets(rows, cores=2)}
@@ -116,6 +119,8 @@ def test_targets_are_met_missed_or_not_measured() -> None:
     assert said(f"{ARMADA}: playouts") is None
     assert said(f"{ARMADORA}: {WITH} on 2 cores") is False  # 1.2 times the fast way, not 3 times
     assert said(f"{ARMADA}: MaskablePPO") is True
+    assert said("Armadora, slowest variant: AEC env()") is False
+    assert said("Armada, slowest variant: AEC env()") is None
     assert said(f"{ARMADORA}: bytes of state") is False
 
 
@@ -137,3 +142,8 @@ def test_the_page_says_where_peers_are_ahead() -> None:
 )
 def test_numbers_have_three_digits(value: float, text: str) -> None:
     assert number(value) == text
+
+
+def test_the_page_in_the_docs_is_made_from_the_results_beside_it() -> None:
+    results = json.loads((ROOT / "docs" / "benchmarks.json").read_text("utf-8"))
+    assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == page(results)

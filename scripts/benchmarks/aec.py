@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,13 +12,14 @@ from benchmarks.frame import Measurement
 from benchmarks.ours import PLAYED, title
 
 PEER = "PettingZoo connect_four_v3"
+FACES = ("env()", "raw_env()")
 _STEPS = 200  # between two looks at the clock
 
 
 def groups() -> Iterator[list[Measurement]]:
     """Each group has the peer in front."""
-    for face in ("env", "raw_env"):
-        how = f"{face}()"
+    for how in FACES:
+        face = how.removesuffix("()")
         yield [
             Measurement("aec", PEER, how, "aec.connect_four", {"face": face}, package="pygame"),
             *(
@@ -31,10 +33,9 @@ def groups() -> Iterator[list[Measurement]]:
 
 def ours(variant: tuple[str, dict[str, Any]], face: str) -> Callable[[], int]:
     """One of our environments."""
-    import armarl
-
     game, options = variant
-    return _loop(getattr(getattr(armarl, f"{game}_v0"), face)(**options))
+    module = importlib.import_module(f"armarl.{game}_v0")
+    return _loop(getattr(module, face)(**options))
 
 
 def connect_four(face: str) -> Callable[[], int]:

@@ -46,7 +46,7 @@ class Measurement:
             again until the sample is long enough; otherwise it returns the value itself.
         package: the module that must be installed for it.
         cores: how many the process may use, its threads being as many.
-        repeats: samples to take, where it is not the run's number.
+        most: so many samples are enough, where the run's number may be greater.
     """
 
     section: str
@@ -58,14 +58,18 @@ class Measurement:
     unit: str = "steps/s"
     package: str = "armarl"
     cores: int = 1
-    repeats: int | None = None
+    most: int | None = None
+
+    def samples(self, settings: Settings) -> int:
+        """How many samples to take."""
+        return settings.repeats if self.most is None else min(self.most, settings.repeats)
 
 
 @dataclass(frozen=True)
 class Settings:
     """How long and how often everything is measured."""
 
-    repeats: int = 7
+    repeats: int = 5
     seconds: float = 1.0  # of a sample
 
 
@@ -146,9 +150,9 @@ def measure(group: Sequence[Measurement], settings: Settings) -> list[dict[str, 
                 continue
             processes[i] = _Process(measurement, settings.seconds)
             _take(rows[i], processes[i].read())
-        for repeat in range(max(m.repeats or settings.repeats for m in group)):
+        for repeat in range(max(measurement.samples(settings) for measurement in group)):
             for i, process in processes.items():
-                if "failed" not in rows[i] and repeat < (group[i].repeats or settings.repeats):
+                if "failed" not in rows[i] and repeat < group[i].samples(settings):
                     _take(rows[i], process.sample())
     finally:
         for process in processes.values():

@@ -45,7 +45,7 @@ def _bytes(
     subject: str, how: str, probe: str, options: dict[str, Any], package: str = "armarl"
 ) -> Measurement:
     return Measurement(
-        "memory", subject, how, probe, options, unit="bytes", package=package, repeats=1
+        "memory", subject, how, probe, options, unit="bytes", package=package, most=1
     )
 
 

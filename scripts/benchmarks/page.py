@@ -107,8 +107,7 @@ def _targets(targets: list[dict[str, Any]]) -> str:
     lines = ["## Targets", "", "| target | wanted | measured | met |", "| --- | --- | --- | --- |"]
     for target in targets:
         measured = "" if target["measured"] is None else number(target["measured"])
-        sign = "at most" if "bytes" in target["target"] else "at least"
-        wanted, met = f"{sign} {number(target['wanted'])}", says[target["met"]]
+        wanted, met = f"{target['is']} {number(target['wanted'])}", says[target["met"]]
         lines.append(f"| {target['target']} | {wanted} | {measured} | {met} |")
     lines += ["", "That a game is the same alone and in every batch is held by the tests."]
     return "\n".join(lines)

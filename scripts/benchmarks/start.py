@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.frame import Measurement
 
+FIRST_USE = "AEC environment, import to first step, first use"
+LATER = "AEC environment, import to first step, later"
+BATCH_FIRST_USE = "batch of 1024, import to first step, first use"
+BATCH_LATER = "batch of 1024, import to first step, later"
 _IMPORT = "import armarl"
 _AEC = """
 from armarl import {game}_v0
@@ -38,10 +42,13 @@ def groups() -> Iterator[list[Measurement]]:
     """Start-up of our games from an empty and from a full cache, and of Pgx."""
     group = [_use("armarl", "import", _IMPORT, cold=False)]
     for game in ("armadora", "armada"):
-        for what, code in (("AEC environment", _AEC), ("batch of 1024", _BATCH)):
-            for cold in (True, False):
-                how = f"{what}, import to first step, {'first use' if cold else 'later'}"
-                group.append(_use(game.capitalize(), how, code.format(game=game), cold))
+        for how, code, cold in (
+            (FIRST_USE, _AEC, True),
+            (LATER, _AEC, False),
+            (BATCH_FIRST_USE, _BATCH, True),
+            (BATCH_LATER, _BATCH, False),
+        ):
+            group.append(_use(game.capitalize(), how, code.format(game=game), cold))
     how = "batch of 1024, import to first step, every time"
     group.append(_use("Pgx connect_four", how, _PGX, cold=False, package="pgx"))
     yield group
@@ -52,7 +59,7 @@ def _use(subject: str, how: str, code: str, cold: bool, package: str = "armarl")
         *("start", subject, how, "start.first_use", {"code": code, "cold": cold}),
         unit="s",
         package=package,
-        repeats=3,
+        most=3,
     )
 
 

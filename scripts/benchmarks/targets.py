@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import learning, memory
+from benchmarks import aec, learning, memory, start
 from benchmarks.frame import ratio
 from benchmarks.ours import BATCH, WITH, title
 
@@ -34,6 +34,12 @@ def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
         *(_steps(rows, *promise) for promise in _STEPS),
         _against_pgx(rows, cores),
         *(_against_free(rows, subject, cores) for subject in (ARMADORA, ARMADA)),
+        *(
+            _against_connect_four(rows, game, face, least)
+            for game, least in (("Armadora", 5), ("Armada", 2))
+            for face in aec.FACES
+        ),
+        *(_first_use(rows, game) for game in ("Armadora", "Armada")),
         *(
             _bytes(rows, f"{title(variant)}: bytes of state", title(variant), memory.STATE, 4096)
             for variant in memory.VARIANTS
@@ -76,10 +82,26 @@ def _against_free(rows: Rows, subject: str, cores: int) -> dict[str, Any]:
     return _at_least(name, 0.9, measured)
 
 
+def _against_connect_four(rows: Rows, game: str, face: str, least: float) -> dict[str, Any]:
+    """The slowest variant counts."""
+    peer = chosen(rows, section="aec", subject=aec.PEER, how=face)
+    ours = [
+        row
+        for row in chosen(rows, section="aec", how=face)
+        if row["subject"].startswith(f"{game},") and peer
+    ]
+    measured = min((ratio(row, peer[0]) for row in ours), default=None)
+    return _at_least(f"{game}, slowest variant: AEC {face}, times {aec.PEER}", least, measured)
+
+
+def _first_use(rows: Rows, game: str) -> dict[str, Any]:
+    measured = _median(chosen(rows, section="start", subject=game, how=start.FIRST_USE))
+    return _at_most(f"{game}: {start.FIRST_USE}, seconds", 40, measured)
+
+
 def _bytes(rows: Rows, name: str, subject: str, what: str, most: float) -> dict[str, Any]:
     measured = _median(chosen(rows, section="memory", subject=subject, how=what))
-    met = None if measured is None else measured <= most
-    return {"target": name, "wanted": most, "measured": measured, "met": met}
+    return _at_most(name, most, measured)
 
 
 def _median(rows: Rows) -> float | None:
@@ -88,4 +110,9 @@ def _median(rows: Rows) -> float | None:
 
 def _at_least(name: str, least: float, measured: float | None) -> dict[str, Any]:
     met = None if measured is None else measured >= least
-    return {"target": name, "wanted": least, "measured": measured, "met": met}
+    return {"target": name, "wanted": least, "is": "at least", "measured": measured, "met": met}
+
+
+def _at_most(name: str, most: float, measured: float | None) -> dict[str, Any]:
+    met = None if measured is None else measured <= most
+    return {"target": name, "wanted": most, "is": "at most", "measured": measured, "met": met}
