@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import gymnasium
 import numpy as np
@@ -335,6 +336,18 @@ def test_batches_from_several_threads_at_once():
         traces = list(pool.map(a_trace, range(8)))
     threads.set_threads(before)
     assert traces == [expected] * 8
+
+
+def test_parts_that_no_thread_has_begun_are_played_by_the_caller():
+    expected, before = a_trace(), threads.get_threads()
+    threads.set_threads(2)
+    a_trace()
+    executor, occupied = threads._pool[2], Event()
+    executor.submit(occupied.wait)
+    trace = a_trace()  # would wait for ever
+    occupied.set()
+    threads.set_threads(before)
+    assert trace == expected
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

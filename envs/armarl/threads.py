@@ -67,8 +67,11 @@ def run(loop: Callable[..., None], games: int, *arguments: Any) -> None:
         for part in range(1, parts)
     ]
     loop(0, bounds[1], 0, *arguments)
-    for other in others:
-        other.result()
+    for part, other in enumerate(others, 1):
+        if other.cancel():  # not begun yet: the machine is busy with something else
+            loop(bounds[part], bounds[part + 1], part, *arguments)
+        else:
+            other.result()
 
 
 def _executor(parts: int) -> ThreadPoolExecutor:
