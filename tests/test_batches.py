@@ -342,8 +342,9 @@ def test_parts_that_no_thread_has_begun_are_played_by_the_caller():
     expected, before = a_trace(), threads.get_threads()
     threads.set_threads(2)
     a_trace()
-    executor, occupied = threads._pool[2], Event()
-    executor.submit(occupied.wait)
+    (_, number, executor), occupied = threads._pool, Event()
+    for _ in range(number):
+        executor.submit(occupied.wait)
     trace = a_trace()  # would wait for ever
     occupied.set()
     threads.set_threads(before)
