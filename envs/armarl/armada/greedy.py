@@ -80,6 +80,7 @@ from armarl.armada.ways import (
     set_goals,
     set_landings,
     set_markets,
+    set_tolls,
     ship_beside,
     spread_costs,
 )
@@ -96,13 +97,15 @@ def greedy(s, draw, mask, scratch):
     # int8 per place; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     colour = acting_colour(s)
+    tolls = scratch[0].border_to  # int8 per border
+    set_tolls(s, colour, tolls)
     set_goals(s, colour, cost)
-    spread_costs(s, colour, cost)
+    spread_costs(s, tolls, cost)
     set_markets(s, colour, home)
     if s.reserve[colour] >= HUNGRY and owns_gold(s, colour):
-        spread_costs(s, colour, home)
+        spread_costs(s, tolls, home)
     if set_landings(s, colour, cost, ferry):
-        spread_costs(s, colour, ferry)
+        spread_costs(s, tolls, ferry)
     lots = np.uint64(draw * DRAWS)
     best, best_lot, chosen = np.int64(-1000), np.uint64(0), np.int64(0)
     for action in range(mask.size):

@@ -153,36 +153,44 @@ def is_treasure(s, place, colour, home):
 
 
 @kernel
-def spread_costs(s, colour, cost):
+def spread_costs(s, tolls, cost):
     """Costs of all other places: of the cheapest way to a goal (Bellman and Ford)."""
-    borders = s.sea_borders[s.places]
     changed = True
     while changed:
         changed = False
-        for border in range(borders):
-            place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
-            if cost[to] + STEP < cost[place]:  # a toll is a step at least, and slow to work out
-                through = cost[to] + toll(s, place, to, colour)
-                if through < cost[place]:
-                    cost[place] = through
-                    changed = True
+        for border in range(s.sea_borders[s.places]):
+            through = cost[s.border_from[border]] + tolls[border]
+            if through < cost[s.border_to[border]]:
+                cost[s.border_to[border]] = through
+                changed = True
 
 
 @kernel
-def toll(s, place, to, colour):
-    """The cost of going over a border: more where somebody has to be fought or a ship boarded."""
+def set_tolls(s, colour, tolls):
+    """For every border the cost of coming over it, to the place that it goes *from*.
+
+    All that come to a place pay for who is there; from land a ship has to be boarded, too.
+    """
+    for to in range(s.places):
+        by_land = by_sea = entry_toll(s, to, colour)
+        if to >= TERRITORIES:
+            boarding = s.ship[to] == 1 or may_be_launched_to(s, to, colour)
+            by_land += EMBARK if boarding else STRANDED
+            by_sea += BLOCKED if s.ship[to] == 1 else 0
+        tolls[s.land_borders[to] : s.land_borders[to + 1]] = min(by_land, FAR)
+        tolls[s.sea_borders[to] : s.sea_borders[to + 1]] = min(by_sea, FAR)
+
+
+@kernel
+def entry_toll(s, to, colour):
+    """The cost of going to a place: more where somebody has to be fought."""
     if is_partners(s, to, colour) and s.bands[to] > 0:
         return FAR
-    toll = STEP
-    if to >= TERRITORIES and place < TERRITORIES:
-        toll += EMBARK if s.ship[to] == 1 or may_be_launched_to(s, to, colour) else STRANDED
-    elif s.ship[to] == 1 and to >= TERRITORIES:
-        toll += BLOCKED
     if is_unexplored(s, to):
-        toll += DISCOVER
-    elif is_hostile(s, to, colour):
-        toll += 2 + defenders_of(s, to)
-    return toll
+        return STEP + DISCOVER
+    if is_hostile(s, to, colour):
+        return STEP + 2 + defenders_of(s, to)
+    return STEP
 
 
 @kernel
