@@ -311,8 +311,7 @@ def test_playouts_choose_evenly():
     masks = np.zeros((tries, len(game.actions)), np.int8)
     legal = [0, 1, 63, 64, 127, 500, masks.shape[1] - 1]
     masks[:, legal] = 1
-    actions, chance = np.empty(tries, np.int64), game.new_chance(rng.integers(1 << 60, size=tries))
-    game.run("pick_batch", tries, masks, chance, actions)
+    actions = game.random_actions(masks, game.new_chance(rng.integers(1 << 60, size=tries)))
     found, counts = np.unique(actions, return_counts=True)
     assert found.tolist() == legal
     assert ((counts - tries / 7) ** 2 / (tries / 7)).sum() < 22.5  # chi-square, 6 d.o.f., 0.1 %

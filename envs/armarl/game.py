@@ -217,6 +217,14 @@ class Game:
         self.run("seed_chance_batch", seeds.size, chance, np.arange(seeds.size), seeds)
         return chance
 
+    def random_actions(
+        self, masks: NDArray[np.int8], chance: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """A random legal action of each row of `masks`, by its stream; 0 where none is legal."""
+        actions = np.empty(len(masks), np.int64)
+        self.run("pick_batch", len(masks), masks, chance, actions)
+        return actions
+
     def questions(
         self, states: States, games: NDArray[np.int64], chance: NDArray[np.uint64]
     ) -> tuple[States, NDArray[np.int64], NDArray[np.float64]]:
