@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks import peers
 from benchmarks.frame import Measurement, core_counts
+from benchmarks.peers import pgx_measurements as pgx
 from benchmarks.sampling import Sampler
 
 Variant = tuple[str, dict[str, Any]]
@@ -57,7 +58,7 @@ def step_groups() -> Iterator[list[Measurement]]:
         yield [
             *(_steps("steps", variant, WITH, BATCH, cores) for variant in STEPPED),
             *(_steps("steps", variant, WITHOUT, BATCH, cores) for variant in STEPPED),
-            *peers.pgx_measurements("steps", peers.PGX_GAMES, BATCH, cores),
+            *(m for game in peers.PGX_GAMES for m in pgx("steps", game, BATCH, cores)),
             *peers.envpool_measurements("steps", peers.ENVPOOL_GAMES, BATCH, cores),
             *(peers.open_spiel_measurements("steps") if cores == 1 else []),
         ]
@@ -70,7 +71,7 @@ def scaling_groups() -> Iterator[list[Measurement]]:
             yield [
                 *(_steps("scaling", variant, WITH, batch, cores) for variant in SCALED),
                 *(_steps("scaling", variant, WITHOUT, batch, cores) for variant in SCALED),
-                *peers.pgx_measurements("scaling", peers.PGX_GAMES[:1], batch, cores),
+                *pgx("scaling", peers.PGX_GAMES[0], batch, cores),
                 *peers.envpool_measurements("scaling", peers.ENVPOOL_GAMES[:1], batch, cores),
             ]
 
