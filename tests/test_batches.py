@@ -341,13 +341,23 @@ def test_parts_that_no_thread_has_begun_are_played_by_the_caller():
     expected, before = a_trace(), threads.get_threads()
     threads.set_threads(2)
     a_trace()
-    (_, number, executor), occupied = threads._pool, Event()
-    for _ in range(number):
-        executor.submit(occupied.wait)
+    workers, occupied = threads._workers(), Event()
+    workers.take([threads._Part(occupied.wait, ()) for _ in range(workers.number)])
     trace = a_trace()  # would wait for ever
     occupied.set()
     threads.set_threads(before)
     assert trace == expected
+
+
+def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
+    monkeypatch.setattr(threads, "_threads", 3)
+
+    def loop(first, last, part):
+        if part == 1:
+            raise ValueError(f"games {first} to {last}")
+
+    with pytest.raises(ValueError, match="games 100 to 200"):
+        threads.run(loop, 300)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

@@ -1,21 +1,20 @@
 """Compiled loops over many games, on several threads of this process.
 
-A batch is cut into parts of consecutive games, and every thread runs the same loop on its part. A
-game is touched by one thread only and no loop looks from one game to another, so the number of
-threads changes no result. Python's own threads serve, since the loops run without the interpreter's
-lock: they survive a fork, and they may be used from several threads at once.
+A batch is cut into parts of consecutive games, which waiting threads and the caller play; the loops
+run without the interpreter's lock. A game is touched by one thread only and no loop looks from one
+game to another, so the number of threads changes no result. Batches may be played from several
+threads at once, and a forked process gets threads of its own.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any
 
 LEAST_GAMES = 64  # in a part: with fewer, to hand the part over takes longer than to play it
-
-_pool: tuple[int, int, ThreadPoolExecutor] | None = None  # process, threads, executor
 
 
 def available_cores() -> int:
@@ -57,30 +56,72 @@ def run(loop: Callable[..., None], games: int, *arguments: Any) -> None:
             no two threads may share.
         games: number of games in the batch.
     """
-    parts = parts_of(games)
-    if parts == 1:
+    number = parts_of(games)
+    if number == 1:
         loop(0, games, 0, *arguments)
         return
-    bounds = [games * part // parts for part in range(parts + 1)]
-    others: list[Future[None]] = [
-        _executor(parts).submit(loop, bounds[part], bounds[part + 1], part, *arguments)
-        for part in range(1, parts)
+    bounds = [games * part // number for part in range(number + 1)]
+    parts = [
+        _Part(loop, (bounds[part], bounds[part + 1], part, *arguments)) for part in range(number)
     ]
-    loop(0, bounds[1], 0, *arguments)
-    for part, other in enumerate(others, 1):
-        if other.cancel():  # not begun yet: the machine is busy with something else
-            loop(bounds[part], bounds[part + 1], part, *arguments)
-        else:
-            other.result()
+    _workers().take(parts[1:])
+    for part in parts:
+        part.play()  # the first one, and any other that no thread has begun: they may be busy
+    for part in parts:
+        part.wait()
 
 
-def _executor(parts: int) -> ThreadPoolExecutor:
-    """The threads of this process; a forked one gets its own."""
-    global _pool
-    if _pool is None or _pool[0] != os.getpid() or _pool[1] < parts - 1:
-        executor = ThreadPoolExecutor(parts - 1, thread_name_prefix="armarl")
-        _pool = (os.getpid(), parts - 1, executor)
-    return _pool[2]
+class _Part:
+    """A part of a batch, which whoever comes first plays."""
+
+    def __init__(self, loop: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        self._loop, self._arguments = loop, arguments
+        self._begun, self._done = Lock(), Lock()
+        self._error: BaseException | None = None
+        self._done.acquire()
+
+    def play(self) -> None:
+        if not self._begun.acquire(blocking=False):
+            return
+        try:
+            self._loop(*self._arguments)
+        except BaseException as error:  # a loop that does not compile: the caller is told
+            self._error = error
+        finally:
+            self._done.release()
+
+    def wait(self) -> None:
+        self._done.acquire()
+        if self._error is not None:
+            raise self._error
+
+
+class _Workers:
+    """Threads that wait for parts; quicker at hand than those of an executor."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.number = 0
+        self._queue: SimpleQueue[_Part] = SimpleQueue()
+
+    def take(self, parts: list[_Part]) -> None:
+        while self.number < len(parts):
+            self.number += 1
+            Thread(target=self._work, name=f"armarl-{self.number}", daemon=True).start()
+        for part in parts:
+            self._queue.put(part)
+
+    def _work(self) -> None:
+        while True:
+            self._queue.get().play()
+
+
+def _workers() -> _Workers:
+    """The threads of this process."""
+    global _all_workers
+    if _all_workers.process != os.getpid():
+        _all_workers = _Workers()
+    return _all_workers
 
 
 def _threads_at_start() -> int:
@@ -93,3 +134,4 @@ def _threads_at_start() -> int:
 
 
 _threads = _threads_at_start()
+_all_workers = _Workers()
