@@ -32,6 +32,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 def several_threads(request, monkeypatch):
     """Small batches on one thread, and cut into parts for three."""
     monkeypatch.setattr(threads, "LEAST_GAMES", 1)
+    monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 1)
     before = threads.get_threads()
     threads.set_threads(request.param)
     yield
@@ -134,6 +135,7 @@ def test_modes_of_autoreset(variant, mode):
 def test_any_size_and_any_number_of_threads(variant, monkeypatch):
     """The first games of a large batch on several threads are those of a small one on one."""
     monkeypatch.setattr(threads, "LEAST_GAMES", 1)
+    monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 1)
     game, before, traces = variant.make(), threads.get_threads(), []
     for size, number in ((5, 1), (64, 1), (64, 4), (301, 3)):
         threads.set_threads(number)

@@ -30,6 +30,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 def parts(monkeypatch):
     """Small batches are cut into parts for several threads, too."""
     monkeypatch.setattr(threads, "LEAST_GAMES", 2)
+    monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 2)
     before = threads.get_threads()
     threads.set_threads(2)
     yield

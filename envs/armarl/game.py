@@ -123,7 +123,8 @@ class Game:
 
     def run(self, loop: str, games: int, *arguments: Any) -> None:
         """Run one of `loops` for a batch of games, on several threads (see `armarl.threads`)."""
-        threads.run(getattr(self.loops, loop), games, *arguments)
+        least = threads.LEAST_GAMES_OF_LIGHT_LOOPS if loop in loop_templates.LIGHT else None
+        threads.run(getattr(self.loops, loop), games, *arguments, least=least)
 
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:
         """Freshly dealt games, one record per seed (an int gives an array of one)."""

@@ -26,6 +26,10 @@ start = legal = apply = status = to_move = observe = returns = conceal = determi
 PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)  # how a step left a game; the first three: statuses
 LEARNER = -1  # in place of the number of a player: the seat that learns is to move
 ILLEGAL_REWARD = -1.0
+# Loops with so little to do in a game that only very large batches are worth several threads.
+LIGHT = frozenset(
+    {"apply_batch", "status_batch", "seed_chance_batch", "pick_batch", "settle_batch"}
+)
 
 
 # --- one game ------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any
 
-LEAST_GAMES = 64  # in a part: with fewer, to hand the part over takes longer than to play it
+# In a part: with fewer, to hand the part over takes longer than to play it.
+LEAST_GAMES = 64
+LEAST_GAMES_OF_LIGHT_LOOPS = 2048  # those that neither observe nor look for legal actions
 
 
 def available_cores() -> int:
@@ -43,20 +45,21 @@ def get_threads() -> int:
     return _threads
 
 
-def parts_of(games: int) -> int:
-    """The number of parts into which a batch is cut."""
-    return max(1, min(_threads, games // LEAST_GAMES))
+def parts_of(games: int, least: int | None = None) -> int:
+    """The number of parts into which a batch is cut, each of at least so many games."""
+    return max(1, min(_threads, games // (least or LEAST_GAMES)))
 
 
-def run(loop: Callable[..., None], games: int, *arguments: Any) -> None:
+def run(loop: Callable[..., None], games: int, *arguments: Any, least: int | None = None) -> None:
     """Call `loop(first, last, part, *arguments)` for each part of a batch.
 
     Args:
         loop: works on the games `first` to `last - 1`; `part` is the number of the part, for what
             no two threads may share.
         games: number of games in the batch.
+        least: of them in a part; LEAST_GAMES if None.
     """
-    number = parts_of(games)
+    number = parts_of(games, least)
     if number == 1:
         loop(0, games, 0, *arguments)
         return
