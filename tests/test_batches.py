@@ -237,7 +237,7 @@ def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
     ("call", "error", "message"),
     [
         (lambda: SelfPlayBatch("armadora", 0), ValueError, "number of games must be 1 or more"),
-        (lambda: SelfPlayBatch("armadora", 2, colour=1), TypeError, "those of the environment are"),
+        (lambda: SelfPlayBatch("armadora", 2, colour=1), TypeError, "those of the environment rew"),
         (lambda: SelfPlayBatch(make_game("armadora"), 2, players=3), TypeError, "options already"),
         (
             lambda: SelfPlayBatch("armadora", 2, autoreset_mode="later"),
@@ -255,6 +255,9 @@ def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
         (lambda: begun().reset(seed=[1, 2, 3]), ValueError, "2 of them, not 3"),
         (lambda: begun().reset(seed=2**63), ValueError, "seed must be in"),
         (lambda: begun().reset(games=np.array([1, 0])), ValueError, "bool array"),
+        (lambda: begun().reset(out=other_turn(3)), ValueError, r"out.seats must be int64 of .*2,"),
+        (lambda: step_into(other_turn(3)), ValueError, r"as new_turn\(\) makes it, not int64 of"),
+        (lambda: step_into(other_turn(2, players=3)), ValueError, "out.observations must be"),
         (lambda: begun().reset(games=np.zeros(2, bool)), ValueError, "at least one game"),
     ],
 )
@@ -267,6 +270,31 @@ def begun():
     batch = SelfPlayBatch("armadora", 2)
     batch.reset(seed=0)
     return batch
+
+
+def other_turn(size, **options):
+    return SelfPlayBatch("armadora", size, **options).new_turn()
+
+
+def step_into(out):
+    begun().step(np.zeros(2, int), out=out)
+
+
+def test_columns_of_other_lengths_are_refused():
+    """The compiled loops would read and write beyond their ends."""
+    game = make_game("armadora")
+    states = game.new_states(np.arange(3))
+    masks, two, three = game.legal_masks(states), np.zeros(2, np.int64), np.zeros(3, np.int64)
+    for call in (
+        lambda: game.views(states, two),
+        lambda: game.concealed(states, two),
+        lambda: game.determinised(states, two, three),
+        lambda: game.determinised(states, three, two),
+        lambda: game.playouts(states, two),
+        lambda: game.random_actions(masks, game.new_chance(two)),
+    ):
+        with pytest.raises(ValueError, match="must be 3, one for each game, not 2"):
+            call()
 
 
 def test_the_names_of_the_modes():

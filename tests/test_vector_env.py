@@ -11,7 +11,10 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_util import make_vec_env as make_dummy_vec_env
+from stable_baselines3.common.vec_env import VecNormalize
 
 from armarl import threads
 from armarl.game import make_game
@@ -207,18 +210,24 @@ def test_copies_in_mid_episode(variant):
         info = given[-1]
 
 
-def test_gymnasium_s_statistics_count_its_episodes():
+@every_mode
+def test_gymnasium_s_statistics_count_its_episodes(mode):
     env = RecordEpisodeStatistics(
-        gymnasium.make_vec("armarl/Armadora-v0", num_envs=8, autoreset_mode="same_step")
+        gymnasium.make_vec("armarl/Armadora-v0", num_envs=8, autoreset_mode=mode)
     )
     _, info = env.reset(seed=0)
-    rng, ended = np.random.default_rng(0), 0
-    for _ in range(80):
-        _, rewards, terminations, _, info = env.step(random_actions(info["action_mask"], rng))
-        if terminations.any():
-            ended += terminations.sum()
-            assert np.array_equal(info["episode"]["r"][terminations], rewards[terminations])
-    assert ended
+    rng, ended, lengths = np.random.default_rng(0), 0, np.zeros(8, int)
+    for _ in range(120):
+        lengths += 1
+        _, rewards, over, _, info = env.step(random_actions(info["action_mask"], rng))
+        if over.any():
+            ended += over.sum()
+            assert np.array_equal(info["episode"]["r"][over], rewards[over])
+            assert np.array_equal(info["episode"]["l"][over], lengths[over])
+            lengths[over] = -1 if mode is AutoresetMode.NEXT_STEP else 0
+            if mode is AutoresetMode.DISABLED:
+                _, info = env.reset(options={"reset_mask": over})
+    assert ended > 16
 
 
 def test_pictures():
@@ -237,15 +246,18 @@ def test_pictures():
     [
         (lambda: make(num_envs=0), ValueError, "number of games must be 1 or more"),
         (lambda: make(seat=2), ValueError, "seat must be None or in 0 to 1, not 2"),
-        (lambda: make(colour=1), TypeError, "no option 'colour'.*those of the environment are"),
+        (lambda: make(colour=1), TypeError, "argument 'colour'.*those of the environment opp"),
         (lambda: make(opponents=["random"] * 2), ValueError, "has 1 opponents, not 2"),
-        (lambda: make(render_mode="human"), ValueError, "None or 'ansi'"),
+        (lambda: make(render_mode="human"), TypeError, "None or 'ansi'"),
+        (lambda: make(opponents=None), TypeError, "a name, a path or a Player, not None"),
         (lambda: make(autoreset_mode="never"), ValueError, "NEXT_STEP, SAME_STEP, DISABLED"),
         (lambda: make().step(np.zeros(3, int)), gymnasium.error.ResetNeeded, "call reset"),
         (lambda: make().action_masks(), gymnasium.error.ResetNeeded, "call reset"),
+        (lambda: make(render_mode="ansi").render(), gymnasium.error.ResetNeeded, "call reset"),
         (lambda: begun().step(np.zeros(2, int)), ValueError, r"shape \(3,\), not \(2,\)"),
         (lambda: begun().step(np.zeros(3)), TypeError, "integers, not float64"),
         (lambda: begun().reset(seed=[1]), ValueError, "or 3 of them, not 1"),
+        (lambda: begun().reset(seed=1.5), TypeError, "'float' object cannot be interpreted"),
         (lambda: begun().reset(options={"reset_mask": [True]}), ValueError, "bool array"),
         (
             lambda: make().reset(options={"reset_mask": np.array([True, False, False])}),
@@ -267,6 +279,16 @@ def begun():
     env = make()
     env.reset(seed=0)
     return env
+
+
+def test_a_player_chooses_one_action_for_each_game():
+    class One(GreedyPlayer):
+        def choose(self, states, seats, draws):
+            return super().choose(states, seats, draws)[:1]
+
+    env = make(seat=1, opponents=One(make_game("armadora")))
+    with pytest.raises(ValueError, match=r"of shape \(1,\) in states of shape \(3,\)"):
+        env.reset(seed=0)
 
 
 def test_without_autoreset_the_end_must_be_answered():
@@ -312,10 +334,65 @@ def test_maskable_ppo_takes_the_vec_env():
     env = make_vec_env("armadora", 16, players=3, opponents=["greedy", "random"], reward="gold")
     assert is_masking_supported(env)
     model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
+    env.reset()
     assert get_action_masks(env).shape == (16, env.action_space.n)
     model.learn(512)
     assert len(model.ep_info_buffer) > 0
-    with pytest.raises(TypeError, match="those of the environment are"):
+    with pytest.raises(TypeError, match="those of the environment opponents, seat, reward"):
         make_vec_env("armadora", 4, colours=2)
     game = make_game("armadora")
     assert make_vec_env(game, 4, opponents=GreedyPlayer(game)).game is game
+
+
+def test_sb3_s_own_ways_to_make_an_environment_of_an_id():
+    """It asks for pictures as arrays, and does without."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Gymnasium warns of the render mode
+        env = make_dummy_vec_env("armarl/Armadora-v0", 2)
+        assert is_masking_supported(env)
+        MaskablePPO("MlpPolicy", "armarl/Armadora-v0", n_steps=16, batch_size=16)
+
+
+def test_wrapped_evaluated_and_saved(tmp_path):
+    env = VecNormalize(make_vec_env("armadora", 4))
+    assert is_masking_supported(env)
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=64, n_epochs=1, seed=0)
+    model.learn(64)
+    model.save(tmp_path / "model")
+    env.training = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it warns of returns that may not be those of the games
+        returns, lengths = evaluate_policy(
+            MaskablePPO.load(tmp_path / "model", env), env, 12, return_episode_rewards=True
+        )
+    assert set(returns) <= {-1, 0, 1}
+    assert min(lengths) > 1
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda env: env.step([0, 0]), ValueError, r"shape \(3,\), not \(2,\)"),
+        (lambda env: env.step(np.zeros((3, 1), int)), ValueError, r"not \(3, 1\)"),
+        (lambda env: env.step(np.zeros(3)), TypeError, "integers, not float64"),
+        (lambda _: make_vec_env("armadora", 3).step([0] * 3), gymnasium.error.ResetNeeded, "reset"),
+        (
+            lambda _: get_action_masks(make_vec_env("armadora", 3)),
+            gymnasium.error.ResetNeeded,
+            "call",
+        ),
+    ],
+)
+def test_what_the_vec_env_refuses(call, error, message):
+    env = make_vec_env("armadora", 3)
+    env.reset()
+    with pytest.raises(error, match=message):
+        call(env)
+
+
+def test_every_game_has_an_info_of_its_own():
+    env = make_vec_env("armadora", 3)
+    env.reset()
+    *_, infos = env.step(env.action_masks().argmax(axis=1))
+    infos[0]["mine"] = 1
+    assert infos[1:] == [{}, {}]

@@ -329,7 +329,7 @@ def make_aec(
     """An environment of a game by its name, with the game's options as keywords.
 
     Raises:
-        TypeError: an unknown option.
+        TypeError: an unknown option or render mode.
         ValueError: a value out of range.
     """
     game = face_game(name, options, own="reward, render_mode")

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from armarl.game import Game, States, make_game
+from armarl.game import Game, States, make_game, option_names
 
 RENDER_MODES = ["ansi"]
 
@@ -68,9 +68,12 @@ class GameFace:
 
 
 def check_render_mode(render_mode: str | None) -> None:
-    """Raise ValueError if there is no such render mode."""
+    """Raise TypeError if there is no such render mode.
+
+    A TypeError, since SB3 asks every id for "rgb_array", and after that error does without.
+    """
     if render_mode is not None and render_mode not in RENDER_MODES:
-        raise ValueError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+        raise TypeError(f"render_mode must be None or 'ansi', not {render_mode!r}")
 
 
 def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
@@ -84,10 +87,15 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
         if options:
             raise TypeError(f"a Game has its options already; got {', '.join(options)} beside it")
         return game
-    try:
-        return make_game(game, **options)
-    except TypeError as error:
-        raise TypeError(f"{error}; those of the environment are {own}") from None
+    known = option_names(game)
+    for option in options:
+        if option not in known:
+            # Python's own words: by them TorchRL's GymEnv sees that there is no `frameskip`.
+            raise TypeError(
+                f"unexpected keyword argument {option!r}; "
+                f"the options of {game} are {', '.join(known)}, those of the environment {own}"
+            )
+    return make_game(game, **options)
 
 
 def observation_box(game: Game) -> Any:

@@ -158,14 +158,24 @@ class Game:
     def views(
         self, states: States, seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Observations (batch, size) and masks (batch, actions) of one seat in each state."""
+        """Observations (batch, size) and masks (batch, actions) of one seat in each state.
+
+        Raises:
+            ValueError: not one seat for each state.
+        """
+        _check_one_each(states, seats=seats)
         observations = np.empty((states.size, self.observation.size), np.float32)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run("view_batch", states.size, states, seats, observations, masks)
         return observations, masks
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
-        """Copies of the states without anything that `seats[i]` is not shown."""
+        """Copies of the states without anything that `seats[i]` is not shown.
+
+        Raises:
+            ValueError: not one seat for each state.
+        """
+        _check_one_each(states, seats=seats)
         hidden = self.taken(states, np.arange(states.size))
         self.run("conceal_batch", states.size, hidden, seats)
         return hidden
@@ -173,7 +183,12 @@ class Game:
     def determinised(
         self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
     ) -> States:
-        """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`."""
+        """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`.
+
+        Raises:
+            ValueError: not one seat and one seed for each state.
+        """
+        _check_one_each(states, seats=seats, seeds=seeds)
         dealt = self.taken(states, np.arange(states.size))
         self.run("determinise_batch", states.size, dealt, seats, seeds)
         return dealt
@@ -205,7 +220,11 @@ class Game:
 
         Returns:
             Returns of all seats, float64 (batch, players), and actions played, int64 (batch,).
+
+        Raises:
+            ValueError: not one seed for each state.
         """
+        _check_one_each(states, seeds=seeds)
         chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
         returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
         kind = self.reward_kind(reward)
@@ -221,7 +240,12 @@ class Game:
     def random_actions(
         self, masks: NDArray[np.int8], chance: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """A random legal action of each row of `masks`, by its stream; 0 where none is legal."""
+        """A random legal action of each row of `masks`, by its stream; 0 where none is legal.
+
+        Raises:
+            ValueError: not one stream for each row.
+        """
+        _check_one_each(masks, chance=chance)
         actions = np.empty(len(masks), np.int64)
         self.run("pick_batch", len(masks), masks, chance, actions)
         return actions
@@ -276,6 +300,13 @@ def _warm_up(game: Game) -> None:
     game.loops.play(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
 
 
+def _check_one_each(rows: NDArray[Any], **columns: NDArray[Any]) -> None:
+    """Raise ValueError where a column has not one item for each row: the loops trust in that."""
+    for name, column in columns.items():
+        if len(column) != len(rows):
+            raise ValueError(f"{name} must be {len(rows)}, one for each game, not {len(column)}")
+
+
 def make_game(name: str, **options: Any) -> Game:
     """Make a game by name: `make_game("armadora", players=3, advanced=True)`.
 
@@ -283,14 +314,22 @@ def make_game(name: str, **options: Any) -> Game:
         ValueError: an unknown game, or a value out of range.
         TypeError: an option that the game does not have.
     """
-    if name not in GAME_NAMES:
-        raise ValueError(f"unknown game {name!r}; there is {', '.join(GAME_NAMES)}")
-    make = importlib.import_module(f"armarl.{name}").make
-    known = inspect.signature(make).parameters
+    known = option_names(name)
     for option in options:
         if option not in known:
             raise TypeError(f"{name} has no option {option!r}; its options are {', '.join(known)}")
-    return make(**options)  # type: ignore[no-any-return]
+    return importlib.import_module(f"armarl.{name}").make(**options)  # type: ignore[no-any-return]
+
+
+def option_names(name: str) -> list[str]:
+    """The names of a game's options.
+
+    Raises:
+        ValueError: an unknown game.
+    """
+    if name not in GAME_NAMES:
+        raise ValueError(f"unknown game {name!r}; there is {', '.join(GAME_NAMES)}")
+    return list(inspect.signature(importlib.import_module(f"armarl.{name}").make).parameters)
 
 
 def _remake(name: str, options: dict[str, Any]) -> Game:

@@ -50,8 +50,14 @@ def choose_legally(
 
     Raises:
         IllegalActionError: the rules forbid one of the actions, or there is no such action.
+        ValueError: it is not one action for each state.
     """
     actions = np.asarray(player.choose(states, seats, draws), np.int64)
+    if actions.shape != states.shape:
+        raise ValueError(
+            f"the player {player.name!r} chose actions of shape {actions.shape} "
+            f"in states of shape {states.shape}"
+        )
     inside = (actions >= 0) & (actions < len(game.actions))
     masks = game.legal_masks(states)
     legal = inside & (masks[np.arange(states.size), np.where(inside, actions, 0)] == 1)
@@ -138,11 +144,14 @@ def make_player(spec: str | Path | Player, game: Game) -> Player:
     A player object is returned as it is.
 
     Raises:
+        TypeError: neither a name, a path nor a player.
         ValueError: no such player, and no such file.
         PolicyError: the file is no policy for this game, version or variant.
     """
-    if not isinstance(spec, str | Path):
+    if isinstance(spec, Player):
         return spec
+    if not isinstance(spec, str | Path):
+        raise TypeError(f"a player is a name, a path or a Player, not {spec!r}")
     if spec in SCRIPTED:
         return SCRIPTED[str(spec)](game)
     if not Path(spec).exists():

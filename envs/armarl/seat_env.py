@@ -59,7 +59,7 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
             options: the game's options, where it is given by name.
 
         Raises:
-            TypeError: an unknown option, or options beside a `Game`.
+            TypeError: an unknown option or render mode, or options beside a `Game`.
             ValueError: a value out of range, or a wrong number of opponents.
         """
         game = face_game(game, options, "opponents, seat, reward, render_mode")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,17 +98,17 @@ class SelfPlayBatch:
         self._over = np.zeros(size, np.int8)
         self._legal = np.zeros((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
+        self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # of a turn: shapes and types
+            "seats": ((size,), np.int64),
+            "observations": ((size, game.observation.size), np.float32),
+            "masks": ((size, len(game.actions)), np.int8),
+            "rewards": ((size, game.players), np.float64),
+            "ends": ((size,), np.int8),
+        }
 
     def new_turn(self) -> Turn:
         """Arrays for `reset` and `step` to write into, instead of new ones each time."""
-        size, game = self.size, self.game
-        return Turn(
-            seats=np.zeros(size, np.int64),
-            observations=np.zeros((size, game.observation.size), np.float32),
-            masks=np.zeros((size, len(game.actions)), np.int8),
-            rewards=np.zeros((size, game.players)),
-            ends=np.zeros(size, np.int8),
-        )
+        return Turn(**{name: np.zeros(*column) for name, column in self._columns.items()})
 
     def reset(
         self,
@@ -125,10 +126,12 @@ class SelfPlayBatch:
             out: arrays to write into; new ones if None.
 
         Raises:
-            ValueError: a wrong number of seeds, one out of range, or a wrong choice of games.
+            ValueError: a wrong number of seeds, one out of range, a wrong choice of games, or
+                arrays of wrong shapes or types.
         """
         chosen = chosen_games(games, self.size)
         seeds = deal_numbers(seed, self.size)
+        turn = self._turn(out)
         if seeds is None and not self._begun:
             seeds = random_numbers(self.size)
         if not self._begun and chosen.size < self.size:
@@ -139,7 +142,6 @@ class SelfPlayBatch:
         else:
             self.game.deal(self.states, chosen, seeds[chosen])
         self._over[chosen] = PLAYING
-        turn = out or self.new_turn()
         turn.rewards[:] = 0
         turn.ends[:] = PLAYING
         self.game.run(
@@ -160,7 +162,7 @@ class SelfPlayBatch:
         Raises:
             gymnasium.error.ResetNeeded: before `reset`, or, without autoreset, where a game is
                 over.
-            ValueError: a wrong number of actions.
+            ValueError: a wrong number of actions, or arrays of wrong shapes or types.
             TypeError: the actions are no integers.
         """
         if not self._begun:
@@ -168,7 +170,7 @@ class SelfPlayBatch:
         if self.autoreset_mode is AutoresetMode.DISABLED:
             refuse_games_over(self._over)
         ids = action_ids(actions, self.size)
-        turn = out or self.new_turn()
+        turn = self._turn(out)
         self.game.run(
             "step_batch",
             self.size,
@@ -178,6 +180,23 @@ class SelfPlayBatch:
             *(turn.seats, turn.observations, turn.masks),
         )
         return turn
+
+    def _turn(self, out: Turn | None) -> Turn:
+        """The arrays to write into: the compiled loops trust that they are as `new_turn` has them.
+
+        Raises:
+            ValueError: they are not.
+        """
+        if out is None:
+            return self.new_turn()
+        for name, (shape, dtype) in self._columns.items():
+            column = getattr(out, name)
+            if column.shape != shape or column.dtype != dtype:
+                raise ValueError(
+                    f"out.{name} must be {np.dtype(dtype)} of shape {shape}, as new_turn() makes "
+                    f"it, not {column.dtype} of shape {column.shape}"
+                )
+        return out
 
 
 # --- what the faces for batches take from their callers ------------------------------------------
@@ -212,8 +231,8 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
     """The deal of every game: `seed + i` for game `i`, or one each; None if no seed is given."""
     if seed is None:
         return None
-    if isinstance(seed, int | np.integer):
-        seed = range(int(seed), int(seed) + size)
+    if not isinstance(seed, Sequence | np.ndarray):
+        seed = range(first := operator.index(seed), first + size)
     if len(seed) != size:
         raise ValueError(f"{size} games take one seed, or {size} of them, not {len(seed)}")
     return np.array([deal_number(number) for number in seed], np.int64)

@@ -63,7 +63,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
                 ones are written into again.
 
         Raises:
-            TypeError: an unknown option, or options beside a `Game`.
+            TypeError: an unknown option or render mode, or options beside a `Game`.
             ValueError: a value out of range, or a wrong number of opponents.
         """
         own = "opponents, seat, reward, autoreset_mode, copy, render_mode"
@@ -153,10 +153,16 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         return self._batch.legal.copy()
 
     def render(self) -> tuple[str, ...] | None:
-        """The boards as text, as far as the learning seats may know them."""
+        """The boards as text, as far as the learning seats may know them.
+
+        Raises:
+            gymnasium.error.ResetNeeded: `reset` has not been called.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render mode: make it with render_mode='ansi'")
             return None
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() before render()")
         seats = self._batch.seats.tolist()
         return tuple(map(self.game.draw, self._batch.states, seats))
 

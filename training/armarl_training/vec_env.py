@@ -12,13 +12,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from armarl.faces import face_game, observation_box
 from armarl.game import Game
 from armarl.loops import CUT_SHORT
 from armarl.seat_batch import PlayerSpec, SeatBatch, make_opponents
-from armarl.self_play_batch import deal_numbers, random_numbers
+from armarl.self_play_batch import action_ids, deal_numbers, random_numbers
 
 
 def make_vec_env(
@@ -77,14 +78,23 @@ class SeatVecEnv(VecEnv):
         return self.observe()
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        self._actions = np.asarray(actions, np.int64)
+        """Take the actions of the next `step_wait`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before `reset`.
+            TypeError: the actions are no integers.
+            ValueError: a wrong number of actions.
+        """
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        self._actions = action_ids(actions, self.num_envs)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         self.batch.answer(self._actions)
         self.lengths += 1
         ends = self.batch.ends != 0
         rewards = self.batch.rewards.astype(np.float32)
-        infos: list[dict[str, Any]] = [{}] * self.num_envs
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         over = np.flatnonzero(ends)
         if over.size:
             finals = self.batch.final_observations(over)
@@ -101,7 +111,13 @@ class SeatVecEnv(VecEnv):
         return observations
 
     def action_masks(self) -> NDArray[np.int8]:
-        """Masks of the learner's decisions, int8 (num_envs, actions), until the next step."""
+        """Masks of the learner's decisions, int8 (num_envs, actions), until the next step.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before `reset`.
+        """
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
         return self._masks
 
     def env_method(
@@ -110,7 +126,8 @@ class SeatVecEnv(VecEnv):
         """MaskablePPO asks for `action_masks`; one array answers for all games."""
         if method_name != "action_masks":
             raise AttributeError(f"the batch has no per-game method {method_name!r}")
-        return self._masks if indices is None else self._masks[self._get_indices(indices)]  # type: ignore[return-value]
+        masks = self.action_masks()
+        return masks if indices is None else masks[self._get_indices(indices)]  # type: ignore[return-value]
 
     def has_attr(self, attr_name: str) -> bool:
         return hasattr(self, attr_name)
@@ -122,7 +139,8 @@ class SeatVecEnv(VecEnv):
         raise AttributeError("the games of a batch have no attributes of their own")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        return [False] * len(list(self._get_indices(indices)))
+        """As if each game were in a `Monitor`, since `infos` have its account of an episode."""
+        return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
         pass
