@@ -71,7 +71,6 @@ class SeatVecEnv(VecEnv):
         seeds = None if self._seeds[0] is None else deal_numbers(self._seeds, self.num_envs)
         if seeds is None and not self._begun:
             seeds = random_numbers(self.num_envs)
-        self._begun = True
         self._reset_seeds()
         self.batch.open(np.arange(self.num_envs), seeds)
         self.lengths[:] = 0
@@ -106,6 +105,7 @@ class SeatVecEnv(VecEnv):
 
     def observe(self) -> NDArray[np.float32]:
         """The learner's observation of every game, (num_envs, size); the masks are kept."""
+        self._begun = True  # by `reset`, or by a checkpoint's games
         observations = np.empty((self.num_envs, self.game.observation.size), np.float32)
         self.batch.show(observations, self._masks)
         return observations
