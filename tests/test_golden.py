@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,15 +111,23 @@ def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]
 
 
 def write() -> None:
-    """Record the golden games anew, of games in which most kinds of actions occur."""
+    """Record the golden games anew: those with kinds of actions not yet shown, then with most."""
     FOLDER.mkdir(parents=True, exist_ok=True)
+    shown: dict[str, set[str]] = defaultdict(set)  # of each game, kinds in the files so far
     for variant in GOLDEN:
         game = variant.make()
         games = [
             record(game, SEED, half_greedy(game, np.random.default_rng(number)))
             for number in range(CANDIDATES)
         ]
-        text = max(games, key=lambda text: (len(set(map(kind, actions_of(text)))), len(text)))
+        kinds = [set(map(kind, actions_of(text))) for text in games]
+        ranks = [
+            (len(found - shown[variant.game]), len(found), len(text))
+            for found, text in zip(kinds, games, strict=True)
+        ]
+        best = ranks.index(max(ranks))
+        text = games[best]
+        shown[variant.game] |= kinds[best]
         path_of(variant).write_text(text, encoding="utf-8", newline="\n")
         print(path_of(variant))
 

@@ -2,7 +2,7 @@
 
 One action is one line of the rules page's notation. An order that needs numbers is cut into a
 chain of decisions: `move A B` names the two places, `count n` and `gold n` follow as actions of
-their own. That keeps the table at 1,490 actions on our chart (1,820 with cards and enrolment),
+their own. That keeps the table at 1,480 actions on our chart (1,806 with cards and enrolment),
 where moves with their numbers would need over a million; and an order without numbers is one
 decision, so that a game is as short as it can be. What may be attacked, moved or sailed to is a
 *border* in one of its two directions, so that no id is spent on places that do not touch.
