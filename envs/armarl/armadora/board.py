@@ -23,6 +23,7 @@ SITES = len(SITE_NAMES)  # squares which may hold a Warrior
 SITE_SQUARES = np.array([SQUARE_NAMES.index(name) for name in SITE_NAMES])
 
 ALL_SQUARES = (1 << SQUARES) - 1
+CENTRE = 1 << SQUARE_NAMES.index("e3")
 ALL_SITES = sum(1 << int(square) for square in SITE_SQUARES)
 ALL_EAST = sum(1 << square for square in range(SQUARES) if square % COLUMNS < COLUMNS - 1)
 ALL_SOUTH = sum(1 << square for square in range(SQUARES - COLUMNS))

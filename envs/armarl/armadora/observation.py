@@ -7,11 +7,13 @@ order of the action table, squares row by row. Territories are given at each of 
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from armarl.armadora.actions import VALUES
 from armarl.armadora.board import (
     ALL_SQUARES,
+    CENTRE,
     LINE_EAST,
     LINE_SOUTH,
     LINES,
@@ -23,13 +25,14 @@ from armarl.armadora.board import (
 from armarl.armadora.knowledge import known_squares
 from armarl.armadora.scoring import points_of
 from armarl.armadora.state import (
+    ALL_GOLD,
     OVER,
     PALISADES,
     STAGE_NAMES,
     WARRIORS,
     digits_of,
     equal_to,
-    gold_in,
+    gold_digits,
     only_on,
     seat_after,
     sum_on,
@@ -42,7 +45,7 @@ from armarl.tables import Block, ObservationTable
 _CHARACTERS = 4
 _STAGES = len(STAGE_NAMES)
 _MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # Warriors of each value that a player can hold
-_VALUE_SCALE = np.array(_MOST_OF_VALUE, np.float32)  # a kernel's index into a tuple could raise
+_PER_VALUE = 1 / np.array(_MOST_OF_VALUE)  # a kernel's index into a tuple could raise
 _MOST_WARRIORS = 16
 _POINTS_SCALE = 5.0
 _MOST_POINTS = 28  # all Warriors of a player, and his reinforcement
@@ -127,6 +130,10 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
     return ObservationTable(blocks)
 
 
+# A part of `observe`, which LLVM must put in its place: a call would count references to `out`.
+_part = numba.njit(nogil=True, error_model="numpy", forceinline=True)
+
+
 @kernel
 def observe(s, seat, out):
     """Write the observation of a seat into `out`, float32 of shape (size,)."""
@@ -141,11 +148,14 @@ def observe(s, seat, out):
         _tokens(s, seat, out, at)
 
 
+# Scaled numbers are small integers times float64's nearest to 1 / scale: rounded to float32 this is
+# what a division gives, which would take longer.
+#
 # LLVM makes vector instructions of loops over a slice of `out`, not of those with `out[at + i]`;
 # and as many as SITES it would unroll, and then not, if it knew the number.
 
 
-@kernel
+@_part
 def _bits(squares, out, at):
     """Write a set of squares as one number per site."""
     block = out[at : at + SITES]
@@ -154,19 +164,19 @@ def _bits(squares, out, at):
     return at + SITES
 
 
-@kernel
-def _numbers(digits, scale, out, at):
-    """Write numbers on squares (see `digits_of`), divided by `scale`, one per site."""
+@_part
+def _numbers(digits, factor, out, at):
+    """Write numbers on squares (see `digits_of`), times `factor`, one per site."""
     ones, twos, fours = digits
     block = out[at : at + SITES]
     for site in range(block.size):
         square = SITE_SQUARES[site]
         number = (ones >> square & 1) + 2 * (twos >> square & 1) + 4 * (fours >> square & 1)
-        block[site] = np.float32(number) / np.float32(scale)
+        block[site] = number * factor
     return at + SITES
 
 
-@kernel
+@_part
 def _lines(east, south, out, at):
     """Write a set of lines as one number per line."""
     block = out[at : at + LINES]
@@ -175,45 +185,45 @@ def _lines(east, south, out, at):
     return at + LINES
 
 
-@kernel
+@_part
 def _board(s, out, at):
     """gold, palisades, open_lines, palisades_left."""
     for mine in range(MINES):
-        out[at + mine] = s.gold[mine] / np.float32(7)
+        out[at + mine] = s.gold[mine] * (1 / 7)
     at = _lines(s.east, s.south, out, at + MINES)
     at = _lines(~(s.east | s.barred_east), ~(s.south | s.barred_south), out, at)
-    out[at] = s.palisades_left / np.float32(PALISADES)
+    out[at] = s.palisades_left * (1 / PALISADES)
     return at + 1
 
 
-@kernel
+@_part
 def _pieces(s, seat, values, out, at):
     """warriors, values, face_up, hand, unseen, hand_sizes."""
     for k in range(s.players):
         at = _bits(s.warriors[seat_after(s, seat, k)], out, at)
-    at = _numbers(values, VALUES, out, at)
+    at = _numbers(values, 1 / VALUES, out, at)
     at = _bits(s.face_up, out, at)
     for v in range(VALUES):
-        out[at + v] = s.hand[seat, v] / np.float32(_VALUE_SCALE[v])
+        out[at + v] = s.hand[seat, v] * _PER_VALUE[v]
     at += VALUES
     for k in range(s.players):
         at = _unseen(s, seat_after(s, seat, k), seat, values, out, at)
     for k in range(s.players):
-        out[at + k] = s.hand_size[seat_after(s, seat, k)] / np.float32(_MOST_WARRIORS)
+        out[at + k] = s.hand_size[seat_after(s, seat, k)] * (1 / _MOST_WARRIORS)
     return at + s.players
 
 
-@kernel
+@_part
 def _unseen(s, player, seat, values, out, at):
     """unseen, of one player: what he had at the start, less all that this seat is shown."""
     for v in range(VALUES):
         own = s.hand[player, v] if player == seat else 0
         shown = count(equal_to(values, v + 1) & s.warriors[player])
-        out[at + v] = (WARRIORS[s.players, v] - own - shown) / np.float32(_VALUE_SCALE[v])
+        out[at + v] = (WARRIORS[s.players, v] - own - shown) * _PER_VALUE[v]
     return at + VALUES
 
 
-@kernel
+@_part
 def _turn(s, seat, out, at):
     """passed, to_move, stage."""
     for k in range(s.players):
@@ -226,46 +236,52 @@ def _turn(s, seat, out, at):
     return at + _STAGES
 
 
-@kernel
+@_part
 def _territories(s, seat, known, points, out, at):
     """territory_size, territory_free, territory_gold, territory_points, territory_hidden."""
-    remaining = ALL_SQUARES
+    gold = gold_digits(s)
+    squares = territory(s, CENTRE)  # from the middle it takes fewest steps
+    _territory(s, seat, squares, ALL_SQUARES, known, gold, points, out, at)
+    remaining = ALL_SQUARES & ~squares
     while remaining:
         squares = territory(s, remaining & -remaining)
         remaining &= ~squares
-        _territory(s, seat, squares, known, points, out, at)
+        _territory(s, seat, squares, squares, known, gold, points, out, at)
     return at + (3 + 2 * s.players) * SQUARES
 
 
-@kernel
-def _territory(s, seat, squares, known, points, out, at):
-    """The numbers of one territory, at each of its squares."""
-    at = _at_each(squares, count(squares) / np.float32(40), out, at)
-    at = _at_each(squares, count(squares & s.free) / np.float32(32), out, at)
-    at = _at_each(squares, gold_in(s, squares) / np.float32(40), out, at)
+@_part
+def _territory(s, seat, squares, where, known, gold, points, out, at):
+    """The numbers of the territory `squares`, at each square of `where`."""
+    at = _at_each(where, count(squares) * (1 / SQUARES), out, at)
+    at = _at_each(where, count(squares & s.free) * (1 / SITES), out, at)
+    at = _at_each(where, sum_on(gold, squares) * (1 / ALL_GOLD), out, at)
     for k in range(s.players):
         held = s.warriors[seat_after(s, seat, k)] & squares
         shown, hidden = sum_on(points, held), count(held & ~known)
-        _at_each(squares, hidden / np.float32(_POINTS_SCALE), out, at + s.players * SQUARES)
-        at = _at_each(squares, shown / np.float32(_POINTS_SCALE), out, at)
+        _at_each(where, hidden * (1 / _POINTS_SCALE), out, at + s.players * SQUARES)
+        at = _at_each(where, shown * (1 / _POINTS_SCALE), out, at)
 
 
-@kernel
+@_part
 def _at_each(squares, number, out, at):
     """Write a number at each square of a set."""
     block = out[at : at + SQUARES]
+    if squares == ALL_SQUARES:
+        block[:] = number
+        return at + SQUARES
     for square in range(SQUARES):
         if (squares >> square) & 1:
             block[square] = number
     return at + SQUARES
 
 
-@kernel
+@_part
 def _tokens(s, seat, out, at):
     """arrows, reinforced, character, powers, reinforcements, read."""
     block = out[at : at + SITES]
     for site in range(block.size):
-        block[site] = s.arrows[SITE_SQUARES[site]] / np.float32(2)
+        block[site] = s.arrows[SITE_SQUARES[site]] * 0.5
     at += SITES
     owners = digits_of(s.reinforced)
     for k in range(s.players):
@@ -277,7 +293,7 @@ def _tokens(s, seat, out, at):
         at += _CHARACTERS
     for k in range(s.players):
         player = seat_after(s, seat, k)
-        out[at + k] = s.powers[player] / np.float32(2)
+        out[at + k] = s.powers[player] * 0.5
         out[at + s.players + k] = s.reinforcements[player]
     at += 2 * s.players
     for k in range(s.players):

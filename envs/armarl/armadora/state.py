@@ -80,7 +80,24 @@ STATE = np.dtype(
 )
 
 
+_EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
+
 # --- sets of squares -----------------------------------------------------------------------------
+
+
+@kernel
+def _eight(numbers, first):
+    """Eight numbers as the bytes of a word, which LLVM loads at once."""
+    word = np.uint64(0)
+    for i in range(8):
+        word |= np.uint64(numbers[first + i]) << np.uint64(8 * i)
+    return word
+
+
+@kernel
+def _lowest_of_each(word):
+    """The lowest bit of each byte of a word, side by side: a product moves all of them at once."""
+    return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
 
 
 @kernel
@@ -90,13 +107,11 @@ def digits_of(numbers):
     Sets can be counted and compared at once, where numbers would be looked at one by one.
     """
     ones, twos, fours = 0, 0, 0
-    for square in range(SQUARES):
-        if numbers[square] & 1:
-            ones |= 1 << square
-        if numbers[square] & 2:
-            twos |= 1 << square
-        if numbers[square] & 4:
-            fours |= 1 << square
+    for row in range(0, SQUARES, 8):
+        word = _eight(numbers, row)
+        ones |= _lowest_of_each(word) << row
+        twos |= _lowest_of_each(word >> np.uint64(1)) << row
+        fours |= _lowest_of_each(word >> np.uint64(2)) << row
     return ones, twos, fours
 
 
@@ -134,6 +149,18 @@ def territory(s, squares):
         if grown == squares:
             return squares
         squares = grown
+
+
+@kernel
+def gold_digits(s):
+    """The gold on each mine, as digits (see `digits_of`)."""
+    ones, twos, fours = 0, 0, 0
+    for mine in range(MINES):
+        gold = np.int64(s.gold[mine])
+        ones |= (gold & 1) << MINE_SQUARES[mine]
+        twos |= (gold >> 1 & 1) << MINE_SQUARES[mine]
+        fours |= (gold >> 2) << MINE_SQUARES[mine]
+    return ones, twos, fours
 
 
 @kernel
