@@ -50,17 +50,21 @@ def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], 
 
 
 def share(wins: int, games: int) -> str:
-    """A part of the games, with its 95 % interval."""
-    rate = wins / games
-    half = 1.96 * math.sqrt(rate * (1 - rate) / games)
-    return f"{100 * rate:.1f} % ({100 * (rate - half):.1f} to {100 * (rate + half):.1f} %)"
+    """A part of the games, with its 95 % interval (Wilson, 1927)."""
+    rate, z = wins / games, 1.96
+    centre = (rate + z**2 / (2 * games)) / (1 + z**2 / games)
+    half = z / (1 + z**2 / games) * math.sqrt(rate * (1 - rate) / games + z**2 / (4 * games**2))
+    low, high = max(0.0, centre - half), min(1.0, centre + half)
+    return f"{100 * rate:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
 def report(title: str, won: NDArray[np.int64]) -> None:
     """Wins by category, with intervals, and the chi-square statistic against equal chances."""
+    print(f"wins by {title} (of {won.sum()} won games):")
+    if not won.any():
+        return
     expected = won.sum() / won.size
     chi_square = float(((won - expected) ** 2 / expected).sum())
-    print(f"wins by {title} (of {won.sum()} won games):")
     for number, wins in enumerate(won):
         print(f"  {number}: {wins}, {share(int(wins), int(won.sum()))}")
     print(f"  chi-square against equal chances {chi_square:.1f}, {won.size - 1} degrees of freedom")
