@@ -55,8 +55,9 @@ def _small_sets() -> list[frozenset[int]]:
     return sorted(sets, key=sorted)
 
 
-def _small_set_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Per small set the lines around it, in two words; per line the sets it bounds (-1: none)."""
+def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
+    """Per line, the lines around each small set that it bounds, in two words, which the rest of a
+    row fills with words of all lines."""
     east, south = [], []
     sets_at_line: list[list[int]] = [[] for _ in range(LINES)]
     for number, squares in enumerate(_small_sets()):
@@ -65,10 +66,12 @@ def _small_set_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         south.append(sum(int(LINE_SOUTH[line]) for line in around))
         for line in around:
             sets_at_line[line].append(number)
-    table = np.full((LINES, max(map(len, sets_at_line))), -1)
+    most = -(-max(map(len, sets_at_line)) // 8) * 8
+    east_at_line, south_at_line = np.full((2, LINES, most), -1)
     for line, numbers in enumerate(sets_at_line):
-        table[line, : len(numbers)] = numbers
-    return np.array(east), np.array(south), table
+        east_at_line[line, : len(numbers)] = np.array(east)[numbers]
+        south_at_line[line, : len(numbers)] = np.array(south)[numbers]
+    return east_at_line, south_at_line
 
 
-SET_EAST, SET_SOUTH, SETS_AT_LINE = _small_set_tables()
+SETS_EAST, SETS_SOUTH = _small_set_tables()

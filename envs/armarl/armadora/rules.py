@@ -28,9 +28,8 @@ from armarl.armadora.board import (
     LINE_SOUTH,
     LINES,
     MINES,
-    SET_EAST,
-    SET_SOUTH,
-    SETS_AT_LINE,
+    SETS_EAST,
+    SETS_SOUTH,
     SITE_SQUARES,
     SITES,
 )
@@ -253,15 +252,14 @@ def _place_palisade(s, line):
     s.east |= LINE_EAST[line]
     s.south |= LINE_SOUTH[line]
     s.palisades_left -= 1
-    for i in range(SETS_AT_LINE.shape[1]):
-        small = SETS_AT_LINE[line, i]
-        if small < 0:
-            break
-        east, south = SET_EAST[small] & ~s.east, SET_SOUTH[small] & ~s.south
-        if east == 0 and south & (south - 1) == 0:
-            s.barred_south |= south
-        elif south == 0 and east & (east - 1) == 0:
-            s.barred_east |= east
+    free_east, free_south = ~s.east, ~s.south
+    barred_east, barred_south = 0, 0
+    for i in range(SETS_EAST.shape[1]):  # without a branch, so LLVM looks at eight sets at once
+        east, south = SETS_EAST[line, i] & free_east, SETS_SOUTH[line, i] & free_south
+        barred_east |= east if south == 0 and east & (east - 1) == 0 else 0
+        barred_south |= south if east == 0 and south & (south - 1) == 0 else 0
+    s.barred_east |= barred_east
+    s.barred_south |= barred_south
 
 
 @kernel
