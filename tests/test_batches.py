@@ -6,10 +6,12 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Barrier, Event
 
 import gymnasium
+import numba
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
@@ -20,6 +22,7 @@ from armarl.game import make_game
 from armarl.loops import CUT_SHORT, ENDED, ILLEGAL, PLAYING
 from armarl.players import RandomPlayer
 from armarl.self_play_batch import SelfPlayBatch
+from armarl.shares import PLAYED
 from reference.seat_game import Chance
 from variants import every_game, every_rich_game, every_variant
 
@@ -30,9 +33,10 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 @pytest.fixture(params=[1, 3], ids=["1-thread", "3-threads"])
 def several_threads(request, monkeypatch):
-    """Small batches on one thread, and cut into parts for three."""
+    """Small batches on one thread, and shared by three."""
     monkeypatch.setattr(threads, "LEAST_GAMES", 1)
     monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 1)
+    monkeypatch.setattr(threads, "LEAST_SHARE", 1)
     before = threads.get_threads()
     threads.set_threads(request.param)
     yield
@@ -136,6 +140,7 @@ def test_any_size_and_any_number_of_threads(variant, monkeypatch):
     """The first games of a large batch on several threads are those of a small one on one."""
     monkeypatch.setattr(threads, "LEAST_GAMES", 1)
     monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 1)
+    monkeypatch.setattr(threads, "LEAST_SHARE", 1)
     game, before, traces = variant.make(), threads.get_threads(), []
     for size, number in ((5, 1), (64, 1), (64, 4), (301, 3)):
         threads.set_threads(number)
@@ -367,27 +372,55 @@ def test_batches_from_several_threads_at_once():
     assert traces == [expected] * 8
 
 
-def test_parts_that_no_thread_has_begun_are_played_by_the_caller():
-    expected, before = a_trace(), threads.get_threads()
+@pytest.fixture
+def two_threads():
+    before = threads.get_threads()
     threads.set_threads(2)
-    a_trace()
+    yield
+    threads.set_threads(before)
+
+
+def test_two_threads_play_a_batch(two_threads):
+    both = Barrier(2)
+
+    def loop(calls, progress, bounds, thread):
+        assert bounds[0] == 0 and bounds[-1] == 1000
+        assert (np.diff(bounds) > 0).all() and (np.diff(bounds, 2)[:-1] <= 0).all()
+        both.wait(timeout=60)  # ends when both are there
+        if thread == 0:
+            progress[PLAYED] = bounds.size - 1
+
+    threads.run(loop, 1000)
+
+
+def test_the_caller_waits_for_a_thread_that_is_late(two_threads):
+    played = []
+
+    def loop(calls, progress, bounds, thread):
+        if thread == 1:
+            time.sleep(0.1)
+            played.append(thread)
+            progress[PLAYED] = bounds.size - 1
+
+    threads.run(loop, 1000)
+    assert played == [1]
+
+
+def test_the_caller_plays_alone_while_the_threads_are_busy(two_threads):
+    expected = a_trace()
     workers, occupied = threads._workers(), Event()
-    workers.take([threads._Part(occupied.wait, ()) for _ in range(workers.number)])
+    for _ in range(workers.number):
+        workers.help(1, occupied.wait, ())
     trace = a_trace()  # would wait for ever
     occupied.set()
-    threads.set_threads(before)
     assert trace == expected
 
 
-def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
-    monkeypatch.setattr(threads, "_threads", 3)
-
-    def loop(first, last, part):
-        if part == 1:
-            raise ValueError(f"games {first} to {last}")
-
-    with pytest.raises(ValueError, match="games 100 to 200"):
-        threads.run(loop, 300)
+def test_a_loop_that_does_not_compile(two_threads):
+    expected, loops = a_trace(), make_game("armadora").loops
+    with pytest.raises(numba.TypingError):
+        threads.run(loops.apply_batch, 300, "no array")
+    assert a_trace() == expected
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -405,8 +438,8 @@ def test_the_number_of_threads():
     before = threads.get_threads()
     threads.set_threads(5)
     assert threads.get_threads() == 5
-    assert threads.parts_of(10**6) == 5
-    assert threads.parts_of(1) == threads.parts_of(2 * threads.LEAST_GAMES - 1) == 1
+    assert threads.threads_for(10**6) == 5
+    assert threads.threads_for(1) == threads.threads_for(2 * threads.LEAST_GAMES - 1) == 1
     threads.set_threads(None)
     assert threads.get_threads() == threads.available_cores()
     threads.set_threads(before)

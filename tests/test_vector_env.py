@@ -31,9 +31,10 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 @pytest.fixture(autouse=True)
 def parts(monkeypatch):
-    """Small batches are cut into parts for several threads, too."""
+    """Small batches are shared by several threads, too."""
     monkeypatch.setattr(threads, "LEAST_GAMES", 2)
     monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 2)
+    monkeypatch.setattr(threads, "LEAST_SHARE", 1)
     before = threads.get_threads()
     threads.set_threads(2)
     yield

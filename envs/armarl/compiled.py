@@ -20,11 +20,12 @@ import numba
 from numba.core import event
 
 PACKAGE = Path(__file__).parent
+_SHARED = ("compiled.py", "bits.py", "randomness.py", "loops.py", "shares.py")
 
 
 def _kernel_sources() -> list[Path]:
     """Every file of the game folders, and the shared files that hold kernels."""
-    shared = [PACKAGE / name for name in ("compiled.py", "bits.py", "randomness.py", "loops.py")]
+    shared = [PACKAGE / name for name in _SHARED]
     return shared + sorted(path for path in PACKAGE.glob("*/*") if path.is_file())
 
 
@@ -76,13 +77,13 @@ def kernel(function: Callable[..., Any]) -> Any:
         numba.config.CACHE_DIR = before
 
 
-def specialise(template: Callable[..., Any], game: str, verbs: dict[str, Any]) -> Any:
+def specialise(template: Callable[..., Any], name: str, verbs: dict[str, Any]) -> Any:
     """Compile a loop that is written once for every game, with one game's verbs in place.
 
     A closure would do the same, but Numba cannot cache a closure over compiled functions.
     """
     copy = types.FunctionType(template.__code__, {**template.__globals__, **verbs})
-    copy.__name__ = copy.__qualname__ = f"{game}_{template.__name__}"  # its name in the cache
+    copy.__name__ = copy.__qualname__ = name  # by which the cache knows it
     return kernel(copy)
 
 

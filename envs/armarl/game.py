@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from armarl import loops as loop_templates
 from armarl import threads
 from armarl.compiled import specialise
+from armarl.shares import take_shares
 from armarl.tables import ActionTable, ObservationTable
 
 GAME_NAMES = ("armadora", "armada")
@@ -43,9 +44,13 @@ def _compiled_loops(name: str) -> SimpleNamespace:
         for key, value in vars(loop_templates).items()
         if inspect.isfunction(value) and value.__module__ == loop_templates.__name__
     }
+    loops = SimpleNamespace()
     for key, template in templates.items():  # in the order in which they stand there
-        known[key] = specialise(template, name, known)
-    return SimpleNamespace(**{key: known[key] for key in templates})
+        loop = known[key] = specialise(template, f"{name}_{key}", known)
+        if key.endswith("_batch"):
+            loop = specialise(take_shares, f"{name}_shared_{key}", {"loop": loop})
+        setattr(loops, key, loop)
+    return loops
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,8 +269,8 @@ class Game:
         return seen, movers, draws
 
     def scratch_masks(self, games: int) -> NDArray[np.int8]:
-        """A mask for each part of a batch, for loops that need one to themselves."""
-        return np.empty((threads.parts_of(games), len(self.actions)), np.int8)
+        """A mask for each thread on a batch, for loops that need one to themselves."""
+        return np.empty((2 * threads.threads_for(games), len(self.actions)), np.int8)
 
     # --- one state, for people -------------------------------------------------------------------
 

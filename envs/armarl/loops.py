@@ -4,9 +4,9 @@ The names in the block below stand for the verbs of a game; `Game` compiles each
 verbs, and the loops above it, in their place (see `compiled.specialise`). Arrays come from the
 caller; nothing is allocated.
 
-Loops over many games take `first, last, part`: the range of the games that they work on, and the
-number of that range, by which they choose their own row of whatever no two threads may share (see
-`threads.run`).
+Loops over many games take `first, last, thread`: the range of the games that they work on, and the
+number of the thread, by which they choose their own row of whatever no two threads may share.
+`shares.take_shares` calls them (see `threads.run`).
 """
 
 from __future__ import annotations
@@ -72,10 +72,15 @@ def view(states, i, seat, observation, mask):
         mask[:] = 0
 
 
+def own(rows, thread):
+    """The row of scratch of a thread; those between stay unused, since cores share cache lines."""
+    return rows[2 * thread]
+
+
 # --- many games ----------------------------------------------------------------------------------
 
 
-def deal_batch(first, last, part, states, games, seeds):
+def deal_batch(first, last, thread, states, games, seeds):
     """Start new games in `states[games]` from `seeds` (int64, one per game)."""
     for k in range(first, last):
         s = states[games[k]]
@@ -83,81 +88,81 @@ def deal_batch(first, last, part, states, games, seeds):
         start(s)
 
 
-def apply_batch(first, last, part, states, games, actions):
+def apply_batch(first, last, thread, states, games, actions):
     """Play legal `actions[k]` in `states[games[k]]`."""
     for k in range(first, last):
         apply(states[games[k]], actions[k])
 
 
-def status_batch(first, last, part, states, statuses, seats):
+def status_batch(first, last, thread, states, statuses, seats):
     """Status and seat to move of every state (int64 arrays of the batch's length)."""
     for i in range(first, last):
         statuses[i] = status(states[i])
         seats[i] = to_move(states[i])
 
 
-def returns_batch(first, last, part, states, games, kind, out):
+def returns_batch(first, last, thread, states, games, kind, out):
     """Returns of the finished games `states[games]` into `out`, float64 (games, players)."""
     for k in range(first, last):
         returns(states[games[k]], kind, out[k])
 
 
-def view_batch(first, last, part, states, seats, observations, masks):
+def view_batch(first, last, thread, states, seats, observations, masks):
     """Observations and masks of `seats[i]` in `states[i]`, into rows of the two arrays."""
     for i in range(first, last):
         view(states, i, seats[i], observations[i], masks[i])
 
 
-def legal_batch(first, last, part, states, masks):
+def legal_batch(first, last, thread, states, masks):
     """Masks of the seats to move, into rows of `masks`."""
     for i in range(first, last):
         legal(states[i], masks[i])
 
 
-def conceal_batch(first, last, part, states, seats):
+def conceal_batch(first, last, thread, states, seats):
     """Take out of every state what `seats[i]` is not shown."""
     for i in range(first, last):
         conceal(states[i], seats[i])
 
 
-def determinise_batch(first, last, part, states, seats, seeds):
+def determinise_batch(first, last, thread, states, seats, seeds):
     """Deal anew, in every state, what `seats[i]` is not shown."""
     for i in range(first, last):
         determinise(states[i], seats[i], seeds[i])
 
 
-def random_batch(first, last, part, states, draws, masks, actions):
+def random_batch(first, last, thread, states, draws, masks, actions):
     """For the seat to move in every state, the legal action at `draws[i]` of their list."""
-    mask = masks[part]
+    mask = own(masks, thread)
     for i in range(first, last):
         legal(states[i], mask)
         actions[i] = pick(mask, draws[i])
 
 
-def greedy_batch(first, last, part, states, draws, masks, scratch, actions):
-    """The scripted choice of the seat to move in every state; a part has its row of the scratch."""
+def greedy_batch(first, last, thread, states, draws, masks, scratch, actions):
+    """The scripted choice of the seat to move in every state; a thread has its row of the scratch."""
     for i in range(first, last):
-        actions[i] = greedy(states[i], draws[i], masks[part], scratch[part])
+        actions[i] = greedy(states[i], draws[i], own(masks, thread), own(scratch, thread))
 
 
 # --- chance of players and seats -----------------------------------------------------------------
 
 
-def seed_chance_batch(first, last, part, chance, games, seeds):
+def seed_chance_batch(first, last, thread, chance, games, seeds):
     """Set the chance of `games` from `seeds` (int64, one per game)."""
     for k in range(first, last):
         seed_chance(chance, games[k], seeds[k])
 
 
-def pick_batch(first, last, part, masks, chance, actions):
+def pick_batch(first, last, thread, masks, chance, actions):
     """A random legal action of each row of `masks`; 0 where none is legal."""
     for i in range(first, last):
         actions[i] = pick(masks[i], uniform(chance, i))
 
 
-def playout_batch(first, last, part, states, chance, kind, masks, returns_out, lengths):
+def playout_batch(first, last, thread, states, chance, kind, masks, returns_out, lengths):
     """Random play to the end of every game; its returns (games, players) and number of actions."""
-    mask = masks[part]
+    mask = own(masks, thread)
     for i in range(first, last):
         s = states[i]
         lengths[i] = 0
@@ -171,14 +176,14 @@ def playout_batch(first, last, part, states, chance, kind, masks, returns_out, l
 # --- self-play: one learner in all seats ---------------------------------------------------------
 
 
-def start_batch(first, last, part, states, games):
+def start_batch(first, last, thread, states, games):
     """Start new games in `states[games]`, whose generators go on."""
     for k in range(first, last):
         start(states[games[k]])
 
 
 def turn_batch(
-    first, last, part, states, actions, kind, same_step, over, legal_now, ends, rewards, finals
+    first, last, thread, states, actions, kind, same_step, over, legal_now, ends, rewards, finals
 ):
     """Play one action in every game, whoever is to move, and start a new game where one is over.
 
@@ -210,7 +215,7 @@ def turn_batch(
             over[i] = ends[i]
 
 
-def look_batch(first, last, part, states, over, legal_now, seats, observations, masks):
+def look_batch(first, last, thread, states, over, legal_now, seats, observations, masks):
     """Seat to move, its observation and its mask (0 where the game is over) in every game."""
     for i in range(first, last):
         s = states[i]
@@ -227,7 +232,7 @@ def look_batch(first, last, part, states, over, legal_now, seats, observations, 
 def step_batch(
     first,
     last,
-    part,
+    thread,
     states,
     actions,
     kind,
@@ -243,9 +248,9 @@ def step_batch(
 ):
     """`turn_batch`, then `look_batch`, at one go."""
     turn_batch(
-        first, last, part, states, actions, kind, same_step, over, legal_now, ends, rewards, finals
+        first, last, thread, states, actions, kind, same_step, over, legal_now, ends, rewards, finals
     )
-    look_batch(first, last, part, states, over, legal_now, seats, observations, masks)
+    look_batch(first, last, thread, states, over, legal_now, seats, observations, masks)
 
 
 # --- one seat learns, players hold the others ----------------------------------------------------
@@ -268,15 +273,15 @@ def advance(states, i, seat, lineup, is_random, chance, mask):
 
 
 def advance_batch(
-    first, last, part, states, games, seats, lineups, is_random, chance, masks, waiting
+    first, last, thread, states, games, seats, lineups, is_random, chance, masks, waiting
 ):
     """`advance` in each of `games`; `waiting[i]` is then the player who is to move there."""
     for k in range(first, last):
         i = games[k]
-        waiting[i] = advance(states, i, seats[i], lineups[i], is_random, chance, masks[part])
+        waiting[i] = advance(states, i, seats[i], lineups[i], is_random, chance, own(masks, thread))
 
 
-def ask_batch(first, last, part, states, games, chance, seen, movers, draws):
+def ask_batch(first, last, thread, states, games, chance, seen, movers, draws):
     """What the players who are to move in `games` get: concealed copies, seats, random numbers."""
     for k in range(first, last):
         i = games[k]
@@ -286,7 +291,7 @@ def ask_batch(first, last, part, states, games, chance, seen, movers, draws):
         conceal(seen[k], movers[k])
 
 
-def open_batch(first, last, part, states, games, reseed, seeds, seat, seats, chance):
+def open_batch(first, last, thread, states, games, reseed, seeds, seat, seats, chance):
     """Start new games in `states[games]`; `seat` is the learner's, or -1 to draw it.
 
     With `reseed` all chance begins anew, from `seeds` (int64, one per game); else it goes on.
@@ -304,7 +309,7 @@ def open_batch(first, last, part, states, games, reseed, seeds, seat, seats, cha
 def answer_batch(
     first,
     last,
-    part,
+    thread,
     states,
     actions,
     over,
@@ -328,13 +333,13 @@ def answer_batch(
             ends[i] = ILLEGAL
         else:
             apply(states[i], action)
-            waiting[i] = advance(states, i, seats[i], lineups[i], is_random, chance, masks[part])
+            waiting[i] = advance(states, i, seats[i], lineups[i], is_random, chance, own(masks, thread))
 
 
-def settle_batch(first, last, part, states, over, kind, seats, ends, scratch, rewards):
+def settle_batch(first, last, thread, states, over, kind, seats, ends, scratch, rewards):
     """The learner's reward in every game, and in `ends` how the step left it.
 
-    `scratch`, float64 (parts, players), takes the returns of all seats.
+    `scratch`, float64 (threads, players), takes the returns of all seats.
     """
     for i in range(first, last):
         rewards[i] = 0
@@ -345,11 +350,11 @@ def settle_batch(first, last, part, states, over, kind, seats, ends, scratch, re
             continue
         ends[i] = status(states[i])
         if ends[i]:
-            returns(states[i], kind, scratch[part])
-            rewards[i] = scratch[part, seats[i]]
+            returns(states[i], kind, own(scratch, thread))
+            rewards[i] = own(scratch, thread)[seats[i]]
 
 
-def show_batch(first, last, part, states, over, seats, legal_now, observations, masks):
+def show_batch(first, last, thread, states, over, seats, legal_now, observations, masks):
     """The learner's observation and mask in every game; the mask is 0 where a game is over."""
     for i in range(first, last):
         observe(states[i], seats[i], observations[i])

@@ -1,22 +1,32 @@
 """Compiled loops over many games, on several threads of this process.
 
-A batch is cut into parts of consecutive games, which waiting threads and the caller play; the loops
-run without the interpreter's lock. A game is touched by one thread only and no loop looks from one
-game to another, so the number of threads changes no result. Batches may be played from several
-threads at once, and a forked process gets threads of its own.
+The caller and waiting threads take shares of a batch, a few consecutive games each, until none are
+left: so none waits for another that began late or has longer games. The loops run without the
+interpreter's lock. A game is touched by one thread only and no loop looks from one game to another,
+so the number of threads changes no result. Batches may be played from several threads at once, and
+a forked process gets threads of its own.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
-# In a part: with fewer, to hand the part over takes longer than to play it.
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.shares import PLAYED
+
+# For each thread: with fewer, to call it takes longer than to play them.
 LEAST_GAMES = 64
-LEAST_GAMES_OF_LIGHT_LOOPS = 2048  # those that neither observe nor look for legal actions
+LEAST_GAMES_OF_LIGHT_LOOPS = 512  # those that neither observe nor look for legal actions
+LEAST_SHARE = 8  # games that a thread takes at once
 
 
 def available_cores() -> int:
@@ -45,78 +55,66 @@ def get_threads() -> int:
     return _threads
 
 
-def parts_of(games: int, least: int | None = None) -> int:
-    """The number of parts into which a batch is cut, each of at least so many games."""
+def threads_for(games: int, least: int | None = None) -> int:
+    """The number of threads that play a batch, so that there are at least so many games for each."""
     return max(1, min(_threads, games // (least or LEAST_GAMES)))
 
 
+@lru_cache
+def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
+    """Where the shares of a batch begin, and its end: first large shares, then ever smaller ones.
+
+    So the threads end together, and seldom work on neighbours, which lie in one line of the cache.
+    """
+    bounds = [0]
+    while bounds[-1] < games:
+        left = games - bounds[-1]
+        share = max(left // (2 * number), least) if number > 1 else left
+        bounds.append(bounds[-1] + min(share, left))
+    return np.array(bounds)
+
+
 def run(loop: Callable[..., None], games: int, *arguments: Any, least: int | None = None) -> None:
-    """Call `loop(first, last, part, *arguments)` for each part of a batch.
+    """Call `loop` on each thread that plays a batch.
 
     Args:
-        loop: works on the games `first` to `last - 1`; `part` is the number of the part, for what
-            no two threads may share.
+        loop: as `shares.take_shares` makes it.
         games: number of games in the batch.
-        least: of them in a part; LEAST_GAMES if None.
+        arguments: what the loop takes after `first, last, thread`.
+        least: of the games for each thread; LEAST_GAMES if None.
     """
-    number = parts_of(games, least)
-    if number == 1:
-        loop(0, games, 0, *arguments)
-        return
-    bounds = [games * part // number for part in range(number + 1)]
-    parts = [
-        _Part(loop, (bounds[part], bounds[part + 1], part, *arguments)) for part in range(number)
-    ]
-    _workers().take(parts[1:])
-    for part in parts:
-        part.play()  # the first one, and any other that no thread has begun: they may be busy
-    for part in parts:
-        part.wait()
-
-
-class _Part:
-    """A part of a batch, which whoever comes first plays."""
-
-    def __init__(self, loop: Callable[..., None], arguments: tuple[Any, ...]) -> None:
-        self._loop, self._arguments = loop, arguments
-        self._begun, self._done = Lock(), Lock()
-        self._error: BaseException | None = None
-        self._done.acquire()
-
-    def play(self) -> None:
-        if not self._begun.acquire(blocking=False):
-            return
-        try:
-            self._loop(*self._arguments)
-        except BaseException as error:  # a loop that does not compile: the caller is told
-            self._error = error
-        finally:
-            self._done.release()
-
-    def wait(self) -> None:
-        self._done.acquire()
-        if self._error is not None:
-            raise self._error
+    number = threads_for(games, least)
+    workers = _workers()
+    progress, bounds = np.zeros(3, np.int64), _bounds(games, number, LEAST_SHARE)
+    for thread in range(1, number):
+        workers.help(thread, loop, (workers.calls, progress, bounds, thread, *arguments))
+    loop(workers.calls, progress, bounds, 0, *arguments)
+    while progress[PLAYED] < bounds.size - 1:  # a thread has lost its core
+        time.sleep(1e-5)
 
 
 class _Workers:
-    """Threads that wait for parts; quicker at hand than those of an executor."""
+    """Threads that wait for calls; quicker at hand than those of an executor."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
         self.number = 0
-        self._queue: SimpleQueue[_Part] = SimpleQueue()
+        self.calls = np.zeros(1, np.int64)  # how many callers have made
+        self._queue: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...]]] = SimpleQueue()
 
-    def take(self, parts: list[_Part]) -> None:
-        while self.number < len(parts):
+    def help(self, number: int, loop: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        """Have a call made as soon as a thread is free; by then no share may be left."""
+        if self.number < number:
             self.number += 1
             Thread(target=self._work, name=f"armarl-{self.number}", daemon=True).start()
-        for part in parts:
-            self._queue.put(part)
+        self._queue.put((loop, arguments))
 
     def _work(self) -> None:
         while True:
-            self._queue.get().play()
+            loop, arguments = self._queue.get()
+            with suppress(Exception):  # a loop that does not compile: the caller gets that himself
+                loop(*arguments)
+            del loop, arguments  # large arrays
 
 
 def _workers() -> _Workers:

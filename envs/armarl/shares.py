@@ -1,0 +1,73 @@
+"""How several threads share a batch of games, within compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+TAKEN, PLAYED, CALL = range(3)  # of `progress`: numbers of shares, and the number of the call
+# How often a thread looks whether it can go on, before it goes to sleep: some 100 microseconds.
+_PATIENCE = 80_000
+
+_INTEGER = types.int64
+_INTEGERS = types.Array(_INTEGER, 1, "C")
+
+
+def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
+    return builder.gep(array.data, [arguments[1]])
+
+
+@intrinsic
+def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> Any:
+    """`numbers[i] += addend` in one step, for int64; returns what was there.
+
+    Numba has this for GPUs alone.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(context, builder, signature, arguments)
+        return builder.atomic_rmw("add", pointer, arguments[2], "seq_cst")
+
+    return _INTEGER(_INTEGERS, _INTEGER, _INTEGER), generate
+
+
+@intrinsic
+def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
+    """`numbers[i]` as it is now, whoever has written it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = _pointer(context, builder, signature, arguments)
+        return builder.load_atomic(pointer, "seq_cst", 8)
+
+    return _INTEGER(_INTEGERS, _INTEGER), generate
+
+
+loop: Callable[..., None] = NotImplemented  # one of `loops`, which `specialise` puts in its place
+
+
+def take_shares(calls, progress, bounds, thread, *arguments):
+    """Call `loop` for one share of the games after another, until all of them are taken.
+
+    Thread 0 then waits for the others; and they for its next call, since to be woken takes long.
+    """
+    if thread == 0:
+        progress[CALL] = _fetch_and_add(calls, 0, 1) + 1
+    shares = bounds.size - 1
+    while True:
+        share = _fetch_and_add(progress, TAKEN, 1)
+        if share >= shares:
+            break
+        loop(bounds[share], bounds[share + 1], thread, *arguments)
+        _fetch_and_add(progress, PLAYED, 1)
+    for _ in range(_PATIENCE):
+        if thread == 0:
+            if _load(progress, PLAYED) == shares:
+                return
+        elif _load(calls, 0) != progress[CALL]:
+            return
