@@ -65,16 +65,24 @@ def _writable_cache_folder() -> Path:
 CACHE_FOLDER = _writable_cache_folder()
 
 
-def kernel(function: Callable[..., Any]) -> Any:
+def kernel(function: Callable[..., Any], *, inline: bool = False) -> Any:
     """Compile a rule on first use. Kernels use no allocation, no exception and no Python object."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(
         CACHE_FOLDER
     )  # read while decorating; the user's own setting stays
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=inline)(function)
     finally:
         numba.config.CACHE_DIR = before
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """A kernel that is compiled into its callers, for what innermost loops call with arrays.
+
+    A call hands over seven numbers for each array, and counts references to it.
+    """
+    return kernel(function, inline=True)
 
 
 def specialise(template: Callable[..., Any], name: str, verbs: dict[str, Any]) -> Any:

@@ -57,7 +57,7 @@ from armarl.armada.state import (
     post_place,
     posts_owned,
 )
-from armarl.compiled import kernel
+from armarl.compiled import inlined, kernel
 
 CENTRAL_PER_BAND = 4  # ADA-31
 # The kind of each card without a place in its notation, as they are numbered in PLAY.
@@ -97,7 +97,7 @@ def offer_orders(s, mask):
 # --- orders from a place with bands --------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _offer_from(s, mask, place):
     """ADA-17, 20, 21, 22, 24: what the bands of the acting colour in a place may do."""
     return _offer_landwards(s, mask, place) or _offer_seawards(s, mask, place)
@@ -109,7 +109,7 @@ def _may_attack(s, place, to):
     return s.bands[place] >= 2 and is_hostile(s, to, np.int64(s.owner[place]))
 
 
-@kernel
+@inlined
 def _offer_landwards(s, mask, place):
     """Move to, attack or explore a contiguous territory."""
     colour = np.int64(s.owner[place])
@@ -126,7 +126,7 @@ def _offer_landwards(s, mask, place):
     return False
 
 
-@kernel
+@inlined
 def _offer_seawards(s, mask, place):
     """Move to, attack or scuttle the ship on a contiguous square, or sail where there is none."""
     colour = np.int64(s.owner[place])

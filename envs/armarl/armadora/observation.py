@@ -7,7 +7,6 @@ order of the action table, squares row by row. Territories are given at each of 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from armarl.armadora.actions import VALUES
@@ -39,7 +38,7 @@ from armarl.armadora.state import (
     territory,
 )
 from armarl.bits import count
-from armarl.compiled import kernel
+from armarl.compiled import inlined, kernel
 from armarl.tables import Block, ObservationTable
 
 _CHARACTERS = 4
@@ -130,10 +129,6 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
     return ObservationTable(blocks)
 
 
-# A part of `observe`, which LLVM must put in its place: a call would count references to `out`.
-_part = numba.njit(nogil=True, error_model="numpy", forceinline=True)
-
-
 @kernel
 def observe(s, seat, out):
     """Write the observation of a seat into `out`, float32 of shape (size,)."""
@@ -155,7 +150,7 @@ def observe(s, seat, out):
 # and as many as SITES it would unroll, and then not, if it knew the number.
 
 
-@_part
+@inlined
 def _bits(squares, out, at):
     """Write a set of squares as one number per site."""
     block = out[at : at + SITES]
@@ -164,7 +159,7 @@ def _bits(squares, out, at):
     return at + SITES
 
 
-@_part
+@inlined
 def _numbers(digits, factor, out, at):
     """Write numbers on squares (see `digits_of`), times `factor`, one per site."""
     ones, twos, fours = digits
@@ -176,7 +171,7 @@ def _numbers(digits, factor, out, at):
     return at + SITES
 
 
-@_part
+@inlined
 def _lines(east, south, out, at):
     """Write a set of lines as one number per line."""
     block = out[at : at + LINES]
@@ -185,7 +180,7 @@ def _lines(east, south, out, at):
     return at + LINES
 
 
-@_part
+@inlined
 def _board(s, out, at):
     """gold, palisades, open_lines, palisades_left."""
     for mine in range(MINES):
@@ -196,7 +191,7 @@ def _board(s, out, at):
     return at + 1
 
 
-@_part
+@inlined
 def _pieces(s, seat, values, out, at):
     """warriors, values, face_up, hand, unseen, hand_sizes."""
     for k in range(s.players):
@@ -213,7 +208,7 @@ def _pieces(s, seat, values, out, at):
     return at + s.players
 
 
-@_part
+@inlined
 def _unseen(s, player, seat, values, out, at):
     """unseen, of one player: what he had at the start, less all that this seat is shown."""
     for v in range(VALUES):
@@ -223,7 +218,7 @@ def _unseen(s, player, seat, values, out, at):
     return at + VALUES
 
 
-@_part
+@inlined
 def _turn(s, seat, out, at):
     """passed, to_move, stage."""
     for k in range(s.players):
@@ -236,7 +231,7 @@ def _turn(s, seat, out, at):
     return at + _STAGES
 
 
-@_part
+@inlined
 def _territories(s, seat, known, points, out, at):
     """territory_size, territory_free, territory_gold, territory_points, territory_hidden."""
     gold = gold_digits(s)
@@ -250,7 +245,7 @@ def _territories(s, seat, known, points, out, at):
     return at + (3 + 2 * s.players) * SQUARES
 
 
-@_part
+@inlined
 def _territory(s, seat, squares, where, known, gold, points, out, at):
     """The numbers of the territory `squares`, at each square of `where`."""
     at = _at_each(where, count(squares) * (1 / SQUARES), out, at)
@@ -263,7 +258,7 @@ def _territory(s, seat, squares, where, known, gold, points, out, at):
         at = _at_each(where, shown * (1 / _POINTS_SCALE), out, at)
 
 
-@_part
+@inlined
 def _at_each(squares, number, out, at):
     """Write a number at each square of a set."""
     block = out[at : at + SQUARES]
@@ -276,7 +271,7 @@ def _at_each(squares, number, out, at):
     return at + SQUARES
 
 
-@_part
+@inlined
 def _tokens(s, seat, out, at):
     """arrows, reinforced, character, powers, reinforcements, read."""
     block = out[at : at + SITES]
