@@ -101,7 +101,8 @@ class _Announcement(event.Listener):  # type: ignore[misc]
     made = False
 
     def on_start(self, event: Any) -> None:
-        if not self.made and event.data["dispatcher"].py_func.__module__.startswith("armarl."):
+        module = event.data["dispatcher"].py_func.__module__ or ""  # made by `exec`: it has none
+        if not self.made and module.startswith("armarl."):
             self.made = True
             print(
                 "armarl: compiling the rules for this machine (once; 10 to 40 seconds) ...",
