@@ -384,8 +384,10 @@ def test_two_threads_play_a_batch(two_threads):
     both = Barrier(2)
 
     def loop(calls, progress, bounds, thread):
-        assert bounds[0] == 0 and bounds[-1] == 1000
-        assert (np.diff(bounds) > 0).all() and (np.diff(bounds, 2)[:-1] <= 0).all()
+        assert (bounds[0], bounds[-1]) == (0, 1000)
+        shares = np.diff(bounds)
+        assert (shares > 0).all()
+        assert (np.diff(shares) <= 0).all()
         both.wait(timeout=60)  # ends when both are there
         if thread == 0:
             progress[PLAYED] = bounds.size - 1

@@ -140,7 +140,7 @@ def random_batch(first, last, thread, states, draws, masks, actions):
 
 
 def greedy_batch(first, last, thread, states, draws, masks, scratch, actions):
-    """The scripted choice of the seat to move in every state; a thread has its row of the scratch."""
+    """The scripted choice of the seat to move in every state."""
     for i in range(first, last):
         actions[i] = greedy(states[i], draws[i], own(masks, thread), own(scratch, thread))
 
@@ -248,7 +248,18 @@ def step_batch(
 ):
     """`turn_batch`, then `look_batch`, at one go."""
     turn_batch(
-        first, last, thread, states, actions, kind, same_step, over, legal_now, ends, rewards, finals
+        first,
+        last,
+        thread,
+        states,
+        actions,
+        kind,
+        same_step,
+        over,
+        legal_now,
+        ends,
+        rewards,
+        finals,
     )
     look_batch(first, last, thread, states, over, legal_now, seats, observations, masks)
 
@@ -333,7 +344,9 @@ def answer_batch(
             ends[i] = ILLEGAL
         else:
             apply(states[i], action)
-            waiting[i] = advance(states, i, seats[i], lineups[i], is_random, chance, own(masks, thread))
+            waiting[i] = advance(
+                states, i, seats[i], lineups[i], is_random, chance, own(masks, thread)
+            )
 
 
 def settle_batch(first, last, thread, states, over, kind, seats, ends, scratch, rewards):

@@ -9,26 +9,19 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-
 TAKEN, PLAYED, CALL = range(3)  # of `progress`: numbers of shares, and the number of the call
-# How often a thread looks whether it can go on, before it goes to sleep: some 100 microseconds.
+# How often a thread looks whether it may go on, before it goes to sleep: some 100 microseconds.
 _PATIENCE = 80_000
 
 _INTEGER = types.int64
 _INTEGERS = types.Array(_INTEGER, 1, "C")
 
-
-def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
-    return builder.gep(array.data, [arguments[1]])
+# Numba has such instructions for GPUs alone.
 
 
 @intrinsic
 def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> Any:
-    """`numbers[i] += addend` in one step, for int64; returns what was there.
-
-    Numba has this for GPUs alone.
-    """
+    """`numbers[i] += addend` in one step, for int64; returns what was there."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
@@ -39,13 +32,19 @@ def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> An
 
 @intrinsic
 def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
-    """`numbers[i]` as it is now, whoever has written it."""
+    """`numbers[i]`, int64, as it is now, whoever has written it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
         return builder.load_atomic(pointer, "seq_cst", 8)
 
     return _INTEGER(_INTEGERS, _INTEGER), generate
+
+
+def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """To `numbers[i]`, the first two arguments."""
+    array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
+    return builder.gep(array.data, [arguments[1]])
 
 
 loop: Callable[..., None] = NotImplemented  # one of `loops`, which `specialise` puts in its place

@@ -56,7 +56,7 @@ def get_threads() -> int:
 
 
 def threads_for(games: int, least: int | None = None) -> int:
-    """The number of threads that play a batch, so that there are at least so many games for each."""
+    """The number of threads that play a batch: each has at least so many games."""
     return max(1, min(_threads, games // (least or LEAST_GAMES)))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from benchmarks import peers
 from benchmarks.frame import Measurement, core_counts
+from benchmarks.peers import CHUNK
 from benchmarks.peers import pgx_measurements as pgx
 from benchmarks.sampling import Sampler
 
@@ -30,6 +32,9 @@ SCALED: list[Variant] = [("armadora", {"players": 2}), ("armada", {"players": 2,
 BATCH = 1024
 BATCHES = (1, 64, 1024, 8192)
 WITH, WITHOUT = "step + mask + observation", "step + mask"
+OWN_LOOP = f"the same in a user's compiled loop of {CHUNK} steps"
+
+PROBES = {WITH: "ours.steps", WITHOUT: "ours.blind_steps", OWN_LOOP: "ours.own_loop"}
 
 
 def title(variant: Variant) -> str:
@@ -58,6 +63,7 @@ def step_groups() -> Iterator[list[Measurement]]:
         yield [
             *(_steps("steps", variant, WITH, BATCH, cores) for variant in STEPPED),
             *(_steps("steps", variant, WITHOUT, BATCH, cores) for variant in STEPPED),
+            *(_steps("steps", variant, OWN_LOOP, BATCH, cores) for variant in SCALED),
             *(m for game in peers.PGX_GAMES for m in pgx("steps", game, BATCH, cores)),
             *peers.envpool_measurements("steps", peers.ENVPOOL_GAMES, BATCH, cores),
             *(peers.open_spiel_measurements("steps") if cores == 1 else []),
@@ -100,9 +106,8 @@ VECTOR_ENVS: dict[str, tuple[int, dict[str, Any]]] = {
 
 
 def _steps(section: str, variant: Variant, how: str, batch: int, cores: int) -> Measurement:
-    probe = "ours.steps" if how == WITH else "ours.blind_steps"
     options = {"variant": variant, "batch": batch}
-    return Measurement(section, title(variant), how, probe, options, batch, cores=cores)
+    return Measurement(section, title(variant), how, PROBES[how], options, batch, cores=cores)
 
 
 def playouts(variant: Variant) -> Callable[[], int]:
@@ -158,6 +163,40 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
             )
             game.run("legal_batch", batch, states, masks)
         return calls * batch
+
+    chunk()
+    return chunk
+
+
+def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
+    """Random play in a loop that a user compiles around the rules, as `docs/batches.md` has it."""
+    import numba
+
+    from armarl.randomness import pick, uniform
+
+    game = _game(variant)
+    verbs = import_module(f"armarl.{game.name}").VERBS
+    apply, legal, observe = verbs["apply"], verbs["legal"], verbs["observe"]
+    start, status, to_move = verbs["start"], verbs["status"], verbs["to_move"]
+
+    @numba.njit(parallel=True)
+    def play(states: Any, chance: Any, observations: Any, masks: Any) -> None:
+        for i in numba.prange(states.size):
+            s = states[i]
+            for _ in range(CHUNK):
+                apply(s, pick(masks[i], uniform(chance, i)))
+                if status(s):
+                    start(s)
+                observe(s, to_move(s), observations[i])
+                legal(s, masks[i])
+
+    states = game.new_states(np.arange(batch))
+    chance, masks = game.new_chance(np.arange(batch)), game.legal_masks(states)
+    observations = np.zeros((batch, game.observation.size), np.float32)
+
+    def chunk() -> int:
+        play(states, chance, observations, masks)
+        return CHUNK * batch
 
     chunk()
     return chunk

@@ -22,8 +22,8 @@ SECTIONS = {
         "Steps",
         f"Batches of {BATCH} games stepped in lockstep from Python, games that end beginning anew. "
         "A step includes the choice of a random legal action by a compiled function. Peers give "
-        "observation and mask with every step; OpenSpiel has no batch and plays one game. Steps "
-        "per second.",
+        "observation and mask with every step; OpenSpiel has no batch and plays one game. In a "
+        "compiled loop nothing uses what the steps give. Steps per second.",
     ),
     "scaling": (
         "Scaling with batch and threads",

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.frame import Measurement
 from benchmarks.sampling import Sampler
 
-_CHUNK = 20  # batch steps between two looks at the clock
-CALL, LOOP = "a jitted call per step", f"a jitted loop of {_CHUNK} steps"  # ways to run Pgx
+CHUNK = 20  # batch steps between two looks at the clock
+CALL, LOOP = "a jitted call per step", f"a jitted loop of {CHUNK} steps"  # ways to run Pgx
 PGX_GAMES = ("connect_four", "backgammon", "animal_shogi")
 ENVPOOL_GAMES = ("ConnectFour-v1", "Backgammon-v1")
 OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
@@ -77,7 +77,7 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
         return step(state, actions, jax.random.split(resets, len(actions))), key
 
     def many(state: Any, key: Any) -> tuple[Any, Any]:
-        return jax.lax.scan(lambda c, _: (random_step(*c), None), (state, key), length=_CHUNK)[0]
+        return jax.lax.scan(lambda c, _: (random_step(*c), None), (state, key), length=CHUNK)[0]
 
     keys = jax.random.split(jax.random.key(0), batch)
     advance = many if scan else random_step
@@ -91,10 +91,10 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
 
     def chunk() -> int:
         nonlocal state, key
-        for _ in range(1 if scan else _CHUNK):
+        for _ in range(1 if scan else CHUNK):
             state, key = run(state, key)
         jax.block_until_ready(state)
-        return _CHUNK * batch
+        return CHUNK * batch
 
     chunk()
     chunk()  # what the first call gives may be laid out otherwise: then the second compiles again
@@ -124,10 +124,10 @@ def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
 
     def chunk() -> int:
         nonlocal info
-        for _ in range(_CHUNK):
+        for _ in range(CHUNK):
             actions = sampler(info["legal_action_mask"]).astype(np.int32)
             info = env.step(actions)[4]
-        return _CHUNK * batch
+        return CHUNK * batch
 
     chunk()
     return chunk

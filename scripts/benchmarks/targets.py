@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks import aec, learning, memory, start
 from benchmarks.frame import ratio
-from benchmarks.ours import BATCH, WITH, title
+from benchmarks.ours import BATCH, OWN_LOOP, WITH, title
 from benchmarks.peers import CALL, LOOP
 
 Rows = list[dict[str, Any]]
@@ -33,7 +33,7 @@ def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
     return [
         *(_playouts(rows, *promise) for promise in _PLAYOUTS),
         *(_steps(rows, *promise) for promise in _STEPS),
-        *(_against_pgx(rows, cores, how) for how in (CALL, LOOP)),
+        *(_against_pgx(rows, cores, *ways) for ways in ((WITH, CALL), (OWN_LOOP, LOOP))),
         *(_against_free(rows, subject, cores) for subject in (ARMADORA, ARMADA)),
         *(
             _against_connect_four(rows, game, face, least)
@@ -64,16 +64,16 @@ def _steps(rows: Rows, subject: str, least: float) -> dict[str, Any]:
     return _at_least(name, least, _median(found))
 
 
-def _against_pgx(rows: Rows, cores: int, how: str) -> dict[str, Any]:
-    """Of the ways to run Pgx whose name begins so the fastest counts."""
-    ours = chosen(rows, section="steps", subject=ARMADORA, how=WITH, cores=cores)
+def _against_pgx(rows: Rows, cores: int, own_way: str, pgx_way: str) -> dict[str, Any]:
+    """Calls with calls, loops with loops; the fastest of the ways to run Pgx that begin so."""
+    ours = chosen(rows, section="steps", subject=ARMADORA, how=own_way, cores=cores)
     peers = [
         row
         for row in chosen(rows, section="steps", subject="Pgx connect_four", cores=cores)
-        if row["how"].startswith(how)
+        if row["how"].startswith(pgx_way)
     ]
     measured = min((ratio(ours[0], peer) for peer in peers), default=None) if ours else None
-    name = f"{ARMADORA}: {WITH} on {cores} cores, times Pgx connect_four, {how}"
+    name = f"{ARMADORA}: {WITH} on {cores} cores, times Pgx connect_four, {pgx_way}"
     return _at_least(name, 1.5, measured)
 
 
