@@ -302,6 +302,19 @@ def test_columns_of_other_lengths_are_refused():
             call()
 
 
+@pytest.mark.parametrize("seat", [-1, 2])
+def test_a_seat_that_there_is_not_is_refused(seat):
+    game = make_game("armadora")
+    states, seats = game.new_states(np.arange(3)), np.array([0, seat, 1])
+    for call in (
+        lambda: game.views(states, seats),
+        lambda: game.concealed(states, seats),
+        lambda: game.determinised(states, seats, np.arange(3)),
+    ):
+        with pytest.raises(ValueError, match="seats must be in 0 to 1"):
+            call()
+
+
 def test_the_names_of_the_modes():
     for name in ("SAME_STEP", "same_step", "SameStep", AutoresetMode.SAME_STEP):
         assert SelfPlayBatch("armadora", 1, autoreset_mode=name).autoreset_mode is (

@@ -166,9 +166,9 @@ class Game:
         """Observations (batch, size) and masks (batch, actions) of one seat in each state.
 
         Raises:
-            ValueError: not one seat for each state.
+            ValueError: not one seat for each state, or one that there is not.
         """
-        _check_one_each(states, seats=seats)
+        self._check_seats(states, seats)
         observations = np.empty((states.size, self.observation.size), np.float32)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run("view_batch", states.size, states, seats, observations, masks)
@@ -178,9 +178,9 @@ class Game:
         """Copies of the states without anything that `seats[i]` is not shown.
 
         Raises:
-            ValueError: not one seat for each state.
+            ValueError: not one seat for each state, or one that there is not.
         """
-        _check_one_each(states, seats=seats)
+        self._check_seats(states, seats)
         hidden = self.taken(states, np.arange(states.size))
         self.run("conceal_batch", states.size, hidden, seats)
         return hidden
@@ -191,9 +191,10 @@ class Game:
         """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`.
 
         Raises:
-            ValueError: not one seat and one seed for each state.
+            ValueError: not one seat and one seed for each state, or a seat that there is not.
         """
-        _check_one_each(states, seats=seats, seeds=seeds)
+        self._check_seats(states, seats)
+        _check_one_each(states, seeds=seeds)
         dealt = self.taken(states, np.arange(states.size))
         self.run("determinise_batch", states.size, dealt, seats, seeds)
         return dealt
@@ -289,6 +290,11 @@ class Game:
         if self.legal_masks(np.full(1, state))[0, action]:
             return f"`{self.actions.text(action)}` is legal"
         return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
+
+    def _check_seats(self, states: States, seats: NDArray[np.int64]) -> None:
+        _check_one_each(states, seats=seats)
+        if ((seats < 0) | (seats >= self.players)).any():
+            raise ValueError(f"seats must be in 0 to {self.players - 1}")
 
     def _check_seat(self, seat: int | None) -> int | None:
         if seat is not None and not 0 <= seat < self.players:

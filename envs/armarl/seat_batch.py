@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game
-from armarl.loops import LEARNER
+from armarl.loops import ILLEGAL, LEARNER
 from armarl.players import Player, RandomPlayer, choose_legally, make_player
 
 PlayerSpec = str | Path | Player
@@ -95,21 +95,26 @@ class SeatBatch:
 
         An illegal action is not played, and ends the game for the learner.
         """
-        parts = self.game.scratch_masks(self.size)
+        scratch = self.game.scratch_masks(self.size)
         self.game.run(
             "answer_batch",
             self.size,
             *(self.states, actions, self.over, self.legal, self.seats, self.lineups),
-            *(self._plays_at_random(), self.chance, parts, self.ends, self._waiting),
+            *(self._plays_at_random(), self.chance, scratch, self.ends, self._waiting),
         )
         self._play_others()
         self.game.run(
             "settle_batch",
             self.size,
             *(self.states, self.over, self._reward_kind, self.seats, self.ends),
-            *(np.empty((len(parts), self.game.players)), self.rewards),
+            *(np.empty((len(scratch), self.game.players)), self.rewards),
         )
         self.over |= self.ends != 0
+
+    def illegal_actions(self, actions: NDArray[np.int64]) -> dict[int, str]:
+        """By game, why those that the last `answer` did not play are illegal."""
+        illegal = np.flatnonzero(self.ends == ILLEGAL).tolist()
+        return {i: self.game.explain(self.states[i], int(actions[i])) for i in illegal}
 
     def show(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
         """The learner's observation and mask of every game; the mask is 0 where one is over."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armarl.faces import RENDER_MODES, check_render_mode, face_game, observation_box
 from armarl.game import Game
-from armarl.loops import CUT_SHORT, ILLEGAL, PLAYING
+from armarl.loops import CUT_SHORT, PLAYING
 from armarl.seat_batch import PlayerSpec, SeatBatch, make_opponents
 from armarl.self_play_batch import (
     action_ids,
@@ -133,7 +133,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         ended = np.flatnonzero(batch.ends)
         truncations = batch.ends == CUT_SHORT
         terminations = (batch.ends != PLAYING) & ~truncations
-        illegal = self._illegal_actions(ids)
+        illegal = batch.illegal_actions(ids)
         finals = self._finals(ended, illegal) if same_step and ended.size else {}
         batch.open(ended if same_step else over_before)
         self._show()
@@ -179,11 +179,6 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         infos: Infos = {"action_mask": self._masks, "seat": self._batch.seats.copy()}
         everywhere = np.ones(self.num_envs, np.bool_)
         return {**infos, "_action_mask": everywhere, "_seat": everywhere.copy()}
-
-    def _illegal_actions(self, ids: NDArray[np.int64]) -> dict[int, str]:
-        """Why actions of the last step are illegal, by game; those games are as they were."""
-        illegal = np.flatnonzero(self._batch.ends == ILLEGAL).tolist()
-        return {i: self.game.explain(self._batch.states[i], int(ids[i])) for i in illegal}
 
     def _finals(self, ended: NDArray[np.int64], illegal: dict[int, str]) -> Infos:
         """`final_obs` and `final_info` of the games that a step ended."""

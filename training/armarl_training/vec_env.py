@@ -99,6 +99,8 @@ class SeatVecEnv(VecEnv):
             finals = self.batch.final_observations(over)
             for i, final in zip(over.tolist(), finals, strict=True):
                 infos[i] = self._account(i, float(rewards[i]), final)
+            for i, reason in self.batch.illegal_actions(self._actions).items():
+                infos[i]["illegal_action"] = reason
             self.batch.open(over)
             self.lengths[over] = 0
         return self.observe(), rewards, ends, infos
