@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.compiled import kernel
+from armarl.compiled import inlined
 
 _1, _2, _4, _56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
 _PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 _EIGHTS, _ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
-@kernel
+@inlined
 def count(bits):
     """The number of ones in a word (int64 or uint64), as an int64."""
     sums = np.uint64(bits)
@@ -24,7 +24,7 @@ def count(bits):
     return np.int64((sums * _ONES) >> _56)
 
 
-@kernel
+@inlined
 def lowest(bits):
     """The number of the lowest one in a word (int64) that is not 0."""
     return count(~bits & (bits - 1))

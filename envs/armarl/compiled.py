@@ -78,9 +78,10 @@ def kernel(function: Callable[..., Any], *, inline: bool = False) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """A kernel that is compiled into its callers, for what innermost loops call with arrays.
+    """A kernel that is compiled into its callers, for what innermost loops call.
 
-    A call hands over seven numbers for each array, and counts references to it.
+    A call hands over seven numbers for each array, and counts references to it. What is large and
+    called in many places had better be a plain kernel: it is compiled again in each.
     """
     return kernel(function, inline=True)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.bits import count
-from armarl.compiled import kernel
+from armarl.compiled import inlined
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -20,7 +20,7 @@ _11, _UNIT = np.uint64(11), 2.0**-53
 _EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # of a word's bytes
 
 
-@kernel
+@inlined
 def mix(x):
     """SplitMix64's finaliser: uint64 to uint64, one to one."""
     x = (x ^ (x >> _30)) * _MIX_1
@@ -28,20 +28,20 @@ def mix(x):
     return x ^ (x >> _31)
 
 
-@kernel
+@inlined
 def seed(state, number):
     """Set the generator of `state` from any int64."""
     state.rng = mix(np.uint64(number) + _GOLDEN)
 
 
-@kernel
+@inlined
 def random_bits(state):
     """The next 63 random bits, as a non-negative int64."""
     state.rng = state.rng + _GOLDEN
     return np.int64(mix(state.rng) >> _1)
 
 
-@kernel
+@inlined
 def random_below(state, n):
     """A random integer in [0, n); the bias of the modulus is below 2**-50 for every n used here."""
     return random_bits(state) % n
@@ -50,13 +50,13 @@ def random_below(state, n):
 # --- chance outside the states: one stream a game, in an array of uint64 -------------------------
 
 
-@kernel
+@inlined
 def seed_chance(chance, i, number):
     """Set stream `i` from any int64; it has nothing to do with a state's that has this seed."""
     chance[i] = mix(mix(np.uint64(number) + _GOLDEN) ^ _MIX_2)
 
 
-@kernel
+@inlined
 def uniform(chance, i):
     """The next random number in [0, 1) of stream `i`."""
     chance[i] += _GOLDEN
@@ -66,7 +66,7 @@ def uniform(chance, i):
 # --- a random choice -----------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _eight(mask, first):
     """Eight entries of a mask as the bytes of a word, which LLVM loads at once."""
     word = np.uint64(0)
@@ -75,7 +75,7 @@ def _eight(mask, first):
     return word
 
 
-@kernel
+@inlined
 def _byte_at(word, rank):
     """The number of the byte that has `rank` ones before it, in a word of bytes that are 0 or 1."""
     ones_so_far = word * _EACH  # byte i: the ones in bytes 0 to i
@@ -83,7 +83,7 @@ def _byte_at(word, rank):
     return 8 - count(beyond)
 
 
-@kernel
+@inlined
 def pick(mask, draw):
     """The legal action at `draw`, a number in [0, 1), of their list; 0 if none is legal.
 

@@ -53,13 +53,13 @@ from armarl.armadora.state import (
     seat_after,
     territory,
 )
-from armarl.compiled import kernel
+from armarl.compiled import inlined
 from armarl.randomness import random_below
 
 # --- setup ---------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def start(s):
     """Deal a new game from the random generator and the options in `s` (ARM-5 to ARM-8, ARM-21)."""
     s.east = s.south = s.barred_east = s.barred_south = s.face_up = 0
@@ -83,7 +83,7 @@ def start(s):
         _deal_characters(s)
 
 
-@kernel
+@inlined
 def _spread_gold(s):
     """ARM-6: the eight piles in random order (Fisher and Yates' shuffle)."""
     for mine in range(MINES):
@@ -92,7 +92,7 @@ def _spread_gold(s):
         s.gold[other] = PILES[mine]
 
 
-@kernel
+@inlined
 def _deal_characters(s):
     """ARM-21: a different character for each player, with its powers, and one reinforcement."""
     for player in range(MAX_PLAYERS):
@@ -109,7 +109,7 @@ def _deal_characters(s):
 # --- what is legal -------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def legal(s, mask):
     """Write into `mask`, int8 of shape (actions,), 1 for what the player to move may do, else 0."""
     mask[:] = 0
@@ -128,7 +128,7 @@ def legal(s, mask):
             _offer_power(s, mask)
 
 
-@kernel
+@inlined
 def _offer(mask, first, squares):
     """Offer the action `first + site` for every site of a set."""
     family = mask[first : first + SITES]
@@ -136,7 +136,7 @@ def _offer(mask, first, squares):
         family[site] = (squares >> SITE_SQUARES[site]) & 1
 
 
-@kernel
+@inlined
 def _offer_warriors(s, mask, first):
     """ARM-11: one of the values he still holds, on a square without Warrior and gold."""
     for v in range(VALUES):
@@ -144,7 +144,7 @@ def _offer_warriors(s, mask, first):
             _offer(mask, first + v * SITES, s.free)
 
 
-@kernel
+@inlined
 def _offer_palisades(s, mask, first):
     """ARM-12: any line without a palisade on which one leaves no territory of under 4 squares."""
     if s.palisades_left == 0:
@@ -154,7 +154,7 @@ def _offer_palisades(s, mask, first):
         mask[first + line] = (LINE_EAST[line] & east) | (LINE_SOUTH[line] & south) != 0
 
 
-@kernel
+@inlined
 def _offer_power(s, mask):
     """ARM-22 to ARM-26: the power of his character."""
     character = s.character[s.to_move]
@@ -168,14 +168,14 @@ def _offer_power(s, mask):
         _offer(mask, MAGE, opposing_warriors(s, s.to_move) & ~s.face_up & ~s.read[s.to_move])
 
 
-@kernel
+@inlined
 def _in_range(s, player):
     """ARM-26: opposing Warriors in territories with one of the player's, if not full (ARM-27)."""
     own = territory(s, s.warriors[player])
     return opposing_warriors(s, player) & own & territory(s, s.free)
 
 
-@kernel
+@inlined
 def _reinforceable(s, player):
     """ARM-28: own Warriors in full territories in which no reinforcement lies."""
     if s.reinforcements[player] == 0:
@@ -186,7 +186,7 @@ def _reinforceable(s, player):
     return squares
 
 
-@kernel
+@inlined
 def _can_place_palisade(s):
     """Whether a palisade is left and a line may take it."""
     return s.palisades_left > 0 and (
@@ -194,7 +194,7 @@ def _can_place_palisade(s):
     )
 
 
-@kernel
+@inlined
 def _can_act(s, player):
     """Whether anything but passing and powers is possible (ARM-22)."""
     return (
@@ -207,7 +207,7 @@ def _can_act(s, player):
 # --- playing -------------------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def apply(s, action):
     """Play a legal action of the player to move; what an illegal one does is undefined."""
     s.looking_at[s.to_move] = 0
@@ -230,7 +230,7 @@ def apply(s, action):
         _go_on_after_power(s)
 
 
-@kernel
+@inlined
 def _place_warrior(s, value_and_site):
     """ARM-11: a Warrior of his hand on a free square; returns the square."""
     v, square = value_and_site // SITES, SITE_SQUARES[value_and_site % SITES]
@@ -242,7 +242,7 @@ def _place_warrior(s, value_and_site):
     return square
 
 
-@kernel
+@inlined
 def _place_palisade(s, line):
     """ARM-12: a palisade on a line; then bar the last open line around each small set next to it.
 
@@ -262,14 +262,14 @@ def _place_palisade(s, line):
     s.barred_south |= barred_south
 
 
-@kernel
+@inlined
 def _reinforce(s, square):
     """ARM-28: put his reinforcement on an own Warrior."""
     s.reinforced[square] = s.to_move + 1
     s.reinforcements[s.to_move] -= 1
 
 
-@kernel
+@inlined
 def _use_power(s, action):
     """ARM-22: one power of his character, before the turn's own action."""
     s.powers[s.to_move] -= 1
@@ -285,7 +285,7 @@ def _use_power(s, action):
         s.arrows[SITE_SQUARES[action - ELF]] += 1
 
 
-@kernel
+@inlined
 def _go_on_after_palisade(s):
     """ARM-13: after the first palisade of a turn a second one, if one is possible."""
     if s.stage != SECOND_PALISADE and _can_place_palisade(s):
@@ -294,7 +294,7 @@ def _go_on_after_palisade(s):
         _end_turn(s)
 
 
-@kernel
+@inlined
 def _go_on_after_power(s):
     """ARM-22: after a power an action, if one is possible."""
     if _can_act(s, s.to_move):
@@ -303,7 +303,7 @@ def _go_on_after_power(s):
         _end_turn(s)
 
 
-@kernel
+@inlined
 def _end_turn(s):
     """ARM-8, ARM-14: on to the next player who has not passed. ARM-15: if all have, it is over."""
     s.stage = TURN
@@ -316,13 +316,13 @@ def _end_turn(s):
     score(s)
 
 
-@kernel
+@inlined
 def status(s):
     """0 while the game goes on, 1 when it has ended. (2, cut short, does not occur in Armadora.)"""
     return 1 if s.stage == OVER else 0
 
 
-@kernel
+@inlined
 def to_move(s):
     """The seat that decides next."""
     return np.int64(s.to_move)

@@ -20,7 +20,7 @@ from armarl.armadora.board import (
     SQUARES,
 )
 from armarl.bits import count
-from armarl.compiled import kernel
+from armarl.compiled import inlined
 
 MAX_PLAYERS = 4
 PALISADES = 35  # ARM-5
@@ -85,7 +85,7 @@ _EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x010204081
 # --- sets of squares -----------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def _eight(numbers, first):
     """Eight numbers as the bytes of a word, which LLVM loads at once."""
     word = np.uint64(0)
@@ -94,13 +94,13 @@ def _eight(numbers, first):
     return word
 
 
-@kernel
+@inlined
 def _lowest_of_each(word):
     """The lowest bit of each byte of a word, side by side: a product moves all of them at once."""
     return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
 
 
-@kernel
+@inlined
 def digits_of(numbers):
     """Numbers below 8, one per square, as three sets of squares: those with a 1, a 2, a 4 in it.
 
@@ -115,14 +115,14 @@ def digits_of(numbers):
     return ones, twos, fours
 
 
-@kernel
+@inlined
 def only_on(digits, squares):
     """The same numbers on a set of squares, and 0 elsewhere."""
     ones, twos, fours = digits
     return ones & squares, twos & squares, fours & squares
 
 
-@kernel
+@inlined
 def equal_to(digits, number):
     """The squares with this number."""
     ones, twos, fours = digits
@@ -131,14 +131,14 @@ def equal_to(digits, number):
     return squares & (fours if number & 4 else ~fours)
 
 
-@kernel
+@inlined
 def sum_on(digits, squares):
     """The sum of the numbers on a set of squares."""
     ones, twos, fours = digits
     return count(ones & squares) + 2 * count(twos & squares) + 4 * count(fours & squares)
 
 
-@kernel
+@inlined
 def territory(s, squares):
     """ARM-4: all squares connected to `squares` through lines without a palisade."""
     east = ALL_EAST & ~s.east
@@ -151,7 +151,7 @@ def territory(s, squares):
         squares = grown
 
 
-@kernel
+@inlined
 def gold_digits(s):
     """The gold on each mine, as digits (see `digits_of`)."""
     ones, twos, fours = 0, 0, 0
@@ -163,13 +163,13 @@ def gold_digits(s):
     return ones, twos, fours
 
 
-@kernel
+@inlined
 def has_gold(squares, mine):
     """Whether a set of squares holds this mine."""
     return (squares >> MINE_SQUARES[mine]) & 1
 
 
-@kernel
+@inlined
 def gold_in(s, squares):
     """The gold on the mines of a set of squares."""
     gold = 0
@@ -178,13 +178,13 @@ def gold_in(s, squares):
     return gold
 
 
-@kernel
+@inlined
 def all_warriors(s):
     """The squares with a Warrior of anybody."""
     return ALL_SITES & ~s.free
 
 
-@kernel
+@inlined
 def reinforced_squares(s):
     """The squares with a reinforcement of anybody (ARM-28)."""
     ones, twos, fours = digits_of(s.reinforced)
@@ -194,27 +194,27 @@ def reinforced_squares(s):
 # --- seats and sides -----------------------------------------------------------------------------
 
 
-@kernel
+@inlined
 def seat_after(s, seat, steps):
     """The seat at most `players` steps further in play order (ARM-8). A division would be slow."""
     later = seat + steps
     return later - s.players if later >= s.players else later
 
 
-@kernel
+@inlined
 def side_count(s):
     """ARM-9: the number of sides: players, or the two teams of four players."""
     return 2 if s.players == 4 else s.players
 
 
-@kernel
+@inlined
 def side_of(s, player):
     """ARM-9: with four players seats 0 and 2 are a team, and 1 and 3."""
     seat = np.int64(player)
     return seat % 2 if s.players == 4 else seat
 
 
-@kernel
+@inlined
 def opposing_warriors(s, player):
     """The squares with a Warrior that is neither the player's nor his partner's."""
     squares = 0
