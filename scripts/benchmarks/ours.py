@@ -187,8 +187,8 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
                 apply(s, pick(masks[i], uniform(chance, i)))
                 if status(s):
                     start(s)
-                observe(s, to_move(s), observations[i])
                 legal(s, masks[i])
+                observe(s, to_move(s), observations[i])
 
     states = game.new_states(np.arange(batch))
     chance, masks = game.new_chance(np.arange(batch)), game.legal_masks(states)
