@@ -40,6 +40,7 @@ from armarl.armada.state import (
     lair_of,
     owned_in,
     room,
+    territories_of,
 )
 from armarl.compiled import kernel
 
@@ -101,8 +102,9 @@ def _offer_places(s, mask):
 @kernel
 def levy_lair(s, colour, n):
     """ADA-31: where the n-th band, from 0, goes: the n-th lair held, then the central group."""
+    owned = territories_of(s, colour)
     for lair in range(FOUR):
-        if owned_in(s, colour, lair) >= LAIR_HELD:
+        if owned_in(owned, lair) >= LAIR_HELD:
             if n == 0:
                 return lair
             n -= 1

@@ -45,6 +45,7 @@ from armarl.armada.state import (
     is_sea,
     is_unexplored,
     posts_owned,
+    territories_of,
 )
 
 if TYPE_CHECKING:
@@ -266,10 +267,11 @@ class _Reasons:
             return f"no gold lies on {self._place(place)} (ADA-25)"
         if s["reserve"][self.colour] == 0:
             return f"all 50 bands of {self.name} are on the board (ADA-25)"
+        owned = territories_of(s, self.colour)
         if city < ALL_CITIES:
-            owned = cities_owned(s, self.colour, city // CITIES)
-            return f"{self.name} owns {owned} city of that lair, and needs 2 (ADA-25)"
-        return f"{self.name} owns {posts_owned(s, self.colour)} posts, and needs 3 (ADA-25)"
+            cities = cities_owned(s, owned, city // CITIES)
+            return f"{self.name} owns {cities} city of that lair, and needs 2 (ADA-25)"
+        return f"{self.name} owns {posts_owned(s, owned)} posts, and needs 3 (ADA-25)"
 
     def _enrol(self) -> str:
         s = self.s

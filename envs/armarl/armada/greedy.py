@@ -63,6 +63,7 @@ from armarl.armada.state import (
     post_place,
     posts_owned,
     room,
+    territories_of,
 )
 from armarl.armada.ways import (
     CARAVAN,
@@ -279,10 +280,11 @@ def _worth_of_count(s, colour, cost, home, ferry, n):
 @kernel
 def _worth_of_mine(s, colour, territory):
     """Gold where it becomes bands: in an own city, of a lair with two of them, or a post."""
+    owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
         if city_place(s, city) == territory:
-            return 80 if cities_owned(s, colour, lair_of(territory)) >= 2 else 5
-    if _holds_post(s, territory, colour) and posts_owned(s, colour) >= 3:
+            return 80 if cities_owned(s, owned, lair_of(territory)) >= 2 else 5
+    if _holds_post(s, territory, colour) and posts_owned(s, owned) >= 3:
         return 85
     return -1
 

@@ -38,8 +38,9 @@ from armarl.armada.state import (
     in_victory,
     owned_in,
     posts_owned,
+    territories_of,
 )
-from armarl.compiled import kernel
+from armarl.compiled import inlined, kernel
 from armarl.tables import Block, ObservationTable
 
 _PIECES = 10.0  # scale of numbers of pieces in one place
@@ -134,9 +135,9 @@ def perspective(s, seat):
 @kernel
 def observe(s, seat, out):
     """Write the observation of a seat into `out`, float32 of shape (size,)."""
-    out[:] = 0
     own = perspective(s, seat)
     at = _board(s, own, out, 0)
+    out[at:] = 0
     at = _standing(s, own, out, at)
     at = _turn(s, own, seat, out, at)
     at = _chain(s, out, at)
@@ -144,28 +145,50 @@ def observe(s, seat, out):
         _cards(s, seat, out, at)
 
 
-@kernel
+# LLVM makes vector instructions of loops over a slice of `out`, not of those with `out[at + i]`.
+
+
+@inlined
+def _scaled(numbers, first, size, scale, out, at):
+    """Write numbers divided by their scale."""
+    block = out[at : at + size]
+    for i in range(block.size):
+        block[i] = numbers[first + i] * (1 / scale)
+    return at + size
+
+
+@inlined
+def _equal(numbers, first, size, number, out, at):
+    """Write 1 where a number is this one, else 0."""
+    block = out[at : at + size]
+    for i in range(block.size):
+        block[i] = numbers[first + i] == number
+    return at + size
+
+
+@inlined
+def _bands(s, colour, out, at):
+    """Write the bands of a colour in all places."""
+    block = out[at : at + s.places]
+    for place in range(block.size):
+        block[place] = s.bands[place] * (s.owner[place] == colour) * (1 / _PIECES)
+    return at + s.places
+
+
+@inlined
 def _board(s, own, out, at):
     """bands, owner, gold, ship, explored, tribes_own, tribes."""
-    owner = at + FOUR * s.places
-    gold = owner + FOUR * TERRITORIES
-    ship = gold + s.places
-    explored = ship + s.places
-    for place in range(s.places):
-        flag = np.int64(s.owner[place])
-        if 0 <= flag < FOUR:
-            colour = (flag - own) % FOUR
-            out[at + colour * s.places + place] = s.bands[place] / np.float32(_PIECES)
-            if place < TERRITORIES:
-                out[owner + colour * TERRITORIES + place] = 1
-        out[gold + place] = s.gold[place] / np.float32(_PIECES)
-        out[ship + place] = s.ship[place]
-    for territory in range(CENTRAL, TERRITORIES):
-        i = explored + territory - CENTRAL
-        out[i] = s.owner[territory] != NOBODY
-        out[i + CENTRALS] = s.owner[territory] == TRIBES
-        out[i + 2 * CENTRALS] = s.tribes[territory] / np.float32(_TRIBES)
-    return explored + 3 * CENTRALS
+    for k in range(FOUR):
+        at = _bands(s, (own + k) % FOUR, out, at)
+    for k in range(FOUR):
+        at = _equal(s.owner, 0, TERRITORIES, (own + k) % FOUR, out, at)
+    at = _scaled(s.gold, 0, s.places, _PIECES, out, at)
+    at = _scaled(s.ship, 0, s.places, 1.0, out, at)
+    explored = out[at : at + CENTRALS]
+    for i in range(explored.size):
+        explored[i] = s.owner[CENTRAL + i] != NOBODY
+    at = _equal(s.owner, CENTRAL, CENTRALS, TRIBES, out, at + CENTRALS)
+    return _scaled(s.tribes, CENTRAL, CENTRALS, _TRIBES, out, at)
 
 
 @kernel
@@ -173,17 +196,18 @@ def _standing(s, own, out, at):
     """reserve, claim, victory, lairs, cities, enemy_cities, posts, central, supply."""
     for k in range(FOUR):
         colour = (own + k) % FOUR
+        owned = territories_of(s, colour)
         out[at + k] = s.reserve[colour] / np.float32(MOST_PIECES)
         out[at + FOUR + k] = s.claims[colour]
         out[at + 2 * FOUR + k] = in_victory(s, colour)
         lairs = at + (3 + k) * FOUR
         for lair in range(FOUR):
-            out[lairs + lair] = owned_in(s, colour, lair) / np.float32(4)
-            out[lairs + FOUR * FOUR + lair] = cities_owned(s, colour, lair) / np.float32(3)
+            out[lairs + lair] = owned_in(owned, lair) / np.float32(4)
+            out[lairs + FOUR * FOUR + lair] = cities_owned(s, owned, lair) / np.float32(3)
         i = at + 11 * FOUR + k
-        out[i] = enemy_cities_owned(s, colour) / np.float32(4)
-        out[i + FOUR] = posts_owned(s, colour) / np.float32(3)
-        out[i + 2 * FOUR] = owned_in(s, colour, FOUR) / np.float32(4)
+        out[i] = enemy_cities_owned(s, owned, colour) / np.float32(4)
+        out[i + FOUR] = posts_owned(s, owned) / np.float32(3)
+        out[i + 2 * FOUR] = owned_in(owned, FOUR) / np.float32(4)
     at += 14 * FOUR
     out[at] = s.supply_gold / np.float32(MOST_PIECES)
     out[at + 1] = s.supply_tribes / np.float32(MOST_PIECES)

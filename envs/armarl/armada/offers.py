@@ -38,6 +38,7 @@ from armarl.armada.state import (
     DISCOVERY_CARD,
     FOUR,
     GOLD_MINE_CARD,
+    MAX_PLACES,
     MORE_COUPS_CARD,
     MUTINY_CARD,
     NATIVES_CARD,
@@ -52,11 +53,14 @@ from armarl.armada.state import (
     is_hostile,
     is_unexplored,
     lairs_held,
+    manned_by,
     may_enter,
     owned_in,
     post_place,
     posts_owned,
+    territories_of,
 )
+from armarl.bits import lowest
 from armarl.compiled import inlined, kernel
 
 CENTRAL_PER_BAND = 4  # ADA-31
@@ -84,9 +88,12 @@ def offer_orders(s, mask):
     """ADA-15: all that the acting colour may begin, but `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
-        for place in range(s.places):
-            if s.owner[place] == colour and s.bands[place] > 0 and _offer_from(s, mask, place):
-                return True
+        for first in range(0, MAX_PLACES, 64):
+            manned = manned_by(s, colour, first)
+            while manned:
+                if _offer_from(s, mask, first + lowest(manned)):
+                    return True
+                manned &= manned - 1
         if _offer_unlaunched(s, mask, colour) or _offer_conversions(s, mask, colour):
             return True
         if s.enrolment and may_enrol(s, colour) and offer(mask, s.first[ENROL]):
@@ -189,20 +196,25 @@ def _may_convert_in_city(s, colour, city):
     place = city_place(s, city)
     if s.gold[place] == 0 or s.owner[place] != colour:
         return False
-    return cities_owned(s, colour, city // CITIES) >= 2
+    return cities_owned(s, territories_of(s, colour), city // CITIES) >= 2
 
 
 @kernel
 def _may_convert_in_post(s, colour, post):
     """ADA-25: gold in an own post, with at least 3 posts."""
     place = post_place(s, post)
-    return s.gold[place] > 0 and s.owner[place] == colour and posts_owned(s, colour) >= 3
+    return (
+        s.gold[place] > 0
+        and s.owner[place] == colour
+        and posts_owned(s, territories_of(s, colour)) >= 3
+    )
 
 
 @kernel
 def levies(s, colour):
     """ADA-31: bands that enrolment gives: one per lair held, one per four central territories."""
-    n = lairs_held(s, colour) + owned_in(s, colour, FOUR) // CENTRAL_PER_BAND
+    owned = territories_of(s, colour)
+    n = lairs_held(owned) + owned_in(owned, FOUR) // CENTRAL_PER_BAND
     return min(n, np.int64(s.reserve[colour]))
 
 

@@ -23,7 +23,8 @@ from armarl.armada.actions import (
 )
 from armarl.armada.chart import CITIES, COLOURS, POSTS
 from armarl.armada.dice import load_dice
-from armarl.compiled import kernel
+from armarl.bits import count
+from armarl.compiled import inlined, kernel
 from armarl.randomness import random_below
 
 MAX_PLAYERS = 4
@@ -33,6 +34,11 @@ MAX_BORDERS = 768  # in both directions; no map of 128 places that can be drawn 
 LAIR = CENTRAL // len(COLOURS)  # territories of a lair
 FOUR = len(COLOURS)
 CENTRALS = TERRITORIES - CENTRAL
+# The territories of each lair, and of the central group, as bits of an integer.
+LAIR_SETS = np.array(
+    [((1 << LAIR) - 1) << (lair * LAIR) for lair in range(FOUR)]
+    + [((1 << CENTRALS) - 1) << CENTRAL]
+)
 ALL_POSTS = len(POSTS)
 CENTRE = 0  # the post of that name, in `posts`
 
@@ -233,61 +239,76 @@ def lair_of(territory):
     return min(territory // LAIR, FOUR)
 
 
-@kernel
-def owned_in(s, colour, lair):
-    """Territories of a lair, or with FOUR of the central group, that a colour owns."""
-    end = TERRITORIES if lair == FOUR else (lair + 1) * LAIR
+@inlined
+def territories_of(s, colour):
+    """The territories that a colour owns, as a set: bits of an integer."""
     owned = 0
-    for territory in range(lair * LAIR, end):
-        owned += s.owner[territory] == colour
+    for territory in range(TERRITORIES):  # LLVM looks at eight at once
+        owned |= np.int64(s.owner[territory] == colour) << territory
     return owned
 
 
-@kernel
-def cities_owned(s, colour, lair):
-    """Cities of a lair that a colour owns."""
-    owned = 0
+@inlined
+def manned_by(s, colour, first):
+    """The places with bands of a colour, of the 64 from `first` on, as a set."""
+    owner, bands, manned = s.owner[first : first + 64], s.bands[first : first + 64], 0
+    for i in range(64):
+        manned |= np.int64((owner[i] == colour) & (bands[i] > 0)) << i
+    return manned
+
+
+@inlined
+def owned_in(owned, lair):
+    """Of a set of territories, those of a lair, or with FOUR of the central group: how many."""
+    return count(owned & LAIR_SETS[lair])
+
+
+@inlined
+def cities_owned(s, owned, lair):
+    """How many territories of a set hold a city of this lair."""
+    n = 0
     for city in range(lair * CITIES, (lair + 1) * CITIES):
-        owned += s.owner[city_place(s, city)] == colour
-    return owned
+        n += (owned >> city_place(s, city)) & 1
+    return n
 
 
-@kernel
-def posts_owned(s, colour):
-    """Trading posts that a colour owns."""
-    owned = 0
+@inlined
+def posts_owned(s, owned):
+    """How many territories of a set hold a trading post."""
+    n = 0
     for post in range(ALL_POSTS):
-        owned += s.owner[post_place(s, post)] == colour
-    return owned
+        n += (owned >> post_place(s, post)) & 1
+    return n
 
 
-@kernel
-def enemy_cities_owned(s, colour):
-    """ADA-27: cities that a colour owns in lairs whose printed colour is not its player's."""
-    owned = 0
+@inlined
+def enemy_cities_owned(s, owned, colour):
+    """ADA-27: how many hold a city of a lair whose printed colour is not the player's."""
+    n = 0
     for lair in range(FOUR):
         if is_enemy(s, colour, lair):
-            owned += cities_owned(s, colour, lair)
-    return owned
+            n += cities_owned(s, owned, lair)
+    return n
 
 
-@kernel
-def lairs_held(s, colour):
-    """ADA-31: lairs of which a colour owns at least 4 territories."""
+@inlined
+def lairs_held(owned):
+    """ADA-31: the number of lairs of which 4 territories are in a set."""
     held = 0
     for lair in range(FOUR):
-        held += owned_in(s, colour, lair) >= LAIR_HELD
+        held += owned_in(owned, lair) >= LAIR_HELD
     return held
 
 
 @kernel
 def in_victory(s, colour):
     """ADA-27: a lair held, and either 3 posts, the Centre among them, or 4 enemy cities."""
-    if lairs_held(s, colour) == 0:
+    owned = territories_of(s, colour)
+    if lairs_held(owned) == 0:
         return False
-    if s.owner[post_place(s, CENTRE)] == colour and posts_owned(s, colour) >= 3:
+    if (owned >> post_place(s, CENTRE)) & 1 and posts_owned(s, owned) >= 3:
         return True
-    return enemy_cities_owned(s, colour) >= 4
+    return enemy_cities_owned(s, owned, colour) >= 4
 
 
 # --- what may be done to a place -----------------------------------------------------------------

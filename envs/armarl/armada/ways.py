@@ -28,6 +28,7 @@ from armarl.armada.state import (
     post_place,
     posts_owned,
     room,
+    territories_of,
 )
 from armarl.compiled import kernel
 
@@ -66,7 +67,7 @@ def set_goals(s, colour, cost):
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
             cost[territory] = 24
-    short_of_lair = owned_in(s, colour, colour) <= LAIR_HELD
+    short_of_lair = owned_in(territories_of(s, colour), colour) <= LAIR_HELD
     for territory in range(colour * (CENTRAL // FOUR), (colour + 1) * (CENTRAL // FOUR)):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
             cost[territory] = 4 if short_of_lair else 14
@@ -106,12 +107,13 @@ def gives_way(s, colour):
 def set_markets(s, colour, home):
     """Cost 0 where a colour may convert gold into bands (ADA-25), FAR elsewhere."""
     home[:] = FAR
+    owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
         place = city_place(s, city)
-        if is_own(s, place, colour) and cities_owned(s, colour, city // CITIES) >= 2:
+        if is_own(s, place, colour) and cities_owned(s, owned, city // CITIES) >= 2:
             home[place] = 0
     for post in range(ALL_POSTS):
-        if is_own(s, post_place(s, post), colour) and posts_owned(s, colour) >= 3:
+        if is_own(s, post_place(s, post), colour) and posts_owned(s, owned) >= 3:
             home[post_place(s, post)] = 0
 
 
