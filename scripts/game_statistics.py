@@ -10,7 +10,6 @@ the board goes to each colour in turn, so that a place's luck can be told from t
 from __future__ import annotations
 
 import argparse
-import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from armarl.cli import _options
 from armarl.game import Game, make_game
-from armarl.matches import play_games
+from armarl.matches import play_games, wilson_interval
 from armarl.players import make_player
 
 AT_ONCE = 250
@@ -50,12 +49,9 @@ def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], 
 
 
 def share(wins: int, games: int) -> str:
-    """A part of the games, with its 95 % interval (Wilson, 1927)."""
-    rate, z = wins / games, 1.96
-    centre = (rate + z**2 / (2 * games)) / (1 + z**2 / games)
-    half = z / (1 + z**2 / games) * math.sqrt(rate * (1 - rate) / games + z**2 / (4 * games**2))
-    low, high = max(0.0, centre - half), min(1.0, centre + half)
-    return f"{100 * rate:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
+    """A part of the games, with its 95 % interval."""
+    low, high = wilson_interval(wins / games, games)
+    return f"{100 * wins / games:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
 def report(title: str, won: NDArray[np.int64]) -> None:

@@ -32,11 +32,8 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 @pytest.fixture(params=[1, 3], ids=["1-thread", "3-threads"])
-def several_threads(request, monkeypatch):
+def several_threads(request, small_shares):
     """Small batches on one thread, and shared by three."""
-    monkeypatch.setattr(threads, "LEAST_GAMES", 1)
-    monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 1)
-    monkeypatch.setattr(threads, "LEAST_SHARE", 1)
     before = threads.get_threads()
     threads.set_threads(request.param)
     yield
@@ -136,11 +133,8 @@ def test_modes_of_autoreset(variant, mode):
 
 
 @every_rich_game
-def test_any_size_and_any_number_of_threads(variant, monkeypatch):
+def test_any_size_and_any_number_of_threads(variant, small_shares):
     """The first games of a large batch on several threads are those of a small one on one."""
-    monkeypatch.setattr(threads, "LEAST_GAMES", 1)
-    monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 1)
-    monkeypatch.setattr(threads, "LEAST_SHARE", 1)
     game, before, traces = variant.make(), threads.get_threads(), []
     for size, number in ((5, 1), (64, 1), (64, 4), (301, 3)):
         threads.set_threads(number)
@@ -311,7 +305,7 @@ def test_a_seat_that_there_is_not_is_refused(seat):
         lambda: game.concealed(states, seats),
         lambda: game.determinised(states, seats, np.arange(3)),
     ):
-        with pytest.raises(ValueError, match="seats must be in 0 to 1"):
+        with pytest.raises(ValueError, match=f"seats must be in 0 to 1, not {seat}"):
             call()
 
 
@@ -376,21 +370,19 @@ def a_trace(_=None):
     return batch.states.tobytes()
 
 
-def test_batches_from_several_threads_at_once():
-    expected, before = a_trace(), threads.get_threads()
-    threads.set_threads(2)
-    with ThreadPoolExecutor(4) as pool:
-        traces = list(pool.map(a_trace, range(8)))
-    threads.set_threads(before)
-    assert traces == [expected] * 8
-
-
 @pytest.fixture
 def two_threads():
     before = threads.get_threads()
     threads.set_threads(2)
     yield
     threads.set_threads(before)
+
+
+def test_batches_from_several_threads_at_once(two_threads):
+    expected = a_trace()
+    with ThreadPoolExecutor(4) as pool:
+        traces = list(pool.map(a_trace, range(8)))
+    assert traces == [expected] * 8
 
 
 def test_two_threads_play_a_batch(two_threads):
@@ -439,13 +431,10 @@ def test_a_loop_that_does_not_compile(two_threads):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_forked_process_has_its_own_threads():
-    before = threads.get_threads()
-    threads.set_threads(2)
+def test_a_forked_process_has_its_own_threads(two_threads):
     expected = a_trace()
     with multiprocessing.get_context("fork").Pool(2) as pool:
         traces = pool.map(a_trace, range(3))
-    threads.set_threads(before)
     assert traces == [expected] * 3
 
 

@@ -30,11 +30,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 
 @pytest.fixture(autouse=True)
-def parts(monkeypatch):
-    """Small batches are shared by several threads, too."""
-    monkeypatch.setattr(threads, "LEAST_GAMES", 2)
-    monkeypatch.setattr(threads, "LEAST_GAMES_OF_LIGHT_LOOPS", 2)
-    monkeypatch.setattr(threads, "LEAST_SHARE", 1)
+def two_threads(small_shares):
     before = threads.get_threads()
     threads.set_threads(2)
     yield

@@ -1,6 +1,6 @@
-"""Sets as bits of a word: how many are set, and which is the first.
+"""Sets as bits of a word: how many are set, and which is the first; and words of eight bytes.
 
-LLVM knows both idioms, and makes one instruction of each.
+LLVM knows these idioms, and makes one instruction of each.
 """
 
 from __future__ import annotations
@@ -28,3 +28,12 @@ def count(bits):
 def lowest(bits):
     """The number of the lowest one in a word (int64) that is not 0."""
     return count(~bits & (bits - 1))
+
+
+@inlined
+def eight_bytes(numbers, first):
+    """Eight numbers of one byte, from `first` on, as a word (uint64), which LLVM loads at once."""
+    word = np.uint64(0)
+    for i in range(8):
+        word |= np.uint64(np.uint8(numbers[first + i])) << np.uint64(8 * i)
+    return word

@@ -80,8 +80,8 @@ def kernel(function: Callable[..., Any], *, inline: bool = False) -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """A kernel that is compiled into its callers, for what innermost loops call.
 
-    A call hands over seven numbers for each array, and counts references to it. What is large and
-    called in many places had better be a plain kernel: it is compiled again in each.
+    A call hands over seven numbers for each array, and counts references to it. But it is compiled
+    again in each of them: mind the time of the first use.
     """
     return kernel(function, inline=True)
 

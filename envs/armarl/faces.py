@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from armarl.game import Game, States, make_game, option_names
+from armarl.game import Game, States, check_options, make_game
 
 RENDER_MODES = ["ansi"]
 
@@ -87,14 +87,7 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
         if options:
             raise TypeError(f"a Game has its options already; got {', '.join(options)} beside it")
         return game
-    known = option_names(game)
-    for option in options:
-        if option not in known:
-            # Python's own words: by them TorchRL's GymEnv sees that there is no `frameskip`.
-            raise TypeError(
-                f"unexpected keyword argument {option!r}; "
-                f"the options of {game} are {', '.join(known)}, those of the environment {own}"
-            )
+    check_options(game, options, besides=f", those of the environment {own}")
     return make_game(game, **options)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import SimpleNamespace
@@ -293,8 +293,9 @@ class Game:
 
     def _check_seats(self, states: States, seats: NDArray[np.int64]) -> None:
         _check_one_each(states, seats=seats)
-        if ((seats < 0) | (seats >= self.players)).any():
-            raise ValueError(f"seats must be in 0 to {self.players - 1}")
+        outside = seats[(seats < 0) | (seats >= self.players)]
+        if outside.size:
+            raise ValueError(f"seats must be in 0 to {self.players - 1}, not {outside[0]}")
 
     def _check_seat(self, seat: int | None) -> int | None:
         if seat is not None and not 0 <= seat < self.players:
@@ -325,22 +326,27 @@ def make_game(name: str, **options: Any) -> Game:
         ValueError: an unknown game, or a value out of range.
         TypeError: an option that the game does not have.
     """
-    known = option_names(name)
-    for option in options:
-        if option not in known:
-            raise TypeError(f"{name} has no option {option!r}; its options are {', '.join(known)}")
+    check_options(name, options)
     return importlib.import_module(f"armarl.{name}").make(**options)  # type: ignore[no-any-return]
 
 
-def option_names(name: str) -> list[str]:
-    """The names of a game's options.
+def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
+    """Check that a game has options of these names; `besides` is said to be possible as well.
 
     Raises:
         ValueError: an unknown game.
+        TypeError: an option that the game does not have.
     """
     if name not in GAME_NAMES:
         raise ValueError(f"unknown game {name!r}; there is {', '.join(GAME_NAMES)}")
-    return list(inspect.signature(importlib.import_module(f"armarl.{name}").make).parameters)
+    known = inspect.signature(importlib.import_module(f"armarl.{name}").make).parameters
+    for option in options:
+        if option not in known:
+            # Python's own words: by them TorchRL's GymEnv sees that there is no `frameskip`.
+            raise TypeError(
+                f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
+                f"its options are {', '.join(known)}{besides}"
+            )
 
 
 def _remake(name: str, options: dict[str, Any]) -> Game:

@@ -26,7 +26,7 @@ start = legal = apply = status = to_move = observe = returns = conceal = determi
 PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)  # how a step left a game; the first three: statuses
 LEARNER = -1  # in place of the number of a player: the seat that learns is to move
 ILLEGAL_REWARD = -1.0
-# Loops with so little to do in a game that only very large batches are worth several threads.
+# Loops with so little to do in a game that only large batches are worth several threads.
 LIGHT = frozenset(
     {"apply_batch", "status_batch", "seed_chance_batch", "pick_batch", "settle_batch"}
 )
@@ -352,7 +352,7 @@ def answer_batch(
 def settle_batch(first, last, thread, states, over, kind, seats, ends, scratch, rewards):
     """The learner's reward in every game, and in `ends` how the step left it.
 
-    `scratch`, float64 (threads, players), takes the returns of all seats.
+    `scratch`, float64 (2 * threads, players), takes the returns of all seats.
     """
     for i in range(first, last):
         rewards[i] = 0

@@ -260,7 +260,7 @@ def _standings(
 
 
 def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
-    """95 % interval of the mean of `share` (deals, rotations): Wilson's (1927).
+    """95 % interval of the mean of `share` (deals, rotations).
 
     The games of a deal are no independent ones. Where they vary together the number of games is
     cut by the design effect (Kish, 1965), measured from the spread between deals.
@@ -270,6 +270,11 @@ def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
     if len(share) > 1 and spread > 0:
         between = float(share.mean(axis=1).var(ddof=1)) * share.shape[1]
         games /= max(1.0, between / spread)
-    centre = (mean + _Z**2 / (2 * games)) / (1 + _Z**2 / games)
-    half = _Z / (1 + _Z**2 / games) * math.sqrt(spread / games + _Z**2 / (4 * games**2))
+    return wilson_interval(mean, games)
+
+
+def wilson_interval(rate: float, games: float) -> tuple[float, float]:
+    """95 % interval of a probability, from the part of so many independent games (Wilson, 1927)."""
+    centre = (rate + _Z**2 / (2 * games)) / (1 + _Z**2 / games)
+    half = math.sqrt(rate * (1 - rate) / games + _Z**2 / (4 * games**2)) * _Z / (1 + _Z**2 / games)
     return max(0.0, centre - half), min(1.0, centre + half)

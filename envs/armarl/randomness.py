@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.bits import count
+from armarl.bits import count, eight_bytes
 from armarl.compiled import inlined
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -67,15 +67,6 @@ def uniform(chance, i):
 
 
 @inlined
-def _eight(mask, first):
-    """Eight entries of a mask as the bytes of a word, which LLVM loads at once."""
-    word = np.uint64(0)
-    for i in range(8):
-        word |= np.uint64(np.uint8(mask[first + i])) << np.uint64(8 * i)
-    return word
-
-
-@inlined
 def _byte_at(word, rank):
     """The number of the byte that has `rank` ones before it, in a word of bytes that are 0 or 1."""
     ones_so_far = word * _EACH  # byte i: the ones in bytes 0 to i
@@ -92,12 +83,12 @@ def pick(mask, draw):
     whole = mask.size - mask.size % 8
     n = 0
     for first in range(0, whole, 8):
-        n += count(_eight(mask, first))
+        n += count(eight_bytes(mask, first))
     for action in range(whole, mask.size):
         n += mask[action]
     wanted = np.int64(draw * n)
     for first in range(0, whole, 8):
-        word = _eight(mask, first)
+        word = eight_bytes(mask, first)
         here = count(word)
         if wanted < here:
             return np.int64(first + _byte_at(word, wanted))

@@ -146,6 +146,7 @@ def observe(s, seat, out):
 
 
 # LLVM makes vector instructions of loops over a slice of `out`, not of those with `out[at + i]`.
+# Products with float64's nearest to 1 / scale, rounded to float32, are what divisions would give.
 
 
 @inlined

@@ -19,7 +19,7 @@ from armarl.armadora.board import (
     MINES,
     SQUARES,
 )
-from armarl.bits import count
+from armarl.bits import count, eight_bytes
 from armarl.compiled import inlined
 
 MAX_PLAYERS = 4
@@ -86,15 +86,6 @@ _EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x010204081
 
 
 @inlined
-def _eight(numbers, first):
-    """Eight numbers as the bytes of a word, which LLVM loads at once."""
-    word = np.uint64(0)
-    for i in range(8):
-        word |= np.uint64(numbers[first + i]) << np.uint64(8 * i)
-    return word
-
-
-@inlined
 def _lowest_of_each(word):
     """The lowest bit of each byte of a word, side by side: a product moves all of them at once."""
     return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
@@ -108,7 +99,7 @@ def digits_of(numbers):
     """
     ones, twos, fours = 0, 0, 0
     for row in range(0, SQUARES, 8):
-        word = _eight(numbers, row)
+        word = eight_bytes(numbers, row)
         ones |= _lowest_of_each(word) << row
         twos |= _lowest_of_each(word >> np.uint64(1)) << row
         fours |= _lowest_of_each(word >> np.uint64(2)) << row
