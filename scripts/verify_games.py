@@ -21,9 +21,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from reference import armada_checks, checks
+from reference.armada import checks as armada_checks
 
-CHECKS = {"armadora": checks, "armada": armada_checks}
+CHECKS = {"armadora": armadora_checks, "armada": armada_checks}
 VARIANTS = {
     game: {module.variant_name(variant): variant for variant in module.VARIANTS}
     for game, module in CHECKS.items()

@@ -11,7 +11,8 @@ import pytest
 
 from armarl.game import Game, make_game
 from armarl.seat_env import SeatEnv
-from reference import armada_checks, checks
+from reference.armada import checks as armada_checks
+from reference.armadora import checks as armadora_checks
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,9 @@ class Variant:
         return SeatEnv(self.game, **self.options, **more)
 
     def __str__(self) -> str:
-        name = {"armadora": checks.variant_name, "armada": armada_checks.variant_name}[self.game]
+        name = {"armadora": armadora_checks.variant_name, "armada": armada_checks.variant_name}[
+            self.game
+        ]
         return f"{self.game}-{name(dict(self.options))}"
 
 
@@ -46,7 +49,7 @@ class Variant:
 SHORT = {"max_turns": 6}
 
 VARIANTS = [
-    *(Variant("armadora", options) for options in checks.VARIANTS),
+    *(Variant("armadora", options) for options in armadora_checks.VARIANTS),
     *(Variant("armada", options | SHORT) for options in armada_checks.VARIANTS),
 ]
 BASIC = [Variant("armadora", {}), Variant("armada", SHORT)]

@@ -121,7 +121,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _play(options: argparse.Namespace) -> int:
-    from armarl.table import play_at_terminal
+    from armarl.terminal import play_at_terminal
 
     game = _game(options, options.opponents)
     play_at_terminal(game, options.opponents, options.seat, options.seed)

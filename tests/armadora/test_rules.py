@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from armarl.game import make_game
-from reference.armadora import LINES, MINES, SITES, SQUARES, winners
-from reference.table import CORNERS, Table
+from reference.armadora.game import LINES, MINES, SITES, SQUARES, winners
+from reference.armadora.table import CORNERS, Table
 
 PLAYERS = pytest.mark.parametrize("players", [2, 3, 4])
 TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT = CORNERS.values()

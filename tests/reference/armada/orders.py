@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterable
 
-from reference.armada_board import (
+from reference.armada.board import (
     BANDS,
     COLOURS,
     COMBAT_FACES,

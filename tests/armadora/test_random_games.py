@@ -15,7 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from armarl.game import make_game
-from reference.armadora import (
+from reference.armadora.checks import (
+    VARIANTS,
+    check_game,
+    check_random_games,
+    check_warriors,
+    variant_name,
+)
+from reference.armadora.game import (
     LINES,
     MINES,
     PILES,
@@ -24,13 +31,6 @@ from reference.armadora import (
     kind_of,
     lines_around,
     territories,
-)
-from reference.checks import (
-    VARIANTS,
-    check_game,
-    check_random_games,
-    check_warriors,
-    variant_name,
 )
 
 GAMES = 30  # of each variant

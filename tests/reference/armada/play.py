@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
-from reference.armada import Armada
-from reference.armada_board import BANDS, CARDS, GOLD, ROOM, SHIPS, TRIBES
+from reference.armada.board import BANDS, CARDS, GOLD, ROOM, SHIPS, TRIBES
+from reference.armada.game import Armada
 
 MOODS = ("settler", "hunter", "idler", "wanderer")
 

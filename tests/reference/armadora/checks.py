@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, State, States, make_game
-from reference.armadora import PILES, SITES, SQUARES, WARRIORS, Armadora, kind_of
-from reference.observed import observed_blocks
+from reference.armadora.game import PILES, SITES, SQUARES, WARRIORS, Armadora, kind_of
+from reference.armadora.observed import observed_blocks
 
 VARIANTS = [
     {"players": players, "advanced": advanced, "peek": peek}

@@ -21,10 +21,10 @@ from armarl.armada import state as layout
 from armarl.armada.actions import CARD_NAMES
 from armarl.game import Game, State, States, make_game
 from armarl.players import GreedyPlayer
-from reference.armada import Armada
-from reference.armada_board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
-from reference.armada_observed import observed_blocks
-from reference.armada_play import Wanderer, random_position
+from reference.armada.board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
+from reference.armada.game import Armada
+from reference.armada.observed import observed_blocks
+from reference.armada.play import Wanderer, random_position
 
 UNDESCRIBED = {"origin", "target", "used", "count", "due"}  # blocks that `describe` cannot tell
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.armada import Armada
-from reference.armada_board import CARDS, COLOURS
+from reference.armada.board import CARDS, COLOURS
+from reference.armada.game import Armada
 
 STAGES = [
     "place ship",

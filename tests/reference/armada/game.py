@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import cycle
 from typing import Any
 
-from reference.armada_board import (
+from reference.armada.board import (
     CARDS,
     COLOURS,
     OPPOSITE,
@@ -22,7 +22,7 @@ from reference.armada_board import (
     Chain,
     GameOver,
 )
-from reference.armada_orders import Orders
+from reference.armada.orders import Orders
 
 
 class Armada(Orders):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.armadora import LINES, MINES, SITES, SQUARES, WARRIORS, allows, territories
+from reference.armadora.game import LINES, MINES, SITES, SQUARES, WARRIORS, allows, territories
 
 STAGES = ["turn", "second palisade", "after power", "over"]
 CHARACTERS = ["orc", "goblin", "elf", "mage"]

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 from armarl.game import make_game
-from reference.armada_board import CARDS
-from reference.armada_checks import Match
-from reference.armada_table import Table
+from reference.armada.board import CARDS
+from reference.armada.checks import Match
+from reference.armada.table import Table
 
 
 def battle(*hands: tuple[str, ...], attackers: int = 5, defenders: int = 5) -> tuple[Table, str]:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from armarl.game import make_game
-from reference.armada_board import COLOURS
-from reference.armada_checks import Match
-from reference.armada_table import Table
+from reference.armada.board import COLOURS
+from reference.armada.checks import Match
+from reference.armada.table import Table
 
 
 def test_ada_6_what_the_supply_lacks_is_not_placed() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reference.armada_board import COLOURS
-from reference.armada_table import Table
+from reference.armada.board import COLOURS
+from reference.armada.table import Table
 
 
 def test_ada_15_ten_coups_and_the_turn_ends_by_itself() -> None:

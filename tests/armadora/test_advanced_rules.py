@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from armarl.game import make_game
-from reference.armadora import SITES, SQUARES, WARRIORS
-from reference.table import CORNERS, Table
+from reference.armadora.game import SITES, SQUARES, WARRIORS
+from reference.armadora.table import CORNERS, Table
 
 PLAYERS = pytest.mark.parametrize("players", [2, 3, 4])
 PEEK = pytest.mark.parametrize("peek", [True, False])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armarl.game import Game, States, make_game
-from reference.armadora import kind_of, lines_around
+from reference.armadora.game import kind_of, lines_around
 
 CORNERS = {  # the 2 by 2 squares of each corner hold one mine
     "top left": ["a1", "b1", "a2", "b2"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reference.armada_board import COLOURS
-from reference.armada_table import Table
+from reference.armada.board import COLOURS
+from reference.armada.table import Table
 
 
 def round_of_ends(table: Table) -> None:

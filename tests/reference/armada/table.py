@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from armarl.game import make_game
-from reference.armada import Armada
-from reference.armada_board import BANDS, CARDS, GOLD, SHIPS, TRIBES
-from reference.armada_checks import Match
+from reference.armada.board import BANDS, CARDS, GOLD, SHIPS, TRIBES
+from reference.armada.checks import Match
+from reference.armada.game import Armada
 
 Dice = list[tuple[str, int]]
 

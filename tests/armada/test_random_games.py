@@ -15,8 +15,8 @@ import pytest
 
 from armarl.armada.chart import load_chart
 from armarl.game import make_game
-from reference.armada_board import CARDS, COLOURS
-from reference.armada_checks import VARIANTS, check_games, variant_name
+from reference.armada.board import CARDS, COLOURS
+from reference.armada.checks import VARIANTS, check_games, variant_name
 
 EVERY_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=variant_name)
 

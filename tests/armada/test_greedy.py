@@ -8,7 +8,7 @@ import pytest
 from armarl.game import Game, States, make_game
 from armarl.matches import play_match
 from armarl.players import GreedyPlayer, RandomPlayer
-from reference.armada_checks import VARIANTS, variant_name
+from reference.armada.checks import VARIANTS, variant_name
 
 GAMES = 24
 EVERY_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=variant_name)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reference.armada_board import COLOURS
-from reference.armada_table import Table
+from reference.armada.board import COLOURS
+from reference.armada.table import Table
 
 POSTS = ("Centre", "North", "East")
 

@@ -1,0 +1,1 @@
+"""The slow plain reference of Armadora."""
