@@ -1,0 +1,346 @@
+"""Where compiled kernels are kept, so that they are compiled once and not in every process.
+
+Machine code is run, and its envelope unpickled, as it is found: whoever can write into the folder
+can run code as this user. So a folder is used only if nobody else can write into it or into any
+folder above it. Entries carry a checksum, and what is empty, cut or damaged is compiled anew;
+without a folder, or with a full disk, kernels are compiled in every process, and that is said.
+
+Numba's own cache looks at the file of the function itself alone and does not notice when a *callee*
+in another file changes. Here an entry is named after all that it was made of (`fingerprint`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from enum import EnumType
+from functools import cache
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba import types
+from numba.core.caching import _Cache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.extending import is_jitted
+
+_CHECKSUM_BYTES = 32
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # may write
+
+
+def say(line: str) -> None:
+    """Tell the user on stderr, where there is one."""
+    if sys.stderr is not None:
+        print(f"armarl: {line}", file=sys.stderr, flush=True)
+
+
+@cache
+def _say_once(line: str) -> None:
+    say(line)
+
+
+# --- the folder ----------------------------------------------------------------------------------
+
+
+def _from_environment(name: str) -> Path | None:
+    """An absolute path that a variable gives; an empty one counts as none, as XDG has it."""
+    chosen = os.environ.get(name)
+    if not chosen:
+        return None
+    if not Path(chosen).is_absolute():
+        _say_once(f"{name} must be an absolute path, not {chosen!r}; it is not used")
+        return None
+    return Path(chosen)
+
+
+def _home() -> Path | None:
+    with suppress(RuntimeError):  # no HOME, and no such user on this machine
+        if (home := Path.home()).is_absolute():
+            return home
+    return None
+
+
+def _folders() -> Iterator[Path]:
+    """Where kernels may be kept, the best first."""
+    if chosen := _from_environment("ARMARL_CACHE_DIR"):
+        yield chosen
+    home = _home()
+    if sys.platform == "win32":
+        if local := _from_environment("LOCALAPPDATA") or (home and home / "AppData" / "Local"):
+            yield local / "armarl"
+    elif sys.platform == "darwin":
+        if home:
+            yield home / "Library" / "Caches" / "armarl"
+    elif caches := _from_environment("XDG_CACHE_HOME") or (home and home / ".cache"):
+        yield caches / "armarl"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    with suppress(OSError):  # there is no folder for temporary files either
+        yield Path(tempfile.gettempdir()).absolute() / f"armarl-{user}"
+
+
+def _path_to(folder: Path) -> list[Path]:
+    """The folders from the root down to this one."""
+    return [*reversed(folder.parents), folder]
+
+
+def fault_of(folder: Path) -> str | None:
+    """Why others could change what lies in a folder, or None if only this user and root can.
+
+    Links on the way must be trusted as well as what they lead to. Of a folder that does not exist
+    yet those above it are looked at. A folder that all may write into, but rename only what is
+    theirs (the sticky bit), may stand above it, as /tmp does. On Windows there is nothing to be
+    read from modes: there a user's profile is closed to others.
+    """
+    if not hasattr(os, "getuid"):
+        return None
+    trusted = {0, os.getuid()}
+    real = folder.resolve()
+    for step in (*_path_to(folder), *_path_to(real)):
+        try:
+            found = step.lstat()
+        except FileNotFoundError:
+            continue
+        if found.st_uid not in trusted:
+            return f"{step} belongs to another user"
+        if stat.S_ISLNK(found.st_mode):
+            continue
+        if not stat.S_ISDIR(found.st_mode):
+            return f"{step} is not a folder"
+        shared = found.st_mode & _OTHERS
+        if shared and (step == real or not found.st_mode & stat.S_ISVTX):
+            return f"others can write into {step} (chmod go-w would close it)"
+    return None
+
+
+def _make(folder: Path) -> None:
+    """Make a folder and those above it for this user alone, whatever the umask is."""
+    for step in _path_to(folder):
+        if not step.exists():
+            step.mkdir(mode=0o700, exist_ok=True)
+
+
+def choose_folder() -> Path | None:
+    """The first folder that is ours alone and can be written; None, and a line said, without one.
+
+    A folder that was chosen by `ARMARL_CACHE_DIR` and cannot be taken is named as well.
+    """
+    faults = []
+    for base in _folders():
+        folder = base / "kernels"
+        try:
+            fault = fault_of(folder)
+            if fault is None:
+                folder = folder.resolve()  # no link is followed from here on
+                _make(folder)
+                fault = fault_of(folder)  # someone may have been quicker
+            if fault is None:
+                tempfile.TemporaryFile(dir=folder).close()
+                break
+        except (OSError, ValueError, RuntimeError) as error:  # a null character, links in a circle
+            fault = f"{folder}: {error}"
+        faults.append(fault)
+    else:
+        folder = None
+    if folder is None:
+        say(f"compiled rules cannot be kept and are compiled anew each time: {'; '.join(faults)}")
+    elif faults and os.environ.get("ARMARL_CACHE_DIR"):
+        say(f"compiled rules are kept in {folder.parent}: {'; '.join(faults)}")
+    return folder
+
+
+# --- what a kernel is made of --------------------------------------------------------------------
+
+_COMPILERS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
+_SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
+_KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numpy")
+_PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
+
+
+def fingerprint(dispatcher: Any) -> str:
+    """A hash of all that the compiler sees of a kernel, of the kernels that it calls, and so on.
+
+    That is their bytecode, their constants and the values of the global names that they use; and
+    the versions of what compiles them. Sources of a game from outside need not be told, nor data
+    that a table was read from. An edited comment changes nothing.
+
+    Raises:
+        TypeError: a kernel uses a value of a kind whose content is not known here.
+    """
+    settings = [getattr(numba.config, name, None) for name in _SETTINGS]
+    digest = hashlib.sha256(f"{_COMPILERS}{settings}".encode())
+    _feed(dispatcher, set(), digest, {})
+    return digest.hexdigest()[:32]
+
+
+def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> None:
+    """Add a value to the hash; of a module, what the `names` beside it stand for."""
+    digest.update(f"{type(value).__name__}:".encode())
+    if id(value) in seen:
+        digest.update(str(seen[id(value)]).encode())
+    elif isinstance(value, _PLAIN):
+        digest.update(f"{value!r};".encode())
+    elif isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype!r}{value.shape};".encode() + value.tobytes())
+    elif isinstance(value, (tuple, list)):
+        digest.update(f"{getattr(value, '_fields', '')}{len(value)};".encode())
+        for item in value:
+            _feed(item, names, digest, seen)
+    elif isinstance(value, ModuleType):
+        _feed_module(value, names, digest, seen)
+    elif is_jitted(value):
+        seen[id(value)] = len(seen)
+        digest.update(f"{value.targetoptions};".encode())
+        _feed(value.py_func, names, digest, seen)
+    elif isinstance(function := inspect.unwrap(value), FunctionType):  # an intrinsic wraps its own
+        seen[id(value)] = len(seen)
+        _feed_function(function, digest, seen)
+    elif isinstance(value, types.Type):
+        digest.update(f"{value!r};".encode())
+    elif isinstance(value, EnumType):
+        digest.update(f"{ {name: one.value for name, one in value.__members__.items()} };".encode())
+    elif isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
+        fields = getattr(value, "_fields", "")  # of a NamedTuple
+        digest.update(f"{value.__module__}.{value.__qualname__}{fields};".encode())
+    else:
+        raise TypeError(f"kernels use {value!r}, whose content cannot be hashed")
+
+
+def _feed_module(module: ModuleType, names: set[str], digest: Any, seen: dict[int, int]) -> None:
+    digest.update(f"{module.__name__};".encode())
+    if module.__name__.split(".")[0] not in _KNOWN_BY_VERSION:
+        for name in sorted(names & vars(module).keys()):
+            digest.update(f"{name}=".encode())
+            _feed(vars(module)[name], names, digest, seen)
+
+
+def _feed_function(function: FunctionType, digest: Any, seen: dict[int, int]) -> None:
+    if function.__module__ and function.__module__.split(".")[0] in _KNOWN_BY_VERSION:
+        digest.update(f"{function.__module__}.{function.__qualname__};".encode())
+        return
+    names = _feed_code(function.__code__, function.__doc__, digest)
+    for name in sorted(names & function.__globals__.keys()):
+        digest.update(f"{name}=".encode())
+        _feed(function.__globals__[name], names, digest, seen)
+    for cell in function.__closure__ or ():
+        _feed(cell.cell_contents, names, digest, seen)
+    _feed(function.__defaults__, names, digest, seen)
+
+
+def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
+    """Add bytecode and constants to the hash, its text of documentation apart; its names."""
+    names = set(code.co_names)
+    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)  # profilers change others
+    known = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    digest.update(f"{known}{code.co_argcount},{flags};".encode() + code.co_code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _feed_code(constant, None, digest)
+        elif doc is None or constant != doc:
+            digest.update(f"{constant!r};".encode())
+    return names
+
+
+# --- the entries ---------------------------------------------------------------------------------
+
+
+class KernelCache(_Cache):  # type: ignore[misc]
+    """The entries of one kernel, a file for each signature: a checksum and Numba's envelope."""
+
+    def __init__(self, dispatcher: Any, folder: Path) -> None:
+        self._dispatcher, self._folder = dispatcher, folder
+        self._enabled = True
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._folder)
+
+    def enable(self) -> None:
+        self._enabled = True
+
+    def disable(self) -> None:
+        self._enabled = False
+
+    def flush(self) -> None:
+        for path in self._folder.glob(f"{self._prefix}-*"):
+            path.unlink(missing_ok=True)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled kernel, or None if there is none to be had."""
+        target_context.refresh()
+        path = self._path(sig, target_context.codegen())
+        if not self._enabled or path is None:
+            return None
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None  # as a rule: not there yet
+        checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+        try:
+            if hashlib.sha256(payload).digest() != checksum:
+                raise ValueError("its checksum is wrong")
+            return CompileResult._rebuild(target_context, *pickle.loads(payload))
+        except Exception as error:  # Numba's: whatever was in there, it can be made again
+            _say_once(f"a damaged entry in {self._folder} is compiled anew ({error})")
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel, whole or not at all."""
+        path = self._path(sig, data.codegen)
+        if not self._enabled or path is None or data.lifted or data.library.has_dynamic_globals:
+            return
+        payload = dumps(data._reduce())
+        try:
+            _write(path, hashlib.sha256(payload).digest() + payload)
+        except OSError as error:
+            _say_once(f"compiled rules cannot be kept: {error}")
+
+    @property
+    def _prefix(self) -> str:
+        function = self._dispatcher.py_func
+        name = f"{function.__module__}.{function.__qualname__}"
+        return "".join(c if c.isalnum() or c in "._" else "_" for c in name)[:150]
+
+    def _path(self, sig: Any, codegen: Any) -> Path | None:
+        """The file of a signature; None if the kernel's content is not known."""
+        try:
+            content = fingerprint(self._dispatcher)
+        except (TypeError, ValueError) as error:  # ValueError: a closure that is not complete
+            _say_once(f"{self._prefix} is compiled anew in each process: {error}")
+            return None
+        key = (sig, codegen.magic_tuple(), content)
+        digest = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
+        return self._folder / f"{self._prefix}-{digest}"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, whoever else does so at once."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+FOLDER = choose_folder()
+
+
+def keep(dispatcher: Any) -> Any:
+    """Have what a dispatcher compiles kept in the folder, where there is one."""
+    if FOLDER is not None:
+        dispatcher._cache = KernelCache(dispatcher, FOLDER)
+    return dispatcher
