@@ -22,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from reference.armada import checks as armada_checks
+from reference.armadora import checks as armadora_checks
 
 CHECKS = {"armadora": armadora_checks, "armada": armada_checks}
 VARIANTS = {

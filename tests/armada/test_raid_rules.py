@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
+
+from armarl.armada.actions import CARD_NAMES
 from reference.armada.board import COLOURS
 from reference.armada.table import Table
 
@@ -192,3 +197,49 @@ def test_ada_37_hands_looks_and_the_deck_are_secret() -> None:
         assert seen["deck"] is None
         assert seen["deck_size"] == 3
         assert seen["played"] == table.view["played"]
+
+
+def test_ada_37_a_strategist_remembers_what_it_left_in_the_deck() -> None:
+    table = Table(players=3, neutral="orange", cards=True)
+    table.hand(0, "strategist", "strategist")
+    table.hand(1, "strategist")
+    table.put(table.home("raspberry"), "raspberry", 5, gold=2)
+    table.deck = ["attack", "raid", "mutiny", "defence", "raid"]
+    table.play("play strategist", "peek", "peek", "take")
+    assert table.view["known"][0]["in_deck"] == ["attack", "raid"]
+    seen = [table.match.game.describe(table.match.states[0], seat)["known"][0] for seat in (0, 1)]
+    assert [known["in_deck"] for known in seen] == [["attack", "raid"], None]
+    table.play("end", "buy")
+    assert table.view["known"][0]["in_deck"] == ["attack", "raid"]
+    assert table.view["known"][0]["drawn"] == [0, 1, 0]  # one of them, perhaps
+
+
+def test_ada_37_determinise_deals_evenly_what_agrees_with_the_memory() -> None:
+    """The first of two cards was in the hand before, so it is none of those left in the deck."""
+    table = Table(players=3, neutral="orange", cards=True)
+    table.hand(0, "strategist")
+    table.hand(1, "discovery")
+    table.put(table.home("raspberry"), "raspberry", 5, gold=2)
+    table.deck = ["attack", "natives", "mutiny", "defence", "recruit"]
+    table.play("play strategist", "peek", "peek", "take")
+    table.play("end", "buy")
+    left, unseen = {"attack", "natives"}, {"attack", "natives", "defence", "recruit", "discovery"}
+    hands = Counter(frozenset((old, drawn)) for old in unseen - left for drawn in unseen - {old})
+    game, n = table.match.game, 6000
+    dealt = game.determinised(np.repeat(table.match.states, n), np.zeros(n, int), np.arange(n))
+    found = Counter(frozenset(np.array(CARD_NAMES)[hand > 0]) for hand in dealt["hand"][:, 1])
+    assert found.keys() == hands.keys()
+    for hand, ways in hands.items():
+        assert abs(found[hand] / n - ways / hands.total()) < 0.02
+
+
+def test_ada_37_who_is_asked_holds_the_card_and_who_is_not_lacks_it() -> None:
+    table = Table(players=4, cards=True)
+    table.hand(0, "gold-mine", "gold-mine")
+    table.hand(2, "raid", "raid")
+    table.play(f"play gold-mine {table.home('green')}")
+    assert [known["holds"]["raid"] for known in table.view["known"]] == [None, False, True, None]
+    table.play("decline")
+    assert [known["holds"]["raid"] for known in table.view["known"]] == [None, False, True, False]
+    table.play(f"play gold-mine {table.home('green')}", "play raid")
+    assert table.view["known"][2]["holds"]["raid"] is None

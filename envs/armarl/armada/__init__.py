@@ -23,11 +23,12 @@ from armarl.armada.describe import describe
 from armarl.armada.drawing import draw
 from armarl.armada.explain import explain
 from armarl.armada.greedy import greedy
+from armarl.armada.knowledge import conceal, determinise
 from armarl.armada.observation import observation_table, observe
 from armarl.armada.state import ALL_CARDS, COUPS, MAX_BORDERS, MAX_PLACES, MORE_COUPS, RAID_COUPS
 from armarl.game import Game
 
-VERSION = 0
+VERSION = 1
 VERBS = {
     "start": rules.start,
     "legal": rules.legal,
@@ -36,8 +37,8 @@ VERBS = {
     "to_move": rules.to_move,
     "observe": observe,
     "returns": rules.returns,
-    "conceal": rules.conceal,
-    "determinise": rules.determinise,
+    "conceal": conceal,
+    "determinise": determinise,
     "greedy": greedy,
 }
 

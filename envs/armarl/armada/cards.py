@@ -7,6 +7,7 @@ import numpy as np
 from armarl.armada.actions import CENTRAL, TERRITORIES
 from armarl.armada.answers import may_pay_from
 from armarl.armada.deck import TOP, discard, draw_card, shuffle
+from armarl.armada.knowledge import remember_looked
 from armarl.armada.offers import (
     PLAIN_KINDS,
     may_recruit_in,
@@ -139,6 +140,7 @@ def peek(s):
 @kernel
 def take(s):
     """ADA-32: the last card looked at into the hand; then the whole deck is shuffled."""
+    remember_looked(s, acting_seat(s))
     draw_card(s, acting_seat(s), np.int64(s.looked))
     shuffle(s, s.deck_size)
     finish_chain(s)

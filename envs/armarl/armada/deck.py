@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from armarl.armada.knowledge import note_draw, note_play
 from armarl.armada.state import CARDS, COPIES
 from armarl.compiled import kernel
 from armarl.randomness import random_below
@@ -57,6 +58,7 @@ def draw_card(s, seat, depth):
     s.deck_size -= 1
     s.hand[seat, card] += 1
     s.hand_size[seat] += 1
+    note_draw(s, seat, card)
 
 
 @kernel
@@ -65,3 +67,4 @@ def discard(s, seat, card):
     s.hand[seat, card] -= 1
     s.hand_size[seat] -= 1
     s.played[card] += 1
+    note_play(s, seat, card)

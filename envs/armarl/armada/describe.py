@@ -8,8 +8,10 @@ import numpy as np
 
 from armarl.armada.actions import CARD_NAMES, CENTRAL, TERRITORIES
 from armarl.armada.chart import COLOURS
+from armarl.armada.knowledge import HELD, LACKED
 from armarl.armada.state import (
     ANSWER_ATTACK,
+    ANSWER_CARDS,
     ANSWER_DEFENCE,
     DIE_NAMES,
     NOBODY,
@@ -77,6 +79,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
         "deck": _deck(s) if seat is None else None,
         "deck_size": int(s["deck_size"]),
         "played": _cards(s["played"]),
+        "known": [_known(s, p, seat) for p in range(game.players)] if s["cards"] else [],
         "to_move": None if over else int(s["to_move"]),
         "legal": _legal(game, states, seat),
         "chance": [[DIE_NAMES[s["die"][i]], int(s["face"][i])] for i in range(int(s["thrown"]))],
@@ -144,6 +147,17 @@ def _cards(counts: Any) -> list[str]:
 
 def _hand(s: State, player: int) -> list[str]:
     return _cards(s["hand"][player])
+
+
+def _known(s: State, player: int, seat: int | None) -> dict[str, Any]:
+    """What a player remembers of the deck, and what all know of his hand (see `knowledge`)."""
+    says = {HELD: True, LACKED: False, 0: None}
+    answers = zip(ANSWER_CARDS, s["answers"][player], strict=True)
+    return {
+        "in_deck": _cards(s["remembered"][player]) if seat in (None, player) else None,
+        "drawn": [int(number) for number in s["drawn"][player][: s["players"]]],
+        "holds": {CARD_NAMES[card]: says[int(known)] for card, known in answers},
+    }
 
 
 def _deck(s: State) -> list[str | None]:

@@ -118,5 +118,7 @@ def _captions(view: dict[str, Any], seat: int | None) -> list[str]:
     for player, size in enumerate(view["hand_sizes"] if view["options"]["cards"] else []):
         hand = view["hands"][player]
         cards = f"{size} cards" if hand is None else ", ".join(hand) or "no cards"
+        if left := view["known"][player]["in_deck"]:
+            cards += f"; left in the deck: {', '.join(left)}"
         lines.append(f"player {player}{' (you)' if seat == player else ''}: {cards}")
     return [*lines, turn_line(view)]

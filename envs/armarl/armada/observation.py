@@ -11,12 +11,13 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
-from armarl.armada.rules import known_top
+from armarl.armada.knowledge import HELD, LACKED, known_top
 from armarl.armada.state import (
     ALL_CARDS,
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
     ANSWER_RAID,
+    ANSWERS,
     CARDS,
     CENTRALS,
     COPIES,
@@ -115,6 +116,11 @@ def observation_table(players: int, places: int, max_turns: int, cards: bool) ->
             Block("offered", (CARDS,), 1, 1.0, "own", "one-hot: the card that `take` would take"),
             Block("hand_sizes", (n,), ALL_CARDS, _HAND, "public", "cards held, oneself first"),
             Block("deck_size", (1,), ALL_CARDS, float(ALL_CARDS), "public", "cards in the deck"),
+            Block("peeked", (1,), ALL_CARDS, _HAND, "public", "cards the strategist has looked at"),
+            Block("remembered", (CARDS,), 8, copies, "own", "cards known to be left in the deck"),
+            Block("drawn", (n,), ALL_CARDS, _HAND, "own", "of which this seat may have drawn some"),
+            Block("held", (n, ANSWERS), 1, 1.0, "public", "holds attack, defence, raid for sure"),
+            Block("lacked", (n, ANSWERS), 1, 1.0, "public", "has none of them for sure"),
         ]
     return ObservationTable(blocks)
 
@@ -264,7 +270,7 @@ def _chain(s, out, at):
 
 @kernel
 def _cards(s, seat, out, at):
-    """hand, played, looked, offered, hand_sizes, deck_size."""
+    """hand, played, looked, offered, hand_sizes, deck_size, peeked, and `_memory`."""
     for card in range(CARDS):
         copies = np.float32(COPIES[card])
         out[at + card] = s.hand[seat, card] / copies
@@ -280,3 +286,20 @@ def _cards(s, seat, out, at):
     for k in range(s.players):
         out[at + k] = s.hand_size[(seat + k) % s.players] / np.float32(_HAND)
     out[at + s.players] = s.deck_size / np.float32(ALL_CARDS)
+    out[at + s.players + 1] = s.looked / np.float32(_HAND)
+    _memory(s, seat, out, at + s.players + 2)
+
+
+@kernel
+def _memory(s, seat, out, at):
+    """remembered, drawn, held, lacked."""
+    for card in range(CARDS):
+        out[at + card] = s.remembered[seat, card] / np.float32(COPIES[card])
+    at += CARDS
+    for k in range(s.players):
+        player = (seat + k) % s.players
+        out[at + k] = s.drawn[seat, player] / np.float32(_HAND)
+        for answer in range(ANSWERS):
+            i = at + s.players + k * ANSWERS + answer
+            out[i] = s.answers[player, answer] == HELD
+            out[i + s.players * ANSWERS] = s.answers[player, answer] == LACKED

@@ -49,6 +49,7 @@ from armarl.armada.state import (
     acting_seat,
     cities_owned,
     city_place,
+    holds,
     is_enemy,
     is_hostile,
     is_unexplored,
@@ -243,12 +244,6 @@ def may_buy(s, colour):
     return (
         s.coups[s.raid] >= CARD_PRICE and s.deck_size > 0 and payable_gold(s, colour) >= CARD_PRICE
     )
-
-
-@kernel
-def holds(s, seat, card):
-    """Whether a player, if it is one, holds a card of this kind."""
-    return s.cards == 1 and seat >= 0 and s.hand[seat, card] > 0
 
 
 @kernel

@@ -6,14 +6,15 @@ import numpy as np
 
 from armarl.armada.actions import ALL_CITIES, TERRITORIES
 from armarl.armada.answers import most_bands, most_gold
-from armarl.armada.offers import holds, levies
+from armarl.armada.knowledge import is_asked
+from armarl.armada.offers import levies
 from armarl.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
-    ATTACK_CARD,
+    ATTACK_ANSWER,
     CENTRE,
     COMBAT_DIE,
-    DEFENCE_CARD,
+    DEFENCE_ANSWER,
     GOLD_DIE,
     NOBODY,
     NUMBER_BANDS,
@@ -179,7 +180,7 @@ def attack(s, border):
     """ADA-22: roll the combat die; cards may answer before it counts."""
     s.origin, s.target = s.border_from[border], s.border_to[border]
     s.roll = throw(s, COMBAT_DIE)
-    if s.roll != MOST_HITS and holds(s, acting_seat(s), ATTACK_CARD):
+    if s.roll != MOST_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):
         s.stage = ANSWER_ATTACK  # ADA-32
     else:
         ask_defence(s)
@@ -189,7 +190,7 @@ def attack(s, border):
 def ask_defence(s):
     """ADA-32: asked of the attacked player, never for tribes or nobody's."""
     defender = _attacked_seat(s)
-    if s.roll != MOST_LOSSES and holds(s, defender, DEFENCE_CARD):
+    if s.roll != MOST_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
         s.stage = ANSWER_DEFENCE
         s.to_move = defender
     else:

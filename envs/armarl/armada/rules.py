@@ -77,18 +77,14 @@ from armarl.armada.orders import (
 from armarl.armada.setup import place_ship, spread_bands, start
 from armarl.armada.state import (
     ANSWER_ATTACK,
-    ANSWER_DEFENCE,
     ANSWER_RAID,
     ATTACK_CARD,
-    CARDS,
-    COPIES,
     DEFENCE_CARD,
     DISCOVERY_CARD,
     GOLD_MINE_CARD,
     MUTINY_CARD,
     ORDER,
     OVER,
-    PEEKING,
     PLACE_ENROLLED,
     RAID_CARD,
     SHIPYARD_CARD,
@@ -98,14 +94,11 @@ from armarl.armada.state import (
 )
 from armarl.armada.turns import begin_raid, end_turn_or_raid, go_on, open_asking
 from armarl.compiled import kernel
-from armarl.randomness import random_below, seed
 
 __all__ = [
     "REWARD_NAMES",
     "STATE",
     "apply",
-    "conceal",
-    "determinise",
     "legal",
     "returns",
     "start",
@@ -297,102 +290,3 @@ def returns(s, kind, out):
             out[player] = 0.0
         else:
             out[player] = 1.0 if player == s.winner else -1.0 / (s.players - 1)
-
-
-# --- who knows what ------------------------------------------------------------------------------
-
-
-@kernel
-def known_top(s, seat):
-    """ADA-37: cards on top of the deck that a seat knows: those its strategist has looked at."""
-    return np.int64(s.looked) if s.stage == PEEKING and s.to_move == seat else 0
-
-
-@kernel
-def conceal(s, seat):
-    """Take out of `s` all that a seat may not know (ADA-37): other hands, the deck, the future."""
-    s.deck[: s.deck_size - known_top(s, seat)] = 0
-    for player in range(s.players):
-        if player != seat:
-            s.hand[player, :] = 0
-    s.rng = 0
-
-
-@kernel
-def determinise(s, seat, number):
-    """Replace all that a seat may not know by a random deal that agrees with what it may know.
-
-    Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
-    """
-    seed(s, number)
-    if s.cards:
-        conceal(s, seat)
-        seed(s, number)
-        _deal_unseen(s, seat)
-
-
-@kernel
-def _deal_unseen(s, seat):
-    """The cards that a seat has not seen, at random to the other hands and the deck."""
-    unseen = _gather_unseen(s, seat)
-    asked, asked_for = np.int64(s.to_move), _asked_card(s)
-    if asked_for >= 0 and asked != seat:  # he is asked because he holds the card: his first
-        _move_to_hand(s, asked, asked_for)
-        unseen -= 1
-    for player in range(s.players):
-        if player != seat:
-            missing = np.int64(s.hand_size[player])
-            if asked_for >= 0 and asked == player:
-                missing -= 1
-            for _ in range(missing):
-                _move_to_hand(s, player, _pick(s, unseen))
-                unseen -= 1
-    for i in range(s.deck_size - known_top(s, seat)):
-        card = _pick(s, unseen)
-        s.pool[card] -= 1
-        s.deck[i] = card + 1
-        unseen -= 1
-
-
-@kernel
-def _gather_unseen(s, seat):
-    """Count into `pool` the cards that a seat has not seen; returns their number."""
-    for card in range(CARDS):
-        s.pool[card] = COPIES[card] - s.played[card] - s.hand[seat, card]
-    known = known_top(s, seat)
-    for i in range(s.deck_size - known, s.deck_size):
-        s.pool[s.deck[i] - 1] -= 1
-    unseen = 0
-    for card in range(CARDS):
-        unseen += s.pool[card]
-    return unseen
-
-
-@kernel
-def _asked_card(s):
-    """The card that the player to move is asked for, or -1."""
-    if s.stage == ANSWER_ATTACK:
-        return ATTACK_CARD
-    if s.stage == ANSWER_DEFENCE:
-        return DEFENCE_CARD
-    if s.stage == ANSWER_RAID:
-        return RAID_CARD
-    return -1
-
-
-@kernel
-def _pick(s, unseen):
-    """A random kind, each unseen card being as likely."""
-    draw = random_below(s, unseen)
-    card = 0
-    while draw >= s.pool[card]:
-        draw -= s.pool[card]
-        card += 1
-    return card
-
-
-@kernel
-def _move_to_hand(s, player, card):
-    """An unseen card into a hand."""
-    s.pool[card] -= 1
-    s.hand[player, card] += 1

@@ -7,6 +7,7 @@ import numpy as np
 from armarl.armada.actions import CENTRAL, MOST_PIECES
 from armarl.armada.chart import CITIES
 from armarl.armada.deck import deal_hands, gather_deck
+from armarl.armada.knowledge import forget_all
 from armarl.armada.state import (
     FOUR,
     LAIR,
@@ -41,6 +42,7 @@ def start(s):
     gather_deck(s)
     if s.cards:
         deal_hands(s)
+    forget_all(s)
     s.colour[0] = next_colour(s, np.int64(FOUR - 1))
     _begin_preliminary(s)
 

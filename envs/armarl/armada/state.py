@@ -77,6 +77,9 @@ CARDS = len(CARD_NAMES)
     MUTINY_CARD,
     MORE_COUPS_CARD,
 ) = np.arange(CARDS)
+ANSWER_CARDS = np.array([ATTACK_CARD, DEFENCE_CARD, RAID_CARD])  # asked for, as in `actions`
+ANSWERS = len(ANSWER_CARDS)
+ATTACK_ANSWER, DEFENCE_ANSWER, RAID_ANSWER = np.arange(ANSWERS)
 COPIES = np.array([5, 5, 3, 4, 2, 1, 1, 1, 1, 8, 8, 2, 5], np.int8)
 ALL_CARDS = int(COPIES.sum())
 
@@ -172,6 +175,10 @@ STATE = np.dtype(
         ("pool", np.int8, CARDS),  # scratch
         ("deck", np.int8, ALL_CARDS),
         ("deck_size", np.int8),
+        # What follows from what was seen and asked (see `knowledge`).
+        ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # left in the deck by a seat's strategist
+        ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # since, by each of the others
+        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # who is known to hold them, or to lack them
         # The variant, and the end.
         ("seat_of", np.int8, FOUR),  # the player of each colour, or -1
         ("neutral", np.int8),  # ADA-12: nobody's colour, or -1
@@ -289,6 +296,12 @@ def enemy_cities_owned(s, owned, colour):
         if is_enemy(s, colour, lair):
             n += cities_owned(s, owned, lair)
     return n
+
+
+@kernel
+def holds(s, seat, card):
+    """Whether a player, if it is one, holds a card of this kind."""
+    return s.cards == 1 and seat >= 0 and s.hand[seat, card] > 0
 
 
 @inlined

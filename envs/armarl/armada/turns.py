@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.armada.offers import any_order, holds
+from armarl.armada.knowledge import is_asked
+from armarl.armada.offers import any_order
 from armarl.armada.state import (
     ANSWER_RAID,
     COUPS,
     FOUR,
     ORDER,
     OVER,
-    RAID_CARD,
+    RAID_ANSWER,
     RAID_COUPS,
     acting_colour,
     acting_seat,
@@ -106,7 +107,7 @@ def _ask_for_raid(s):
     while s.asked < last:
         s.asked += 1
         seat = np.int64(s.seat_of[_raider(s)])
-        if holds(s, seat, RAID_CARD):
+        if is_asked(s, seat, RAID_ANSWER):
             s.stage = ANSWER_RAID
             s.to_move = seat
             return True

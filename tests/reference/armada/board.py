@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
+from reference.armada.memory import Event
+
 COLOURS = ("green", "raspberry", "blue", "orange")  # in play order, ADA-9
 OPPOSITE = {"green": "blue", "blue": "green", "raspberry": "orange", "orange": "raspberry"}
 BANDS, SHIPS, GOLD, TRIBES = 50, 8, 50, 50  # ADA-6
@@ -72,6 +74,7 @@ class Board:
         self.supply = {"gold": GOLD, "tribes": TRIBES}
         self.hands = [sorted(hand) for hand in hands or [[] for _ in range(players)]]
         self.deck, self.played = list(deck), []
+        self.seen = self._dealt()
         self.claims: set[str] = set()
         self.turn = self._new_turn(self.playing[0], 0)
         self.interrupted: dict[str, Any] | None = None
@@ -84,6 +87,10 @@ class Board:
         self._options: set[str] = set()
         self._dice: list[tuple[str, int]] = []
         self._shuffled: list[str] | None = None
+
+    def _dealt(self) -> list[Event]:
+        """The events of `memory`, as they begin."""
+        return [("deal", player, card) for player, hand in enumerate(self.hands) for card in hand]
 
     def _fresh(self, name: str) -> dict[str, Any]:
         """ADA-12, ADA-14: lairs are owned and known, the centre is nobody's and unexplored."""
@@ -263,3 +270,16 @@ class Board:
     def discard(self, player: int, card: str) -> None:
         self.hands[player].remove(card)
         self.played.append(card)
+        self.seen.append(("play", player, card))
+
+    def draw(self, player: int, depth: int = 0) -> None:
+        card = self.deck.pop(depth)
+        self.hands[player].append(card)
+        self.seen.append(("draw", player, card))
+
+    def is_asked(self, player: int, card: str) -> bool:
+        """Whether a player holds the card that he would be asked for."""
+        held = card in self.hands[player]
+        if self.cards:
+            self.seen.append(("asked" if held else "not asked", player, card))
+        return held

@@ -23,6 +23,7 @@ from armarl.game import Game, State, States, make_game
 from armarl.players import GreedyPlayer
 from reference.armada.board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada.game import Armada
+from reference.armada.memory import agrees
 from reference.armada.observed import observed_blocks
 from reference.armada.play import Wanderer, random_position
 
@@ -174,6 +175,7 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
     if game.options["cards"]:
         s["played"] = [position["played"].count(card) for card in CARD_NAMES]
         write_cards(game, states, position["hands"], position["deck"])
+        forget(states)
 
 
 def write_cards(
@@ -187,6 +189,12 @@ def write_cards(
     cards = [1 + CARD_NAMES.index(card) for card in reversed(deck)]
     s["deck"] = cards + [0] * (layout.ALL_CARDS - len(cards))
     s["deck_size"] = len(cards)
+
+
+def forget(states: States) -> None:
+    """Nobody has seen or been asked anything, in `states[0]`."""
+    for name in ("remembered", "drawn", "answers"):
+        states[0][name][:] = 0
 
 
 # --- one game ------------------------------------------------------------------------------------
@@ -314,6 +322,9 @@ def check_secrets(match: Match, rng: random.Random) -> None:
         _assert_same_to(game, states, game.concealed(states, seats), seats)
         again = game.describe(dealt[0])
         check_conserved(again)
+        for view in (match.view, again) if game.options["cards"] else ():
+            hands, deck = view["hands"], view["deck"]
+            assert agrees(match.view["known"], hands, deck, seat), "what a seat knows is not true"
         assert again["pending"] == match.view["pending"] or seat != match.view["to_move"]
         low, high = game.observation.bounds()
         observations, masks = game.views(states, seats)
@@ -341,21 +352,28 @@ def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
     view, game = match.view, match.game
     looked = len((view["pending"] or {}).get("looked", ()))
     known = looked if seat == view["to_move"] else 0
-    others = [player for player in range(game.players) if player != seat]
-    cards = [card for player in others for card in view["hands"][player]] + view["deck"][known:]
-    rng.shuffle(cards)
-    hands, asked = list(view["hands"]), view["to_move"]
-    if view["turn"]["stage"] == "answer" and asked != seat:  # he is known to hold what he may play
-        (card,) = (text.split()[1] for text in view["legal"] if text != "decline")
-        cards.remove(card)
-        cards.insert(sum(len(hands[player]) for player in others if player < asked), card)
-    for player in others:
-        hands[player], cards = cards[: len(hands[player])], cards[len(hands[player]) :]
+    places = [view["deck"][known:]]
+    places += [list(hand) for player, hand in enumerate(view["hands"]) if player != seat]
+    cells = [(place, i) for place in places for i in range(len(place))]
+    top, own = view["deck"][:known], view["hands"][seat]
+    for _ in range(100 if len(cells) > 1 else 0):
+        (here, i), (there, j) = rng.sample(cells, 2)
+        here[i], there[j] = there[j], here[i]
+        if not agrees(view["known"], _hands(places, own, seat), top + places[0], seat):
+            here[i], there[j] = there[j], here[i]
     dealt = match.states.copy()
     if game.options["cards"]:
-        write_cards(game, dealt, hands, view["deck"][:known] + cards)
+        write_cards(game, dealt, _hands(places, own, seat), top + places[0])
+        for player in range(game.players):
+            if player != seat:
+                dealt["remembered"][0, player] = rng.randrange(3)
     dealt["rng"] = rng.getrandbits(64)
     return dealt
+
+
+def _hands(places: list[list[str]], own: list[str], seat: int) -> list[list[str]]:
+    """The hands of all players: the deck stands first in `places`, then those of the others."""
+    return [*places[1 : seat + 1], own, *places[seat + 1 :]]
 
 
 def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
@@ -363,6 +381,10 @@ def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
     seen = dict(view)
     seen["hands"] = [h if player == seat else None for player, h in enumerate(view["hands"])]
     seen["deck"] = None
+    seen["known"] = [
+        known if player == seat else known | {"in_deck": None}
+        for player, known in enumerate(view["known"])
+    ]
     if view["pending"] and "looked" in view["pending"] and seat != view["to_move"]:
         seen["pending"] = view["pending"] | {"looked": None}
     if view["to_move"] not in (None, seat):

@@ -22,6 +22,7 @@ from reference.armada.board import (
     Chain,
     GameOver,
 )
+from reference.armada.memory import known
 from reference.armada.orders import Orders
 
 
@@ -65,6 +66,7 @@ class Armada(Orders):
         self.box, self.reserve = view["box"], dict(view["reserve"])
         self.supply = dict(view["supply"])
         self.hands, self.deck = [list(hand) for hand in view["hands"]], list(view["deck"])
+        self.seen = self._dealt()
         self.played, self.claims = list(view["played"]), set(view["claims"])
         self.turn = {k: v for k, v in view["turn"].items() if k not in ("number", "stage")}
         self.turns_ended = view["turn"]["number"]
@@ -93,6 +95,7 @@ class Armada(Orders):
             "deck": list(self.deck),
             "deck_size": len(self.deck),
             "played": sorted(self.played),
+            "known": known(self.seen, self.hands) if self.cards else [],
             "to_move": None if over else self.to_move,
             "legal": sorted(self.legal()),
             "result": self.result,
@@ -230,7 +233,7 @@ class Armada(Orders):
             if player in asked:
                 continue
             asked.add(player)
-            if "raid" in self.hands[player]:
+            if self.is_asked(player, "raid"):
                 answer = yield from self._ask(player, "answer", {"play raid", "decline"})
                 if answer == "play raid":
                     self.discard(player, "raid")

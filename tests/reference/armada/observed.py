@@ -142,6 +142,7 @@ def _chain_blocks(view: dict[str, Any], places: list[str], stage: str) -> dict[s
 
 def _card_blocks(view: dict[str, Any], seat: int, seats: list[int]) -> dict[str, Any]:
     looked = (view["pending"] or {}).get("looked", []) if seat == view["to_move"] else []
+    holds = [view["known"][player]["holds"].values() for player in seats]
     return {
         "hand": [view["hands"][seat].count(card) for card in CARDS],
         "played": [view["played"].count(card) for card in CARDS],
@@ -149,4 +150,9 @@ def _card_blocks(view: dict[str, Any], seat: int, seats: list[int]) -> dict[str,
         "offered": [card in looked[-1:] for card in CARDS],
         "hand_sizes": [view["hand_sizes"][player] for player in seats],
         "deck_size": [view["deck_size"]],
+        "peeked": [len((view["pending"] or {}).get("looked", []))],
+        "remembered": [view["known"][seat]["in_deck"].count(card) for card in CARDS],
+        "drawn": [view["known"][seat]["drawn"][player] for player in seats],
+        "held": [[held is True for held in row] for row in holds],
+        "lacked": [[held is False for held in row] for row in holds],
     }

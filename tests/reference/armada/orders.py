@@ -231,7 +231,7 @@ class Orders(Offers):
         self.look_for_last_player()
 
     def _answer(self, player: int | None, card: str) -> Generator[None, str, bool]:
-        if player is None or card not in self.hands[player]:
+        if player is None or not self.is_asked(player, card):
             return False
         answer = yield from self._ask(player, "answer", {f"play {card}", "decline"})
         if answer == "decline":
@@ -266,7 +266,7 @@ class Orders(Offers):
         for _ in range(2):
             place = yield from self._ask_place("pay", self._purses())
             self.spend_gold(place)
-        self.hands[self.player].append(self.deck.pop(0))
+        self.draw(self.player)
 
     # --- cards -----------------------------------------------------------------------------------
 
@@ -321,7 +321,8 @@ class Orders(Offers):
             options = {"take", "peek"} if more else {"take"}
             answer = yield from self._ask(self.player, "look", options)
             self.events[answer] += 1
-        self.hands[self.player].append(self.deck.pop(len(looked) - 1))
+        self.seen.append(("look", self.player, looked))
+        self.draw(self.player, len(looked) - 1)
         assert self._shuffled is not None, "the deck is shuffled: tell its new order"
         assert Counter(self._shuffled) == Counter(self.deck)
         self.deck = list(self._shuffled)

@@ -1,0 +1,90 @@
+"""What a seat of Armada may know of hidden cards from all that it has seen, told event by event.
+
+The events are (what, player, card or cards), in order: "deal" (a card of the first hand), "look" (a
+strategist's cards, before one is taken), "draw" (a card into a hand), "play" (out of it), "asked"
+and "not asked" (for a card). From them it is worked out anew each time, which is slow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+ANSWERS = ("attack", "defence", "raid")
+
+Event = tuple[str, int, Any]
+
+
+def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+    """The `known` of a `describe`: for each player what it remembers and what is known of it."""
+    return [
+        {
+            "in_deck": sorted(_in_deck(events, seat, len(hands))[0].elements()),
+            "drawn": _in_deck(events, seat, len(hands))[1],
+            "holds": {card: _holds(events, seat, card) for card in ANSWERS},
+        }
+        for seat in range(len(hands))
+    ]
+
+
+def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[str], list[int]]:
+    """Cards that a seat knows to be in the deck but for `drawn` ones, which others took since."""
+    certain: Counter[str] = Counter()
+    drawn = [0] * players
+    held = [sum(what == "deal" and who == player for what, who, _ in events) for player in range(4)]
+    for what, who, card in events:
+        held[who] += (what == "draw") - (what == "play")
+        if what == "look" and who == seat:
+            surely = {kind: number - sum(drawn) for kind, number in certain.items()}
+            certain = Counter(card) | Counter({k: n for k, n in surely.items() if n > 0})
+            drawn = [0] * players
+        elif what == "draw" and who == seat:
+            certain -= Counter([card])
+        elif what == "draw":
+            drawn[who] += 1
+        elif what == "play" and drawn[who]:
+            certain -= Counter([card])  # it may have been one of them
+            drawn[who] = min(drawn[who], held[who])
+    return certain, drawn
+
+
+def _holds(events: Sequence[Event], player: int, card: str) -> bool | None:
+    """Whether a player is known to hold an answer: by the last that was seen of it."""
+    says: bool | None = None
+    for what, who, about in events:
+        if who == player and what == "draw":
+            says = says or None
+        elif who == player and about == card and what in ("asked", "not asked", "play"):
+            says = {"asked": True, "not asked": False, "play": None}[what]
+    return says
+
+
+def agrees(
+    known: Sequence[dict[str, Any]],
+    hands: Sequence[Sequence[str]],
+    deck: Sequence[str],
+    seat: int,
+) -> bool:
+    """Whether hands and deck are possible, by what a seat knows of them."""
+    others = [player for player in range(len(hands)) if player != seat]
+    for player in others:
+        for card, held in known[player]["holds"].items():
+            if held is not None and held != (card in hands[player]):
+                return False
+    away = Counter(known[seat]["in_deck"]) - Counter(deck)
+    room = [known[seat]["drawn"][player] for player in others]
+    return _fit(list(away.elements()), [Counter(hands[player]) for player in others], room)
+
+
+def _fit(cards: list[str], hands: list[Counter[str]], room: list[int]) -> bool:
+    """Whether each of the cards is in one of the hands, so many of them at most in each."""
+    if not cards:
+        return True
+    first, *rest = cards
+    for i, hand in enumerate(hands):
+        if hand[first] and room[i]:
+            fewer = [h - Counter([first]) if k == i else h for k, h in enumerate(hands)]
+            if _fit(rest, fewer, [n - (k == i) for k, n in enumerate(room)]):
+                return True
+    return False
