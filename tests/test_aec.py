@@ -145,7 +145,7 @@ def test_a_whole_game(variant, face):
         mover = env.agent_selection
         assert env.possible_agents[env.describe()["to_move"]] == mover
         assert env.step(random_action(env, rng)) is None
-    assert several_in_a_row
+    assert several_in_a_row or not variant.long_turns
     result, cut_short = env.describe()["result"], variant.game == "armada"
     assert result.get("truncated", False) == cut_short
     assert all(flag is not cut_short for flag in env.terminations.values())

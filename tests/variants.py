@@ -27,6 +27,11 @@ class Variant:
         """Decisions after which a game is under way: Armada has a preliminary turn first."""
         return {"armadora": 15, "armada": 60}[self.game]
 
+    @property
+    def long_turns(self) -> bool:
+        """Whether a seat may be asked for several actions in a row: two palisades, orders."""
+        return self.options.get("board") != "mini"
+
     def make(self) -> Game:
         return make_game(self.game, **self.options)
 

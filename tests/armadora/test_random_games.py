@@ -148,7 +148,7 @@ def test_a_batch_plays_as_its_games_do_alone(variant):
     for _ in range(60):
         going = np.flatnonzero(game.statuses(batch)[0] == 0)
         masks = game.legal_masks(batch)[going]
-        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+        actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks], np.int64)
         game.apply(batch, going, actions)
         for i, action in zip(going, actions, strict=True):
             game.apply(alone[i], np.array([0]), np.array([action]))

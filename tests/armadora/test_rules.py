@@ -484,8 +484,43 @@ def test_wrong_number_of_players(players):
         make_game("armadora", players=players)
 
 
+def test_arm_35_the_mini_board_is_a_corner_walled_off():
+    table = Table(board="mini")
+    assert sorted(table.gold.values()) == [0] * 6 + [3, 4]
+    assert {mine for mine, gold in table.gold.items() if gold} == {"d1", "b2"}
+    assert table.legal_of("W1") == table.legal_of("W2") == {"a1", "b1", "c1", "a2", "c2", "d2"}
+    assert table.hands == [{"1": 1, "2": 1, "3": 0, "4": 0, "5": 0}] * 2
+    inside = {"a1-b1", "c1-d1", "a2-b2", "b2-c2", "c2-d2", "a1-a2", "b1-b2", "c1-c2", "d1-d2"}
+    assert table.legal_of("P") == inside
+    assert table.palisades_left == 1
+    for text, reason in (
+        ("W1 e1", "e1 lies outside the mini board"),
+        ("P e1-f1", "e1-f1 lies outside the mini board"),
+        ("P d1-e1", "already stands"),
+        ("P b1-c1", "already stands"),
+    ):
+        assert reason in table.game.explain(table.states[0], table.game.actions.id(text))
+
+
+def test_arm_35_the_one_palisade_divides_the_mini_board_and_ends_the_turn():
+    table = Table(board="mini", gold={"d1": 3, "b2": 4}).play("P b2-c2")
+    assert (table.to_move, table.stage, table.palisades_left) == (1, "turn", 0)
+    table.play("W2 a1", "W2 d2", "W1 a2", "W1 c1")
+    table.play("pass", "pass")
+    assert table.result == {"gold": [3, 4], "piles": [[3], [4]], "winners": [1]}
+
+
+def test_arm_35_is_for_two_players_without_advanced_rules():
+    for options in ({"players": 3}, {"advanced": True}):
+        with pytest.raises(ValueError, match="mini board is for 2 players without advanced"):
+            make_game("armadora", board="mini", **options)
+    with pytest.raises(ValueError, match="board must be 'whole' or 'mini', not 'large'"):
+        make_game("armadora", board="large")
+    assert "board" not in make_game("armadora", board="whole").options  # saved policies lack it
+
+
 def test_wrong_options():
     with pytest.raises(ValueError, match="advanced must be True or False"):
         make_game("armadora", advanced="yes")
-    with pytest.raises(TypeError, match="its options are players, advanced, peek"):
+    with pytest.raises(TypeError, match="its options are players, advanced, peek, board"):
         make_game("armadora", player=2)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from armarl.armadora import knowledge, rules, scoring, state
 from armarl.armadora.actions import ADVANCED_ACTIONS, BASE_ACTIONS
+from armarl.armadora.board import BOARD_NAMES, WHOLE
 from armarl.armadora.describe import describe
 from armarl.armadora.drawing import draw
 from armarl.armadora.explain import explain
@@ -30,13 +32,15 @@ VERBS = {
 }
 
 
-def make(players: int = 2, advanced: bool = False, peek: bool = True) -> Game:
+def make(players: int = 2, advanced: bool = False, peek: bool = True, board: str = "whole") -> Game:
     """Armadora for `players` (2 to 4; four play in teams).
 
     Args:
         advanced: characters, powers and reinforcements (ARM-21 to ARM-30).
         peek: a player's own placed Warriors, and those his Mage has read, stay in his
             observation (ARM-33).
+        board: "whole", or "mini" for a game of two without advanced rules, so small that all of it
+            can be enumerated (ARM-35).
 
     Raises:
         ValueError: a value of the wrong kind or out of range.
@@ -46,23 +50,31 @@ def make(players: int = 2, advanced: bool = False, peek: bool = True) -> Game:
     for name, value in (("advanced", advanced), ("peek", peek)):
         if not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name} must be True or False, not {value!r}")
-    return _make(int(players), bool(advanced), bool(peek))
+    if board not in BOARD_NAMES:
+        raise ValueError(f"board must be {' or '.join(map(repr, BOARD_NAMES))}, not {board!r}")
+    if board != BOARD_NAMES[WHOLE] and (players != 2 or advanced):
+        raise ValueError(f"the {board} board is for 2 players without advanced rules (ARM-35)")
+    return _make(int(players), bool(advanced), bool(peek), BOARD_NAMES.index(board))
 
 
 @cache
-def _make(players: int, advanced: bool, peek: bool) -> Game:
+def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
     blank = np.zeros((), state.STATE)
     blank["players"], blank["advanced"], blank["peek"] = players, advanced, peek
+    blank["board"] = board
+    options: dict[str, Any] = {"advanced": advanced, "peek": peek}
+    if board != WHOLE:  # the whole board goes without saying, as it did before there was another
+        options |= {"board": BOARD_NAMES[board]}
     return Game(
         name="armadora",
         version=VERSION,
         players=players,
-        options={"advanced": advanced, "peek": peek},
+        options=options,
         sides=tuple(seat % (2 if players == 4 else players) for seat in range(players)),
         actions=ADVANCED_ACTIONS if advanced else BASE_ACTIONS,
         observation=observation_table(players, advanced),
         rewards=scoring.REWARD_NAMES,
-        max_actions=_longest_game(players, advanced),
+        max_actions=_longest_game(players, advanced, board),
         blank=blank[()],
         _describe=describe,
         _draw=draw,
@@ -70,8 +82,8 @@ def _make(players: int, advanced: bool, peek: bool) -> Game:
     )
 
 
-def _longest_game(players: int, advanced: bool) -> int:
+def _longest_game(players: int, advanced: bool, board: int) -> int:
     """Every palisade by itself and stopped after, every Warrior, every token, every pass."""
     tokens = int(state.POWERS.sum()) + players if advanced else 0
-    warriors = players * int(state.WARRIORS[players].sum())
-    return 2 * state.PALISADES + warriors + tokens + players
+    warriors = players * int(state.WARRIORS[board, players].sum())
+    return 2 * int(state.SUPPLY[board]) + warriors + tokens + players

@@ -75,3 +75,28 @@ def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
 
 
 SETS_EAST, SETS_SOUTH = _small_set_tables()
+
+# ARM-35: the whole board, or a corner of it that palisades part from the rest.
+BOARD_NAMES = ("whole", "mini")
+WHOLE, MINI = range(2)
+MINI_SQUARES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2")
+MINI_PALISADE = "b1-c1"  # stands in the corner from the start
+
+
+def _words(lines: list[int]) -> tuple[int, int]:
+    """A set of lines as its two words."""
+    return sum(int(LINE_EAST[line]) for line in lines), sum(int(LINE_SOUTH[line]) for line in lines)
+
+
+def _with_ends_inside(number: int) -> list[int]:
+    """The lines of whose two squares this number lie in the corner."""
+    corner = {SQUARE_NAMES.index(name) for name in MINI_SQUARES}
+    return [line for line in range(LINES) if len(corner.intersection(LINE_SQUARES[line])) == number]
+
+
+_STANDING = [*_with_ends_inside(1), LINE_NAMES.index(MINI_PALISADE)]
+_MINI_FREE = sum(1 << SQUARE_NAMES.index(name) for name in SITE_NAMES if name in MINI_SQUARES)
+# How a game starts, by board: free squares, palisades, and lines that may take none.
+START_FREE = np.array([ALL_SITES, _MINI_FREE])
+START_EAST, START_SOUTH = np.array([(0, 0), _words(_STANDING)]).T.copy()
+START_BARRED_EAST, START_BARRED_SOUTH = np.array([(0, 0), _words(_with_ends_inside(0))]).T.copy()

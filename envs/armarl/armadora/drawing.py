@@ -52,14 +52,15 @@ def _squares(game: Game, s: State, row: int) -> str:
 
 def _square(game: Game, s: State, square: int) -> str:
     if square in MINE_SQUARES:
-        return f"({s['gold'][list(MINE_SQUARES).index(square)]})"
+        gold = s["gold"][list(MINE_SQUARES).index(square)]
+        return f"({gold})" if gold else ""
     for player in range(game.players):
         if square in squares_of(s["warriors"][player]):
             value = s["value"][square] or "?"
             face_up = "'" if int(s["face_up"]) >> square & 1 else ""
             marks = "-" * int(s["arrows"][square]) + "+" * bool(s["reinforced"][square])
             return f"{PLAYER_LETTERS[player]}{value}{face_up}{marks}"
-    return "."
+    return "." if int(s["free"]) >> square & 1 else ""
 
 
 def _captions(game: Game, s: State, seat: int | None) -> list[str]:

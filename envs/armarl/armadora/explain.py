@@ -16,7 +16,18 @@ from armarl.armadora.actions import (
     REINFORCEMENT,
     STOP,
 )
-from armarl.armadora.board import LINE_EAST, LINE_NAMES, LINE_SOUTH, SITE_NAMES, SITE_SQUARES, SITES
+from armarl.armadora.board import (
+    BOARD_NAMES,
+    LINE_EAST,
+    LINE_NAMES,
+    LINE_SOUTH,
+    SITE_NAMES,
+    SITE_SQUARES,
+    SITES,
+    START_BARRED_EAST,
+    START_BARRED_SOUTH,
+    START_FREE,
+)
 from armarl.armadora.state import (
     AFTER_POWER,
     CHARACTER_NAMES,
@@ -63,6 +74,10 @@ def _palisade(state: State, line: int) -> str:
         return "no palisade is left (ARM-5)"
     if LINE_EAST[line] & state["east"] or LINE_SOUTH[line] & state["south"]:
         return f"a palisade already stands on {LINE_NAMES[line]} (ARM-12)"
+    if (LINE_EAST[line] & START_BARRED_EAST[state["board"]]) or (
+        LINE_SOUTH[line] & START_BARRED_SOUTH[state["board"]]
+    ):
+        return f"{LINE_NAMES[line]} lies outside the {_board(state)} board (ARM-35)"
     return (
         f"a palisade on {LINE_NAMES[line]} would leave a territory of fewer than 4 squares (ARM-12)"
     )
@@ -72,7 +87,13 @@ def _warrior(state: State, player: int, value_and_site: int) -> str:
     value, site = value_and_site // SITES + 1, value_and_site % SITES
     if state["hand"][player, value - 1] == 0:
         return f"player {player} has no Warrior of value {value} left (ARM-7)"
+    if not START_FREE[state["board"]] >> SITE_SQUARES[site] & 1:
+        return f"{SITE_NAMES[site]} lies outside the {_board(state)} board (ARM-35)"
     return f"a Warrior already lies on {SITE_NAMES[site]} (ARM-11)"
+
+
+def _board(state: State) -> str:
+    return BOARD_NAMES[state["board"]]
 
 
 def _reinforcement(state: State, player: int, site: int) -> str:

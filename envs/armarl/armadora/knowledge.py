@@ -42,7 +42,7 @@ def conceal(s, seat):
 @kernel
 def unseen(s, player, v, known):
     """Warriors of value v + 1 that a player had and that are not among the `known` squares."""
-    n = np.int64(WARRIORS[s.players, v])
+    n = np.int64(WARRIORS[s.board, s.players, v])
     held = s.warriors[player] & known
     while held:
         n -= s.value[lowest(held)] == v + 1

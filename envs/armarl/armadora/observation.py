@@ -214,7 +214,7 @@ def _unseen(s, player, seat, values, out, at):
     for v in range(VALUES):
         own = s.hand[player, v] if player == seat else 0
         shown = count(equal_to(values, v + 1) & s.warriors[player])
-        out[at + v] = (WARRIORS[s.players, v] - own - shown) * _PER_VALUE[v]
+        out[at + v] = (WARRIORS[s.board, s.players, v] - own - shown) * _PER_VALUE[v]
     return at + VALUES
 
 

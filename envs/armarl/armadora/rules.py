@@ -22,30 +22,34 @@ from armarl.armadora.actions import (
 )
 from armarl.armadora.board import (
     ALL_EAST,
-    ALL_SITES,
     ALL_SOUTH,
     LINE_EAST,
     LINE_SOUTH,
     LINES,
-    MINES,
     SETS_EAST,
     SETS_SOUTH,
     SITE_SQUARES,
     SITES,
+    START_BARRED_EAST,
+    START_BARRED_SOUTH,
+    START_EAST,
+    START_FREE,
+    START_SOUTH,
 )
 from armarl.armadora.scoring import score
 from armarl.armadora.state import (
     AFTER_POWER,
     ELF_CHARACTER,
     GOBLIN_CHARACTER,
+    GOLD_MINES,
     MAGE_CHARACTER,
     MAX_PLAYERS,
     ORC_CHARACTER,
     OVER,
-    PALISADES,
     PILES,
     POWERS,
     SECOND_PALISADE,
+    SUPPLY,
     TURN,
     WARRIORS,
     opposing_warriors,
@@ -61,14 +65,18 @@ from armarl.randomness import random_below
 
 @inlined
 def start(s):
-    """Deal a new game from the random generator and the options in `s` (ARM-5 to ARM-8, ARM-21)."""
-    s.east = s.south = s.barred_east = s.barred_south = s.face_up = 0
-    s.free = ALL_SITES
+    """Deal a new game from the random generator and the options in `s`.
+
+    ARM-5 to ARM-8, ARM-21, ARM-35.
+    """
+    s.free, s.face_up = START_FREE[s.board], 0
+    s.east, s.south = START_EAST[s.board], START_SOUTH[s.board]
+    s.barred_east, s.barred_south = START_BARRED_EAST[s.board], START_BARRED_SOUTH[s.board]
     s.value[:] = 0
     s.arrows[:] = 0
     s.reinforced[:] = 0
     s.piles[:, :] = 0
-    s.palisades_left = PALISADES
+    s.palisades_left = SUPPLY[s.board]
     s.to_move = 0
     s.stage = TURN
     _spread_gold(s)
@@ -77,7 +85,7 @@ def start(s):
         s.passed[player] = s.looking_at[player] = s.hand_size[player] = 0
         s.character[player] = s.powers[player] = s.reinforcements[player] = 0
         for v in range(VALUES):
-            s.hand[player, v] = WARRIORS[s.players, v] if player < s.players else 0
+            s.hand[player, v] = WARRIORS[s.board, s.players, v] if player < s.players else 0
             s.hand_size[player] += s.hand[player, v]
     if s.advanced:
         _deal_characters(s)
@@ -85,8 +93,8 @@ def start(s):
 
 @inlined
 def _spread_gold(s):
-    """ARM-6: the eight piles in random order (Fisher and Yates' shuffle)."""
-    for mine in range(MINES):
+    """ARM-6: the piles in random order (Fisher and Yates' shuffle)."""
+    for mine in range(GOLD_MINES[s.board]):
         other = random_below(s, mine + 1)
         s.gold[mine] = s.gold[other]
         s.gold[other] = PILES[mine]

@@ -12,7 +12,6 @@ import numpy as np
 from armarl.armadora.actions import VALUES
 from armarl.armadora.board import (
     ALL_EAST,
-    ALL_SITES,
     ALL_SOUTH,
     COLUMNS,
     MINE_SQUARES,
@@ -26,9 +25,16 @@ MAX_PLAYERS = 4
 PALISADES = 35  # ARM-5
 PILES = np.array([3, 4, 4, 5, 5, 6, 6, 7], np.uint8)  # ARM-6
 ALL_GOLD = 40
-# ARM-7: Warriors of value 1 to 5, by number of players.
+# By board (ARM-35): the supply of palisades, the mines with gold, and ARM-7, Warriors of value 1
+# to 5 by number of players.
+SUPPLY = np.array([PALISADES, 1], np.uint8)
+GOLD_MINES = np.array([MINES, 2])
 WARRIORS = np.array(
-    [[0] * 5, [0] * 5, [11, 2, 1, 1, 1], [7, 2, 1, 1, 0], [5, 1, 1, 1, 0]], np.uint8
+    [
+        [[0] * 5, [0] * 5, [11, 2, 1, 1, 1], [7, 2, 1, 1, 0], [5, 1, 1, 1, 0]],
+        [[0] * 5, [0] * 5, [1, 1, 0, 0, 0], [0] * 5, [0] * 5],
+    ],
+    np.uint8,
 )
 
 # Whose turn it is, and what he may do in it.
@@ -74,7 +80,8 @@ STATE = np.dtype(
         ("players", np.uint8),
         ("advanced", np.uint8),
         ("peek", np.uint8),
-        ("spare", np.uint8, 6),  # up to a whole word: copies leave bytes outside fields to chance
+        ("board", np.uint8),  # the number of its name
+        ("spare", np.uint8, 5),  # up to a whole word: copies leave bytes outside fields to chance
     ],
     align=True,
 )
@@ -172,7 +179,7 @@ def gold_in(s, squares):
 @inlined
 def all_warriors(s):
     """The squares with a Warrior of anybody."""
-    return ALL_SITES & ~s.free
+    return s.warriors[0] | s.warriors[1] | s.warriors[2] | s.warriors[3]
 
 
 @inlined

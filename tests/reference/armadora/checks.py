@@ -17,20 +17,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, State, States, make_game
-from reference.armadora.game import PILES, SITES, SQUARES, WARRIORS, Armadora, kind_of
+from reference.armadora.game import (
+    MINES,
+    MINI_PILES,
+    PILES,
+    SITES,
+    SQUARES,
+    Armadora,
+    kind_of,
+    squares_of,
+    warriors_of,
+)
 from reference.armadora.observed import observed_blocks
 
 VARIANTS = [
     {"players": players, "advanced": advanced, "peek": peek}
     for players, advanced, peek in product((2, 3, 4), (False, True), (True, False))
-]
+] + [{"players": 2, "advanced": False, "peek": peek, "board": "mini"} for peek in (True, False)]
 Choose = Callable[[list[str]], str]  # from the texts of the legal actions, in the order of ids
 
 
 def variant_name(variant: dict[str, Any]) -> str:
     """For example `3p-advanced-nopeek`."""
     rules = "advanced" if variant["advanced"] else "base"
-    return f"{variant['players']}p-{rules}-{'peek' if variant['peek'] else 'nopeek'}"
+    peek = "peek" if variant["peek"] else "nopeek"
+    board = [variant["board"]] if "board" in variant else []
+    return "-".join([f"{variant['players']}p", rules, peek, *board])
+
+
+def board_of(game: Game) -> str:
+    """The option `board`, which is left out where it is the whole board."""
+    return str(game.options.get("board", "whole"))
+
+
+def warriors_at_start(game: Game) -> dict[int, int]:
+    """The Warriors of a player of this variant, by value."""
+    return warriors_of(game.players, board_of(game))
 
 
 def mirror(game: Game, state: State) -> Armadora:
@@ -42,6 +64,7 @@ def mirror(game: Game, state: State) -> Armadora:
         peek=game.options["peek"],
         gold=view["gold"],
         characters=view["characters"],
+        board=board_of(game),
     )
 
 
@@ -270,7 +293,9 @@ def _permute(state: State, reference: Armadora, player: int, seat: int, rng: ran
     for square in hidden:
         state["value"][SQUARES.index(square)] = pool.pop()
     if player != seat:
-        state["hand"][player] = [pool.count(value) for value in WARRIORS[reference.players]]
+        state["hand"][player] = [
+            pool.count(value) for value in warriors_of(reference.players, reference.board)
+        ]
 
 
 def _assert_same_to(game: Game, states: States, others: States, seats: NDArray[np.int64]) -> None:
@@ -313,15 +338,16 @@ def check_warriors(game: Game, states: States) -> None:
     held = _bits(states["warriors"])
     for player in range(game.players):
         squares, hand = held[:, player], states["hand"][:, player]
-        for value, number in WARRIORS[game.players].items():
+        for value, number in warriors_at_start(game).items():
             placed = (squares & (states["value"] == value)).sum(axis=1)
             assert (placed + hand[:, value - 1] == number).all(), "Warriors are not conserved"
         assert (
-            squares.sum(axis=1) + hand.sum(axis=1) == sum(WARRIORS[game.players].values())
+            squares.sum(axis=1) + hand.sum(axis=1) == sum(warriors_at_start(game).values())
         ).all()
         assert (states["hand_size"][:, player] == hand.sum(axis=1)).all(), "hand_size is wrong"
     assert (held.sum(axis=1) <= 1).all(), "two Warriors on one square"
-    sites = np.array([square in SITES for square in SQUARES])
+    inside = squares_of(board_of(game))
+    sites = np.array([square in SITES and square in inside for square in SQUARES])
     assert (_bits(states["free"]) == sites & ~held.any(axis=1)).all(), "free squares are wrong"
     assert ((states["value"] > 0) == held.any(axis=1)).all()
     assert not held[:, game.players :].any()
@@ -330,11 +356,14 @@ def check_warriors(game: Game, states: States) -> None:
 def check_conserved(game: Game, history: States, played: list[str]) -> None:
     """Gold, Warriors, palisades, powers and tokens are conserved in every state of a game."""
     check_warriors(game, history)
-    assert (np.sort(history["gold"], axis=1) == PILES).all(), "gold is not conserved"
+    mini = board_of(game) == "mini"
+    piles = sorted(MINI_PILES + [0] * (len(MINES) - len(MINI_PILES))) if mini else PILES
+    assert (np.sort(history["gold"], axis=1) == piles).all(), "gold is not conserved"
     assert (history["gold"] == history["gold"][0]).all(), "gold moves"
     palisades = (_bits(history["east"]) | _bits(history["south"])).sum(axis=1)
     both = (_bits(history["east"]) & _bits(history["south"])).sum(axis=1)
-    assert (palisades + both + history["palisades_left"] == 35).all(), "palisades not conserved"
+    supply = 8 if mini else 35  # of the mini board seven stand from the start
+    assert (palisades + both + history["palisades_left"] == supply).all(), "palisades not conserved"
     kinds = np.array([kind_of(text) for text in played])
     orcs = np.concatenate([[0], np.cumsum(kinds == "orc")])
     used = orcs + history["arrows"].sum(axis=1)

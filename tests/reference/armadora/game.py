@@ -72,10 +72,25 @@ def allows(palisades: Collection[str], line: str) -> bool:
     return all(len(territory(square, standing, enough=4)) >= 4 for square in line.split("-"))
 
 
+MINI = {"a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2"}  # ARM-35
+MINI_PILES, MINI_PALISADES = [3, 4], 1
+MINI_WARRIORS = {1: 1, 2: 1, 3: 0, 4: 0, 5: 0}
+
+
 def lines_around(squares: Iterable[str]) -> list[str]:
     """The lines between a set of squares and the rest of the board."""
     inside = set(squares)
     return [line for line in LINES if len(inside.intersection(line.split("-"))) == 1]
+
+
+def squares_of(board: str) -> set[str]:
+    """ARM-35: the squares that are played on."""
+    return MINI if board == "mini" else set(SQUARES)
+
+
+def warriors_of(players: int, board: str) -> dict[int, int]:
+    """ARM-7, ARM-35: the Warriors of a player at the start, by value."""
+    return dict(MINI_WARRIORS if board == "mini" else WARRIORS[players])
 
 
 @cache
@@ -120,13 +135,16 @@ class Armadora:
         peek: bool,
         gold: dict[str, int],
         characters: list[str] | None,
+        board: str = "whole",
     ) -> None:
         self.players, self.advanced, self.peek = players, advanced, peek
-        self.gold, self.characters = dict(gold), characters
-        self.palisades: set[str] = set()
-        self.palisades_left = PALISADES
+        self.gold, self.characters, self.board = dict(gold), characters, board
+        mini = board == "mini"
+        self.squares = squares_of(board)
+        self.palisades = {*lines_around(MINI), "b1-c1"} if mini else set()
+        self.palisades_left = MINI_PALISADES if mini else PALISADES
         self.warriors: dict[str, Warrior] = {}
-        self.hands = [dict(WARRIORS[players]) for _ in range(players)]
+        self.hands = [warriors_of(players, board) for _ in range(players)]
         self.powers = [POWERS[character] for character in characters or []] or [0] * players
         self.reinforcements = [int(advanced)] * players
         self.passed = [False] * players
@@ -157,12 +175,13 @@ class Armadora:
     def open_lines(self) -> list[str]:
         """ARM-12: the lines that may take a palisade, if one is left."""
         if self._open is None:
-            self._open = [line for line in LINES if allows(self.palisades, line)]
+            inside = [line for line in LINES if self.squares.issuperset(line.split("-"))]
+            self._open = [line for line in inside if allows(self.palisades, line)]
         return self._open
 
     def free(self) -> list[str]:
         """ARM-11."""
-        return [square for square in SITES if square not in self.warriors]
+        return [s for s in SITES if s in self.squares and s not in self.warriors]
 
     def full(self, squares: set[str]) -> bool:
         """ARM-27."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from reference.armadora.game import LINES, MINES, SITES, SQUARES, WARRIORS, allows, territories
+from reference.armadora.game import (
+    LINES,
+    MINES,
+    SITES,
+    SQUARES,
+    allows,
+    squares_of,
+    territories,
+    warriors_of,
+)
 
 STAGES = ["turn", "second palisade", "after power", "over"]
 CHARACTERS = ["orc", "goblin", "elf", "mage"]
@@ -14,6 +23,7 @@ def observed_blocks(view: dict[str, Any], seat: int) -> dict[str, Any]:
     """The blocks of the observation in real units, as nested lists."""
     players, warriors = view["players"], view["warriors"]
     order = [(seat + k) % players for k in range(players)]
+    inside = squares_of(_board(view))
 
     def at_sites(number: Any) -> list[Any]:
         return [number(warriors[site]) if site in warriors else 0 for site in SITES]
@@ -21,7 +31,9 @@ def observed_blocks(view: dict[str, Any], seat: int) -> dict[str, Any]:
     blocks = {
         "gold": [view["gold"][mine] for mine in MINES],
         "palisades": [line in view["palisades"] for line in LINES],
-        "open_lines": [allows(view["palisades"], line) for line in LINES],
+        "open_lines": [
+            inside.issuperset(line.split("-")) and allows(view["palisades"], line) for line in LINES
+        ],
         "palisades_left": [view["palisades_left"]],
         "warriors": [at_sites(lambda w, p=p: w["player"] == p) for p in order],
         "values": at_sites(lambda w: w["value"] or 0),
@@ -51,18 +63,23 @@ def _mover(view: dict[str, Any]) -> int | None:
     return mover
 
 
+def _board(view: dict[str, Any]) -> str:
+    return str(view["options"].get("board", "whole"))
+
+
 def _unseen(view: dict[str, Any], seat: int, player: int) -> list[int]:
     """All Warriors of a player, by value, but those which the seat is shown."""
     shown = [w["value"] for w in view["warriors"].values() if w["player"] == player]
     in_hand = view["hands"][seat] if player == seat else {}
     return [
         number - shown.count(value) - in_hand.get(str(value), 0)
-        for value, number in WARRIORS[view["players"]].items()
+        for value, number in warriors_of(view["players"], _board(view)).items()
     ]
 
 
 def _territory_blocks(view: dict[str, Any], order: list[int]) -> dict[str, Any]:
     warriors = view["warriors"]
+    inside = squares_of(_board(view))
     whole = {square: squares for squares in territories(view["palisades"]) for square in squares}
 
     def points(player: int, squares: set[str]) -> int:
@@ -80,7 +97,7 @@ def _territory_blocks(view: dict[str, Any], order: list[int]) -> dict[str, Any]:
     return {
         "territory_size": [len(whole[s]) for s in SQUARES],
         "territory_free": [
-            sum(t in SITES and t not in warriors for t in whole[s]) for s in SQUARES
+            sum(t in SITES and t in inside and t not in warriors for t in whole[s]) for s in SQUARES
         ],
         "territory_gold": [sum(view["gold"].get(t, 0) for t in whole[s]) for s in SQUARES],
         "territory_points": [[points(p, whole[s]) for s in SQUARES] for p in order],

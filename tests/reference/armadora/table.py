@@ -36,10 +36,13 @@ class Table:
         characters: str | None = None,
         peek: bool = True,
         advanced: bool | None = None,
+        board: str = "whole",
     ) -> None:
         if advanced is None:
             advanced = characters is not None
-        self.game: Game = make_game("armadora", players=players, advanced=advanced, peek=peek)
+        self.game: Game = make_game(
+            "armadora", players=players, advanced=advanced, peek=peek, board=board
+        )
         self.states: States = self.game.new_states(_seed(self.game, gold or {}, characters))
 
     @property
