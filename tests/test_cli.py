@@ -130,7 +130,7 @@ def test_evaluate_with_options(run):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("gredy",), "no player 'gredy': it is neither one of random, greedy, human nor a saved"),
+        (("gredy",), "no player 'gredy' (did you mean greedy?): there is random, greedy, human"),
         (("random", "-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("random", "-o", "players=two"), "2, 3 or 4 players, not 'two'"),
         (("random", "-o", "colour=red"), "no option 'colour'; its options are players, advanced"),

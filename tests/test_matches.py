@@ -288,7 +288,9 @@ def test_players_by_name_and_by_path(tmp_path):
         assert player.name == spec
     assert make_player(path, TWO).name == make_player(str(path), TWO).name == "mine"
     assert make_player(player, TWO) is player
-    with pytest.raises(ValueError, match="'gredy': it is neither one of random, greedy, human nor"):
+    with pytest.raises(
+        ValueError, match=r"no player 'gredy' \(did you mean greedy\?\): there is random"
+    ):
         make_player("gredy", TWO)
     with pytest.raises(PolicyError, match="players"):
         make_player(path, THREE)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 
 import numpy as np
 
@@ -61,3 +63,29 @@ def settings(**changes):
     for name, value in changes.items():
         small[name] = {**small[name], **value} if isinstance(small.get(name), dict) else value
     return small
+
+
+class Backwards:
+    """A player of one's own: the last but so many of the legal actions."""
+
+    def __init__(self, game, rank: int = 1):
+        self.name, self.game, self.rank = "backwards", game, rank
+
+    def choose(self, states, seats, draws):
+        masks = self.game.legal_masks(states)
+        return np.array([np.flatnonzero(mask)[-self.rank :][0] for mask in masks])
+
+
+def stubborn(game, player, times: int):
+    """What may be put around a player: nothing, in this case."""
+    assert times > 0
+    return player
+
+
+class Killed:
+    """A player whose process is killed."""
+
+    name = "killed"
+
+    def choose(self, states, seats, draws):
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -14,11 +14,18 @@ from armarl.registration import register_all
 
 if TYPE_CHECKING:
     from armarl.game import make_game
-    from armarl.players import make_player
+    from armarl.players import make_player, register_player
     from armarl.self_play_batch import SelfPlayBatch
     from armarl.threads import set_threads
 
-__all__ = ["SelfPlayBatch", "__version__", "make_game", "make_player", "set_threads"]
+__all__ = [
+    "SelfPlayBatch",
+    "__version__",
+    "make_game",
+    "make_player",
+    "register_player",
+    "set_threads",
+]
 
 __version__ = version("armarl")
 
@@ -26,6 +33,7 @@ _HOMES = {
     "SelfPlayBatch": "armarl.self_play_batch",
     "make_game": "armarl.game",
     "make_player": "armarl.players",
+    "register_player": "armarl.players",
     "set_threads": "armarl.threads",
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     options = _parse(arguments)
+    sys.path.append(str(Path.cwd()))  # last: for players of one's own, module:Class
     try:
         return int(options.run(options))
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
@@ -52,7 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     train.set_defaults(run=_train)
 
     evaluate = commands.add_parser("evaluate", help="play matches and print the win rates")
-    evaluate.add_argument("players", nargs="+", help="random, greedy, or a saved policy's path")
+    evaluate.add_argument(
+        "players", nargs="+", help="such as greedy, armadora-2p or a path; see docs/arena.md"
+    )
     evaluate.add_argument("--games", type=int, default=1000)
     evaluate.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
     evaluate.add_argument("--json", type=Path, help="also write the result to this file")
@@ -151,13 +154,13 @@ def _info(options: argparse.Namespace) -> int:
 def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """The game asked for; by default the one that the first saved policy plays."""
     from armarl.game import GAME_NAMES, make_game
-    from armarl.players import SCRIPTED
+    from armarl.players import as_spec, policy_path
     from armarl.policies import policy_game
 
     if options.game is None and not options.option:
         for player in players:
-            if player not in SCRIPTED and Path(player).exists():
-                return policy_game(player)
+            if path := policy_path(as_spec(player)):
+                return policy_game(path)
     return make_game(options.game or GAME_NAMES[0], **_options(options.option))
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import multiprocessing
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,15 @@ from numpy.typing import NDArray
 
 from armarl.game import Game, make_game
 from armarl.loops import CUT_SHORT
-from armarl.players import Player, choose_legally, make_player
+from armarl.players import (
+    Factory,
+    Player,
+    PlayerLike,
+    choose_legally,
+    make_player,
+    register_player,
+    registered,
+)
 
 DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
 _Z = 1.959964  # 95 % of the normal distribution lie within
@@ -80,7 +90,7 @@ def seatings(entrants: int, game: Game) -> list[list[int]]:
 
 def play_match(
     game: Game,
-    players: Sequence[str | Path | Player],
+    players: Sequence[PlayerLike],
     games: int = 1000,
     seed: int = 0,
     workers: int = 1,
@@ -89,8 +99,8 @@ def play_match(
     """Play one match.
 
     Args:
-        players: 2 up to as many as the game has sides; a name, a saved policy's path or a `Player`.
-            With fewer players than sides the last one holds the remaining sides (A, B, B).
+        players: 2 up to as many as the game has sides; specifications, paths or `Player`s. With
+            fewer players than sides the last one holds the remaining sides (A, B, B).
         games: number of games; rounded up so that every deal is played in every rotation.
         seed: repeats the match exactly.
         workers: processes; `Player` objects must be picklable if more than 1.
@@ -107,6 +117,7 @@ def play_match(
         )
     if games < 1 or workers < 1:
         raise ValueError("a match takes at least 1 game and 1 worker")
+    names = [make_player(player, game).name for player in players]
     deals = math.ceil(games / sides)
     jobs = [
         (game.name, {"players": game.players, **game.options}, list(players), seed, first, last)
@@ -114,13 +125,12 @@ def play_match(
         for last in [min(first + DEALS_AT_ONCE, deals)]
     ]
     shares, rewards, lengths = [], [], []
-    for share, reward, length in _run(jobs, workers):
+    for share, reward, length in in_processes(_play_deals, jobs, workers):
         shares.append(share)
         rewards.append(reward)
         lengths.append(length)
         if progress:
             progress(sum(map(len, shares)) * sides, deals * sides)
-    names = [make_player(player, game).name for player in players]
     return MatchResult(
         variant=game.variant,
         seed=seed,
@@ -133,13 +143,48 @@ def play_match(
     )
 
 
-def _run(jobs: list[Any], workers: int) -> Any:
+def in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Any]:
+    """`work` of every job in their order, in so many processes that know the same players.
+
+    Raises:
+        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
+            over and over.
+    """
     workers = min(workers, len(jobs))
-    if workers == 1:
-        yield from map(_play_deals, jobs)
+    if workers <= 1:
+        yield from map(work, jobs)
         return
-    with multiprocessing.get_context("spawn").Pool(workers) as pool:
-        yield from pool.imap(_play_deals, jobs)
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _prepare, (registered(),)) as pool:
+        futures = [pool.submit(work, job) for job in jobs]
+        try:
+            for future in futures:
+                yield future.result()
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                f"a worker process has ended before its work: it was killed, for want of memory "
+                f"perhaps, or it could not start. {_GUARD}"
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_GUARD = (
+    "With several workers a script is started once more in each of them, so what it does "
+    "must stand under `if __name__ == '__main__':`"
+)
+
+
+def _prepare(players: list[tuple[str, Factory, bool]]) -> None:
+    """Make a worker process ready: its players by name, and Ctrl-C, which ends it without a word.
+
+    (The process that waits for it tells of it.)
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for name, factory, around in players:
+        register_player(name, factory, around=around)
 
 
 def _play_deals(

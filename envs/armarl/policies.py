@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, States, make_game
+from armarl.players import Thoughts
 
 FORMAT = "armarl-policy-1"
 ACTIVATIONS = {
@@ -40,6 +41,7 @@ class NetworkPlayer:
             ...; the last gives one logit per action. `value.K....` likewise, with one output.
         activation: "relu" or "tanh", between the layers.
         sample: draw from the policy's distribution instead of taking the likeliest action.
+        temperature: logits are divided by it; below 1 the likelier actions gain.
         metadata: of the file that it was loaded from, else empty.
     """
 
@@ -51,31 +53,48 @@ class NetworkPlayer:
         *,
         name: str = "network",
         sample: bool = False,
+        temperature: float = 1.0,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self.tensors = tensors
         self.activation = activation
         self.sample = sample
+        self.temperature = temperature
         self.metadata = dict(metadata or {})
-        self._game = game
+        self.game = game
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        observations, masks = self._game.views(states, seats)
+        observations, masks = self.game.views(states, seats)
         logits = self._forward("policy", observations)
         logits[masks == 0] = -np.inf
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
-        weights = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
-        reached = weights.cumsum(axis=1)
+        reached = self._weights(logits).cumsum(axis=1)
         chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
         return np.asarray(chosen, np.int64)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
-        return self._forward("value", self._game.views(states, seats)[0])[:, 0]
+        return self._forward("value", self.game.views(states, seats)[0])[:, 0]
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """The policy's probabilities, and the return that the network expects."""
+        observations, masks = self.game.views(states, seats)
+        logits = self._forward("policy", observations)
+        logits[masks == 0] = -np.inf
+        weights = self._weights(logits)
+        value = self._forward("value", observations)[:, 0].astype(np.float64)
+        return Thoughts(weights / weights.sum(axis=1, keepdims=True), value=value)
+
+    def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+        """What the actions' probabilities are in proportion to."""
+        gaps = (logits - logits.max(axis=1, keepdims=True)) / self.temperature
+        return np.asarray(np.exp(gaps, dtype=np.float64))
 
     def _forward(self, head: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
         layers = _layers(self.tensors, head)
@@ -181,9 +200,16 @@ def policy_game(path: str | Path) -> Game:
 
 
 def load_policy(
-    path: str | Path, game: Game | None = None, *, sample: bool = False
+    path: str | Path,
+    game: Game | None = None,
+    *,
+    sample: bool = False,
+    temperature: float = 1.0,
 ) -> NetworkPlayer:
     """Load a saved policy as a player of `game` (default: the game it was made for).
+
+    Args:
+        sample, temperature: see `NetworkPlayer`.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -196,7 +222,13 @@ def load_policy(
     _check_variant(path, metadata.get("variant"), game)
     _check_network(path, game, tensors, metadata.get("activation"))
     return NetworkPlayer(
-        game, tensors, metadata["activation"], name=path.stem, sample=sample, metadata=metadata
+        game,
+        tensors,
+        metadata["activation"],
+        name=path.stem,
+        sample=sample,
+        temperature=temperature,
+        metadata=metadata,
     )
 
 

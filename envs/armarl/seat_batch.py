@@ -7,16 +7,13 @@ A game is therefore the same alone and in a batch of any size.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.loops import ILLEGAL, LEARNER
-from armarl.players import Player, RandomPlayer, choose_legally, make_player
-
-PlayerSpec = str | Path | Player
+from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
 
 
 class SeatBatch:
@@ -157,7 +154,7 @@ class SeatBatch:
         self.game.apply(self.states, games, actions)
 
 
-def make_opponents(chosen: PlayerSpec | Sequence[PlayerSpec], game: Game) -> list[Player]:
+def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> list[Player]:
     """The players of the other seats: one for all, or one for each, clockwise from the learner.
 
     Raises:

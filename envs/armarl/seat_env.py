@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from armarl.faces import RENDER_MODES, GameFace, deal_number, face_game, observation_box
 from armarl.game import Game
 from armarl.loops import CUT_SHORT, ENDED, ILLEGAL
-from armarl.seat_batch import PlayerSpec, SeatBatch, make_opponents
+from armarl.players import PlayerLike
+from armarl.seat_batch import SeatBatch, make_opponents
 
 Info = dict[str, Any]
 _IT = np.zeros(1, np.int64)  # the number of the only game
@@ -40,7 +41,7 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         self,
         game: str | Game,
         *,
-        opponents: PlayerSpec | Sequence[PlayerSpec] = "random",
+        opponents: PlayerLike | Sequence[PlayerLike] = "random",
         seat: int | None = None,
         reward: str = "win",
         render_mode: str | None = None,
@@ -51,8 +52,7 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         Args:
             game: a game or its name.
             opponents: one player for all other seats, or a list with one for each of them,
-                clockwise from the learning seat. A player is a name ("random", "greedy"), the
-                path of a saved policy, or a `Player`.
+                clockwise from the learning seat (see `players.make_player`).
             seat: the seat that learns; None draws it anew for each episode.
             reward: one of `game.rewards`.
             render_mode: None, or "ansi" for text pictures of what the seat may see.

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from armarl.faces import RENDER_MODES, check_render_mode, face_game, observation_box
 from armarl.game import Game
 from armarl.loops import CUT_SHORT, PLAYING
-from armarl.seat_batch import PlayerSpec, SeatBatch, make_opponents
+from armarl.players import PlayerLike
+from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.self_play_batch import (
     action_ids,
     as_autoreset_mode,
@@ -43,7 +44,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         game: str | Game,
         num_envs: int,
         *,
-        opponents: PlayerSpec | Sequence[PlayerSpec] = "random",
+        opponents: PlayerLike | Sequence[PlayerLike] = "random",
         seat: int | None = None,
         reward: str = "win",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,

@@ -280,7 +280,7 @@ def _check_opponents(config: TrainingConfig, game: Game) -> None:
     """Refuse before the training, not after it, opponents who cannot measure the policy."""
     try:
         for opponent in config.evaluation.opponents:
-            make_player(opponent, game)
+            make_player(opponent, game, code=False)
     except ValueError as error:
         raise ConfigError(f"evaluation.opponents: {error}") from error
 

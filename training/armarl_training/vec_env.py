@@ -18,7 +18,8 @@ from stable_baselines3.common.vec_env import VecEnv
 from armarl.faces import face_game, observation_box
 from armarl.game import Game
 from armarl.loops import CUT_SHORT
-from armarl.seat_batch import PlayerSpec, SeatBatch, make_opponents
+from armarl.players import PlayerLike
+from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.self_play_batch import action_ids, deal_numbers, random_numbers
 
 
@@ -26,7 +27,7 @@ def make_vec_env(
     game: str | Game,
     num_envs: int,
     *,
-    opponents: PlayerSpec | Sequence[PlayerSpec] = "random",
+    opponents: PlayerLike | Sequence[PlayerLike] = "random",
     seat: int | None = None,
     reward: str = "win",
     **options: Any,

@@ -1,0 +1,15 @@
+"""Armada's rivals: what players against which others are measured need to know of the game."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+LAST_RESORTS = ("end",)  # actions that give something up: the coups that are left (ADA-15)
+
+
+def progress(states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How far the game has come, as all can see: rounds begun, 0 in the preliminary turn, int64."""
+    colours = np.where(states["players"] == 3, 3, 4)  # that take turns (ADA-10 to ADA-12)
+    turns = states["turn"].astype(np.int64)
+    return np.where(turns < 0, 0, 1 + turns // colours)

@@ -1,0 +1,132 @@
+"""The grammar of player specifications: one line of text that names a player, everywhere.
+
+    specification = part { "+" part }              armadora-2p+search:200
+    part          = name [ ":" argument { "," argument } ]
+    argument      = value | key "=" value          greedy:noise=0.2    ismcts:1000,seconds=2
+
+The first part names a player, the others what is put around it. Numbers, `true` and `false` are
+read as such, everything else is text; a name or text with a character of the grammar in it stands
+in double quotes. `str(Spec.parse(text))` is the shortest way to write it, and parses to the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+Value = bool | int | float | str
+
+_WORDS = {"true": True, "false": False}
+_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.?\d+)(e-?\d{1,3})?", re.IGNORECASE)
+_SPECIAL = re.compile(r'[+:,="\s]')
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")  # a path of Windows may begin so
+_MOST = 4000  # characters
+
+
+@dataclass(frozen=True)
+class Part:
+    """One name with its arguments: `ismcts:1000,seconds=2`."""
+
+    name: str
+    arguments: tuple[Value, ...] = ()
+    settings: tuple[tuple[str, Value], ...] = ()
+
+    def __str__(self) -> str:
+        texts = [_text(value) for value in self.arguments]
+        texts += [f"{key}={_text(value)}" for key, value in self.settings]
+        return ":".join([_name(self.name), ",".join(texts)]) if texts else _name(self.name)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A parsed specification: whom it names, and what is put around him, innermost first."""
+
+    base: Part
+    around: tuple[Part, ...] = ()
+
+    def __str__(self) -> str:
+        return "+".join(map(str, (self.base, *self.around)))
+
+    @classmethod
+    def parse(cls, text: str) -> Spec:
+        """The specification that `text` writes.
+
+        Raises:
+            ValueError: it breaks the grammar; the message says where.
+        """
+        if len(text) > _MOST:
+            raise ValueError(f"a player's specification has at most {_MOST} characters")
+        parts = [_part(part, text) for part in _split(text.strip(), "+", text)]
+        return cls(parts[0], tuple(parts[1:]))
+
+
+def _part(text: str, whole: str) -> Part:
+    drive = text[:2] if _DRIVE.match(text) else ""
+    name, *rest = _split(text[len(drive) :], ":", whole, most=1)
+    name = _plain(drive + name)
+    if not name:
+        raise _wrong(whole, "a name is missing")
+    arguments: list[Value] = []
+    settings: dict[str, Value] = {}
+    for argument in _split(rest[0], ",", whole) if rest else []:
+        key, *value = _split(argument, "=", whole, most=1)
+        if not key or (value and not value[0]):
+            raise _wrong(whole, f"{name} lacks an argument")
+        if not value:
+            if settings:
+                raise _wrong(whole, f"{key} stands after an argument with a name")
+            arguments.append(_value(key))
+        elif key in settings:
+            raise _wrong(whole, f"{key} is given twice")
+        else:
+            settings[key] = _value(value[0])
+    return Part(name, tuple(arguments), tuple(settings.items()))
+
+
+def _split(text: str, mark: str, whole: str, most: int = -1) -> list[str]:
+    """Split at a mark outside double quotes, at most so often."""
+    pieces: list[str] = []
+    start, quoted = 0, False
+    for i, character in enumerate(text):
+        quoted ^= character == '"'
+        if character == mark and not quoted and len(pieces) != most:
+            pieces.append(text[start:i].strip())
+            start = i + 1
+    if quoted:
+        raise _wrong(whole, "a double quote is not closed")
+    return [*pieces, text[start:].strip()]
+
+
+def _value(text: str) -> Value:
+    if text.startswith('"'):
+        return _plain(text)
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _DECIMAL.fullmatch(text) else text
+
+
+def _plain(text: str) -> str:
+    return text.replace('"', "")
+
+
+def _text(value: Value) -> str:
+    """A value as the grammar writes it, in quotes where it would be read as something else."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return repr(value).replace("e+", "e")
+    return f'"{value}"' if _SPECIAL.search(value) or _value(value) != value else value
+
+
+def _name(name: str) -> str:
+    return f'"{name}"' if _SPECIAL.search(_DRIVE.sub("", name)) else name
+
+
+def _wrong(whole: str, reason: str) -> ValueError:
+    return ValueError(
+        f"{whole!r} names no player: {reason}; players are written like greedy, "
+        "greedy:noise=0.2, policies/mine.safetensors:sample or armadora-2p+search:200"
+    )
