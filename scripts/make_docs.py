@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from armarl.game import GAME_NAMES, Game, make_game
+from armarl.catalogue import OURS
+from armarl.game import Game, make_game
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -61,7 +62,7 @@ def _sizes(name: str, flags: dict[str, bool]) -> str:
 
 def main() -> int:
     stale = []
-    for name in GAME_NAMES:
+    for name in [entry.name for entry in OURS]:
         path, page = DOCS / f"{name}.md", game_page(name)
         if "--check" not in sys.argv:
             path.write_text(page, encoding="utf-8")

@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from armarl import threads
+from armarl import loops, threads
 from armarl.aec import RawAECEnv
 from armarl.game import make_game
-from armarl.loops import CUT_SHORT, ENDED, ILLEGAL, PLAYING
 from armarl.players import RandomPlayer
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.shares import PLAYED
+from armarl.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING
 from reference.seat_game import Chance
 from variants import every_game, every_rich_game, every_variant
 
@@ -388,7 +388,7 @@ def test_batches_from_several_threads_at_once(two_threads):
 def test_two_threads_play_a_batch(two_threads):
     both = Barrier(2)
 
-    def loop(calls, progress, bounds, thread):
+    def driver(calls, progress, bounds, thread, batch):
         assert (bounds[0], bounds[-1]) == (0, 1000)
         shares = np.diff(bounds)
         assert (shares > 0).all()
@@ -397,19 +397,19 @@ def test_two_threads_play_a_batch(two_threads):
         if thread == 0:
             progress[PLAYED] = bounds.size - 1
 
-    threads.run(loop, 1000)
+    threads.run(driver, 1000, None)
 
 
 def test_the_caller_waits_for_a_thread_that_is_late(two_threads):
     played = []
 
-    def loop(calls, progress, bounds, thread):
+    def driver(calls, progress, bounds, thread, batch):
         if thread == 1:
             time.sleep(0.1)
             played.append(thread)
             progress[PLAYED] = bounds.size - 1
 
-    threads.run(loop, 1000)
+    threads.run(driver, 1000, None)
     assert played == [1]
 
 
@@ -424,9 +424,9 @@ def test_the_caller_plays_alone_while_the_threads_are_busy(two_threads):
 
 
 def test_a_loop_that_does_not_compile(two_threads):
-    expected, loops = a_trace(), make_game("armadora").loops
+    expected = a_trace()
     with pytest.raises(numba.TypingError):
-        threads.run(loops.apply_batch, 300, "no array")
+        make_game("armadora").run(loops.apply, 300, "no batch")
     assert a_trace() == expected
 
 

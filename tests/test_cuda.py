@@ -20,7 +20,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from armarl.game import GAME_NAMES, make_game
+from armarl.catalogue import OURS
+from armarl.game import make_game
 
 pytest.importorskip("numba_cuda", reason="needs the extra `cuda`: pip install '.[cuda]'")
 cuda = importlib.import_module("numba.cuda")
@@ -37,6 +38,7 @@ OBSERVATION, OBSERVATIONS = types.float32[::1], types.float32[:, ::1]
 # Its tuples are indexed by numbers that are in range, which the compiler does not see.
 MAY_RAISE = {("armadora", "greedy")}
 
+GAME_NAMES = [entry.name for entry in OURS]
 Compile = Callable[..., str]
 
 
@@ -62,7 +64,7 @@ def can_raise(ptx: str) -> bool:
     return any(value != "0" for register, value in assigned if register in returned)
 
 
-def verbs_of(game: str) -> dict[str, Any]:
+def verbs_of(game: str) -> Any:
     return importlib.import_module(f"armarl.{game}").VERBS
 
 
@@ -88,7 +90,7 @@ def test_every_verb_is_a_device_function_that_cannot_raise(
         "determinise": (state, SEAT, SEED),
         "greedy": (state, DRAW, MASK, state[::1]),
     }
-    for name, verb in verbs_of(game).items():
+    for name, verb in verbs_of(game)._asdict().items():
         ptx = compile_to_ptx(verb.py_func, arguments[name])
         assert ptx.count(".visible .func") == 1
         assert ".extern" not in ptx, f"{name} calls a function that is not its own"
@@ -100,8 +102,8 @@ def test_one_thread_per_game_steps_and_observes(
     game: str, compile_to_ptx: Compile, tmp_path: Path
 ) -> None:
     verbs = verbs_of(game)
-    apply, legal, observe = verbs["apply"], verbs["legal"], verbs["observe"]
-    status, to_move = verbs["status"], verbs["to_move"]
+    apply, legal, observe = verbs.apply, verbs.legal, verbs.observe
+    status, to_move = verbs.status, verbs.to_move
 
     def step(states, actions, masks, observations):
         i = cuda.grid(1)

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from armarl.game import Game, States
+from armarl.loops import play_one
 from armarl.players import GreedyPlayer, RandomPlayer
 from variants import GOLDEN, Variant, every_golden_variant
 
@@ -56,7 +57,7 @@ def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
     code = int(game.statuses(states)[1][0])
     while code >= 0:
         seat, action = code, choose(states)
-        code = game.loops.play(states, 0, action, mask, rewards, 0)
+        code = game.compiled(play_one)(states, 0, action, mask, rewards, 0)
         text = game.actions.text(action)
         assert code != -3, f"{text!r} has become illegal for seat {seat}"
         lines.append(f"{seat} {text} | {seen(game, states)}")

@@ -17,6 +17,7 @@ from stable_baselines3.common.env_util import make_vec_env as make_dummy_vec_env
 from stable_baselines3.common.vec_env import VecNormalize
 
 from armarl import threads
+from armarl.catalogue import OURS
 from armarl.game import make_game
 from armarl.players import GreedyPlayer
 from armarl.registration import gymnasium_variants
@@ -134,7 +135,7 @@ def test_an_opponent_for_each_seat(variant):
 
 
 def test_every_id_makes_one():
-    for name, kwargs in gymnasium_variants():
+    for name, kwargs in (pair for entry in OURS for pair in gymnasium_variants(entry)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             env = gymnasium.make_vec(name, num_envs=3)

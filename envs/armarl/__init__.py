@@ -10,7 +10,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from armarl.registration import register_all
+from armarl.catalogue import GameEntry
+from armarl.registration import register_all, register_game
 
 if TYPE_CHECKING:
     from armarl.game import make_game
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from armarl.threads import set_threads
 
 __all__ = [
+    "GameEntry",
     "SelfPlayBatch",
     "__version__",
     "make_game",
     "make_player",
+    "register_game",
     "register_player",
     "set_threads",
 ]

@@ -23,7 +23,8 @@ from armarl.faces import (
     until_reset,
 )
 from armarl.game import Game, IllegalActionError
-from armarl.loops import CUT_SHORT, ENDED, ILLEGAL, ILLEGAL_REWARD
+from armarl.loops import ILLEGAL_REWARD, WAS_ILLEGAL, deal_one, play_one, view_one
+from armarl.verbs import CUT_SHORT, ENDED
 
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
@@ -102,7 +103,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if first:
             self._states = np.full(1, self.game.blank)
         reseed = first or seed is not None
-        self._open(self.game.loops.deal(self._states, 0, number, reseed))
+        self._open(self.game.compiled(deal_one)(self._states, 0, number, reseed))
 
     def _open(self, seat: int) -> None:
         """Begin a game, or go on with one, in which `seat` is to move."""
@@ -129,7 +130,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         seat = self._play(action)
-        if seat == -ILLEGAL:
+        if seat == WAS_ILLEGAL:
             raise IllegalActionError(self.game.explain(self._states[0], int(action)))
         # Rewards are 0 until the end, so that nothing needs clearing or adding up before it.
         self._cumulative_rewards[agent] = 0.0
@@ -158,12 +159,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         return {"observation": observation, "action_mask": mask}
 
     def _play(self, action: Any) -> int:
-        """Play an action; returns what the loop `play` does, whose returns are in `_returns`.
+        """Play an action; returns what `play_one` does, whose returns are in `_returns`.
 
         Raises:
             TypeError: the action is no integer.
         """
-        return self.game.loops.play(  # type: ignore[no-any-return]
+        return self.game.compiled(play_one)(
             self._states,
             0,
             operator.index(action),
@@ -176,7 +177,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Observation and mask of a seat, in new arrays."""
         observation = np.empty(self._observation_shape, _FLOAT32)
         mask = np.empty(self._mask_shape, _INT8)
-        self.game.loops.view(self._states, 0, seat, observation, mask)
+        self.game.compiled(view_one)(self._states, 0, seat, observation, mask)
         return observation, mask
 
     def render(self) -> str | None:
@@ -221,9 +222,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         statuses, seats = self.game.statuses(self._states)
         self._open(int(seats[0]))
         if statuses[0]:
-            returns = self._returns[np.newaxis]
-            first = np.zeros(1, np.int64)
-            self.game.run("returns_batch", 1, self._states, first, self._reward_kind, returns)
+            reward = self.game.rewards[self._reward_kind]
+            self._returns[:] = self.game.returns(self._states, np.zeros(1, np.int64), reward)[0]
             self._end_with_returns(int(statuses[0]))
 
     def _heading(self) -> bytes:
@@ -334,3 +334,8 @@ def make_aec(
     """
     game = face_game(name, options, own="reward, render_mode")
     return kind(game, reward, render_mode)
+
+
+def checked_env(name: str, **options: Any) -> RawAECEnv:
+    """A game by its name with PettingZoo's usual checks: an illegal action loses the game."""
+    return make_aec(CheckedAECEnv, name, **options)

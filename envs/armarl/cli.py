@@ -132,16 +132,17 @@ def _play(options: argparse.Namespace) -> int:
 
 
 def _info(options: argparse.Namespace) -> int:
-    from armarl.game import GAME_NAMES, make_game
+    from armarl.catalogue import game_names
+    from armarl.game import make_game
     from armarl.policies import read_policy_metadata
 
-    if options.subject in GAME_NAMES:
+    if options.subject in game_names():
         game = make_game(options.subject, **_options(options.option))
         print(f"# {game.name}, version {game.version}: {game.players} players, {game.options}\n")
         print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
         print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
     elif not Path(options.subject).exists():
-        names = ", ".join(GAME_NAMES)
+        names = ", ".join(game_names())
         raise ValueError(f"{options.subject!r} is neither a game ({names}) nor a saved policy")
     else:
         print(json.dumps(read_policy_metadata(options.subject), indent=2))
@@ -153,7 +154,8 @@ def _info(options: argparse.Namespace) -> int:
 
 def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """The game asked for; by default the one that the first saved policy plays."""
-    from armarl.game import GAME_NAMES, make_game
+    from armarl.catalogue import game_names
+    from armarl.game import make_game
     from armarl.players import as_spec, policy_path
     from armarl.policies import policy_game
 
@@ -161,7 +163,7 @@ def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
         for player in players:
             if path := policy_path(as_spec(player)):
                 return policy_game(path)
-    return make_game(options.game or GAME_NAMES[0], **_options(options.option))
+    return make_game(options.game or game_names()[0], **_options(options.option))
 
 
 def _options(texts: Sequence[str]) -> dict[str, Any]:

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import event
 
 from armarl.kernel_cache import keep, say
 
+PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
+"""Whether the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`: slowly, and a debugger gets
+in. The games are the same, byte by byte."""
 
-def kernel(function: Callable[..., Any], *, inline: bool = False) -> Any:
-    """Compile a rule on first use. Kernels use no allocation, no exception and no Python object."""
-    return keep(numba.njit(nogil=True, error_model="numpy", forceinline=inline)(function))
+if PLAIN_PYTHON:
+    np.seterr(over="ignore")  # compiled arithmetic on uint64 wraps without a word as well
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def inlined(function: Callable[..., Any]) -> Any:
+def kernel(function: F, *, inline: bool = False) -> F:
+    """Compile a rule on first use. Kernels use no allocation, no exception and no Python object.
+
+    Numba's runtime is left out: it would count references to every array that a kernel touches,
+    which takes longer than many a rule. Nothing that allocates compiles without it.
+    """
+    if PLAIN_PYTHON:
+        return function
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    return cast(F, keep(numba.njit(forceinline=inline, **options)(function)))
+
+
+def inlined(function: F) -> F:
     """A kernel that is compiled into its callers, for what innermost loops call.
 
-    A call hands over seven numbers for each array, and counts references to it. But it is compiled
-    again in each of them: mind the time of the first use.
+    A call hands over seven numbers for each array. But it is compiled again in each of them: mind
+    the time of the first use.
     """
     return kernel(function, inline=True)
-
-
-def specialise(template: Callable[..., Any], name: str, verbs: dict[str, Any]) -> Any:
-    """Compile a loop that is written once for every game, with one game's verbs in place.
-
-    A closure would do the same, but Numba cannot cache a closure over compiled functions.
-    """
-    copy = types.FunctionType(template.__code__, {**template.__globals__, **verbs})
-    copy.__name__ = copy.__qualname__ = name  # by which the cache knows it
-    return kernel(copy)
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]

@@ -7,24 +7,23 @@ records with the tables of its actions and observation, its options and its vers
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import loops as loop_templates
-from armarl import threads
-from armarl.compiled import specialise
-from armarl.shares import take_shares
+from armarl import loops, threads
+from armarl.binding import Binding
+from armarl.catalogue import game_entry
+from armarl.shares import Body
 from armarl.tables import ActionTable, ObservationTable
+from armarl.verbs import as_verbs
 
-GAME_NAMES = ("armadora", "armada")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class IllegalActionError(ValueError):
@@ -36,21 +35,9 @@ State = Any  # one record of such an array: numpy.void
 
 
 @cache
-def _compiled_loops(name: str) -> SimpleNamespace:
-    """The loops of `armarl.loops` for the game in the folder `name`."""
-    known = dict(importlib.import_module(f"armarl.{name}").VERBS)
-    templates = {
-        key: value
-        for key, value in vars(loop_templates).items()
-        if inspect.isfunction(value) and value.__module__ == loop_templates.__name__
-    }
-    loops = SimpleNamespace()
-    for key, template in templates.items():  # in the order in which they stand there
-        loop = known[key] = specialise(template, f"{name}_{key}", known)
-        if key.endswith("_batch"):
-            loop = specialise(take_shares, f"{name}_shared_{key}", {"loop": loop})
-        setattr(loops, key, loop)
-    return loops
+def _binding(name: str) -> Binding:
+    """The functions above the games, for the game of this name."""
+    return Binding(name, as_verbs(game_entry(name).load()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +45,7 @@ class Game:
     """One variant of a game. Made by `make_game`, immutable, and picklable by its options.
 
     Attributes:
-        name: one of GAME_NAMES.
+        name: by which the catalogue knows it.
         version: raised whenever the rules, the actions or the observation change.
         players: number of seats, 2 to 4.
         options: the variant's other options.
@@ -93,9 +80,12 @@ class Game:
         return self
 
     @cached_property
-    def loops(self) -> SimpleNamespace:
-        """The compiled loops of `armarl.loops`, with this game's verbs."""
-        return _compiled_loops(self.name)
+    def _binding(self) -> Binding:
+        return _binding(self.name)
+
+    def compiled(self, function: F) -> F:
+        """A function that is written once for every game, with this game's verbs."""
+        return self._binding.function(function)
 
     def warm_up(self) -> None:
         """Compile, at the first call for this variant, what a game in play needs."""
@@ -126,10 +116,15 @@ class Game:
 
     # --- games, one or many ----------------------------------------------------------------------
 
-    def run(self, loop: str, games: int, *arguments: Any) -> None:
-        """Run one of `loops` for a batch of games, on several threads (see `armarl.threads`)."""
-        least = threads.LEAST_GAMES_OF_LIGHT_LOOPS if loop in loop_templates.LIGHT else None
-        threads.run(getattr(self.loops, loop), games, *arguments, least=least)
+    def run(self, body: Body, games: int, batch: Any) -> None:
+        """Run a body for each of so many games of a batch, on several threads.
+
+        Args:
+            body: one of `loops`, or any function that is written as they are.
+            batch: what the body takes; its arrays are trusted to be as it says.
+        """
+        least = threads.LEAST_GAMES_OF_LIGHT_LOOPS if body in loops.LIGHT else None
+        threads.run(self._binding.driver(body), games, batch, least=least)
 
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:
         """Freshly dealt games, one record per seed (an int gives an array of one)."""
@@ -140,11 +135,11 @@ class Game:
 
     def deal(self, states: States, games: NDArray[np.int64], seeds: NDArray[np.int64]) -> None:
         """Deal `states[games]` anew, each from its seed."""
-        self.run("deal_batch", games.size, states, games, seeds)
+        self.run(loops.deal, games.size, loops.Deals(states, games, seeds))
 
     def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Play an action in each of `states[games]`; what an illegal one does is undefined."""
-        self.run("apply_batch", games.size, states, games, actions)
+        self.run(loops.apply, games.size, loops.Actions(states, games, actions))
 
     def taken(self, states: States, indices: NDArray[np.int64]) -> States:
         """Copies of `states[indices]`; much faster than NumPy, which copies field by field."""
@@ -157,7 +152,7 @@ class Game:
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Masks of the seats to move, int8 of shape (batch, actions)."""
         masks = np.empty((states.size, len(self.actions)), np.int8)
-        self.run("legal_batch", states.size, states, masks)
+        self.run(loops.read_mask, states.size, loops.Masks(states, masks))
         return masks
 
     def views(
@@ -171,7 +166,7 @@ class Game:
         self._check_seats(states, seats)
         observations = np.empty((states.size, self.observation.size), np.float32)
         masks = np.empty((states.size, len(self.actions)), np.int8)
-        self.run("view_batch", states.size, states, seats, observations, masks)
+        self.run(loops.view, states.size, loops.Views(states, seats, observations, masks))
         return observations, masks
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
@@ -182,7 +177,7 @@ class Game:
         """
         self._check_seats(states, seats)
         hidden = self.taken(states, np.arange(states.size))
-        self.run("conceal_batch", states.size, hidden, seats)
+        self.run(loops.conceal, states.size, loops.Concealments(hidden, seats))
         return hidden
 
     def determinised(
@@ -196,13 +191,13 @@ class Game:
         self._check_seats(states, seats)
         _check_one_each(states, seeds=seeds)
         dealt = self.taken(states, np.arange(states.size))
-        self.run("determinise_batch", states.size, dealt, seats, seeds)
+        self.run(loops.determinise, states.size, loops.Determinisations(dealt, seats, seeds))
         return dealt
 
     def statuses(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move."""
         statuses, seats = np.empty((2, states.size), np.int64)
-        self.run("status_batch", states.size, states, statuses, seats)
+        self.run(loops.read_status, states.size, loops.Statuses(states, statuses, seats))
         return statuses, seats
 
     def returns(
@@ -211,7 +206,7 @@ class Game:
         """Returns of all seats in the finished games `states[games]`, (games, players)."""
         returns = np.empty((games.size, self.players))
         kind = self.reward_kind(reward)
-        self.run("returns_batch", games.size, states, games, kind, returns)
+        self.run(loops.read_returns, games.size, loops.Outcomes(states, games, kind, returns))
         return returns
 
     def playouts(
@@ -234,13 +229,15 @@ class Game:
         chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
         returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
         kind = self.reward_kind(reward)
-        self.run("playout_batch", states.size, states, chance, kind, masks, returns, lengths)
+        batch = loops.Playouts(states, chance, kind, masks, returns, lengths)
+        self.run(loops.play_out, states.size, batch)
         return returns, lengths
 
     def new_chance(self, seeds: NDArray[np.int64]) -> NDArray[np.uint64]:
         """A stream of random numbers for each game, besides the one in its state."""
         chance = np.empty(seeds.size, np.uint64)
-        self.run("seed_chance_batch", seeds.size, chance, np.arange(seeds.size), seeds)
+        batch = loops.Streams(chance, np.arange(seeds.size), seeds)
+        self.run(loops.seed_stream, seeds.size, batch)
         return chance
 
     def random_actions(
@@ -253,7 +250,7 @@ class Game:
         """
         _check_one_each(masks, chance=chance)
         actions = np.empty(len(masks), np.int64)
-        self.run("pick_batch", len(masks), masks, chance, actions)
+        self.run(loops.pick_action, len(masks), loops.Picks(masks, chance, actions))
         return actions
 
     def questions(
@@ -266,7 +263,8 @@ class Game:
         """
         seen = np.empty(games.size, states.dtype)
         movers, draws = np.empty(games.size, np.int64), np.empty(games.size)
-        self.run("ask_batch", games.size, states, games, chance, seen, movers, draws)
+        batch = loops.Questions(states, games, chance, seen, movers, draws)
+        self.run(loops.ask, games.size, batch)
         return seen, movers, draws
 
     def scratch_masks(self, games: int) -> NDArray[np.int8]:
@@ -307,9 +305,11 @@ class Game:
 def _warm_up(game: Game) -> None:
     states, mask = np.full(1, game.blank), np.zeros(len(game.actions), np.int8)
     observation, returns = np.zeros(game.observation.size, np.float32), np.zeros(game.players)
-    game.loops.deal(states, 0, 0, True)
-    game.loops.view(states, 0, 0, observation, mask)
-    game.loops.play(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
+    game.compiled(loops.deal_one)(states, 0, 0, True)
+    game.compiled(loops.view_one)(states, 0, 0, observation, mask)
+    game.compiled(loops.play_one)(
+        states, 0, -1, mask, returns, 0
+    )  # -1 is never legal: nothing happens
 
 
 def _check_one_each(rows: NDArray[Any], **columns: NDArray[Any]) -> None:
@@ -327,7 +327,7 @@ def make_game(name: str, **options: Any) -> Game:
         TypeError: an option that the game does not have.
     """
     check_options(name, options)
-    return importlib.import_module(f"armarl.{name}").make(**options)  # type: ignore[no-any-return]
+    return game_entry(name).load().make(**options)
 
 
 def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
@@ -337,9 +337,7 @@ def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
         ValueError: an unknown game.
         TypeError: an option that the game does not have.
     """
-    if name not in GAME_NAMES:
-        raise ValueError(f"unknown game {name!r}; there is {', '.join(GAME_NAMES)}")
-    known = inspect.signature(importlib.import_module(f"armarl.{name}").make).parameters
+    known = inspect.signature(game_entry(name).load().make).parameters
     for option in options:
         if option not in known:
             # Python's own words: by them TorchRL's GymEnv sees that there is no `frameskip`.

@@ -208,7 +208,7 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
     elif isinstance(value, types.Type):
         digest.update(f"{value!r};".encode())
     elif isinstance(value, EnumType):
-        digest.update(f"{ {name: one.value for name, one in value.__members__.items()} };".encode())
+        digest.update(f"{ {one.name: one.value for one in list[Any](value)} };".encode())
     elif isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
         fields = getattr(value, "_fields", "")  # of a NamedTuple
         digest.update(f"{value.__module__}.{value.__qualname__}{fields};".encode())

@@ -1,379 +1,510 @@
 """The compiled loops that every face runs, written once for every game.
 
-The names in the block below stand for the verbs of a game; `Game` compiles each loop with its own
-verbs, and the loops above it, in their place (see `compiled.specialise`). Arrays come from the
-caller; nothing is allocated.
+A *body* says what happens to game `i` of a batch. The batch is a NamedTuple of arrays that come
+from the caller; nothing is allocated. `Game.run` has threads range over the games
+(`armarl.threads`); a GPU kernel calls the same body with its own thread's `i`. `verbs` stands for
+the verbs of the game that a body is compiled for (`armarl.binding`).
 
-Loops over many games take `first, last, thread`: the range of the games that they work on, and the
-number of the thread, by which they choose their own row of whatever no two threads may share.
-`shares.take_shares` calls them (see `threads.run`).
+Where a batch has `games`, body `i` works on state `games[i]` and row `i` of what stands beside it.
+Where it has scratch, `rows[own(thread)]` is the row that no other thread touches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armarl.randomness import pick, seed, seed_chance, uniform
-
-_open: Callable[..., Any] = NotImplemented  # the names that `specialise` fills in
-start = legal = apply = status = to_move = observe = returns = conceal = determinise = greedy = (
-    _open
+from armarl.verbs import (
+    CUT_SHORT,
+    ENDED,
+    ILLEGAL,
+    PLAYING,
+    Mask,
+    Observation,
+    Returns,
+    States,
+    verbs,
 )
 
-PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)  # how a step left a game; the first three: statuses
+Int8s = NDArray[np.int8]
+Int64s = NDArray[np.int64]
+Float32s = NDArray[np.float32]
+Float64s = NDArray[np.float64]
+Chance = NDArray[np.uint64]  # (batch,) one stream of random numbers for each game
+
+# What `play_one` returns in place of a seat.
+HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
 LEARNER = -1  # in place of the number of a player: the seat that learns is to move
 ILLEGAL_REWARD = -1.0
-# Loops with so little to do in a game that only large batches are worth several threads.
-LIGHT = frozenset(
-    {"apply_batch", "status_batch", "seed_chance_batch", "pick_batch", "settle_batch"}
-)
 
 
-# --- one game ------------------------------------------------------------------------------------
+def own(thread: int) -> int:
+    """The number of the row of scratch that no other thread touches.
+
+    Those between stay unused, since cores share cache lines.
+    """
+    return 2 * thread
 
 
-def deal(states, i, number, reseed):
-    """Start a new game in `states[i]`; with `reseed`, from the seed `number`."""
+# --- one game, for the faces that play one -------------------------------------------------------
+
+
+def deal_one(states: States, i: int, number: int, reseed: bool) -> int:
+    """Start a new game in `states[i]`; with `reseed`, from the seed `number`. The seat to move."""
     s = states[i]
     if reseed:
         seed(s, number)
-    start(s)
-    return to_move(s)
+    verbs.start(s)
+    return verbs.to_move(s)
 
 
-def play(states, i, action, mask, rewards, kind):
+def play_one(states: States, i: int, action: int, mask: Mask, rewards: Returns, kind: int) -> int:
     """Play `action` in `states[i]` if it is legal; `mask` is scratch.
 
-    Returns the seat to move, or -1 when the game has ended (`rewards`, float64 of shape (players,),
-    then holds the returns), -2 when it was cut short (likewise), -3 when the action is illegal.
+    Returns the seat to move, or HAS_ENDED or WAS_CUT_SHORT (`rewards`, float64 (players,), then
+    holds the returns), or WAS_ILLEGAL, which leaves the state as it was.
     """
     s = states[i]
-    legal(s, mask)
+    verbs.legal(s, mask)
     if action < 0 or action >= mask.size or mask[action] == 0:
-        return -ILLEGAL
-    apply(s, action)
-    ended = status(s)
+        return WAS_ILLEGAL
+    verbs.apply(s, action)
+    ended = verbs.status(s)
     if ended:
-        returns(s, kind, rewards)
+        verbs.returns(s, kind, rewards)
         return -ended
-    return to_move(s)
+    return verbs.to_move(s)
 
 
-def view(states, i, seat, observation, mask):
+def view_one(states: States, i: int, seat: int, observation: Observation, mask: Mask) -> None:
     """Observation and mask of a seat in `states[i]`; the mask is 0 for whoever is not to move."""
     s = states[i]
-    observe(s, seat, observation)
-    if status(s) == PLAYING and to_move(s) == seat:
-        legal(s, mask)
+    verbs.observe(s, seat, observation)
+    if verbs.status(s) == PLAYING and verbs.to_move(s) == seat:
+        verbs.legal(s, mask)
     else:
         mask[:] = 0
 
 
-def own(rows, thread):
-    """The row of scratch of a thread; those between stay unused, since cores share cache lines."""
-    return rows[2 * thread]
+# --- many games: the verbs one by one ------------------------------------------------------------
 
 
-# --- many games ----------------------------------------------------------------------------------
+class Deals(NamedTuple):
+    """New games from seeds."""
+
+    states: States
+    games: Int64s  # (n,) which of the states
+    seeds: Int64s  # (n,)
 
 
-def deal_batch(first, last, thread, states, games, seeds):
-    """Start new games in `states[games]` from `seeds` (int64, one per game)."""
-    for k in range(first, last):
-        s = states[games[k]]
-        seed(s, seeds[k])
-        start(s)
+def deal(batch: Deals, i: int, thread: int) -> None:
+    """Start a new game from its seed."""
+    s = batch.states[batch.games[i]]
+    seed(s, batch.seeds[i])
+    verbs.start(s)
 
 
-def apply_batch(first, last, thread, states, games, actions):
-    """Play legal `actions[k]` in `states[games[k]]`."""
-    for k in range(first, last):
-        apply(states[games[k]], actions[k])
+class Starts(NamedTuple):
+    """New games whose generators go on."""
+
+    states: States
+    games: Int64s  # (n,)
 
 
-def status_batch(first, last, thread, states, statuses, seats):
-    """Status and seat to move of every state (int64 arrays of the batch's length)."""
-    for i in range(first, last):
-        statuses[i] = status(states[i])
-        seats[i] = to_move(states[i])
+def start(batch: Starts, i: int, thread: int) -> None:
+    """Start a new game from the state's own generator."""
+    verbs.start(batch.states[batch.games[i]])
 
 
-def returns_batch(first, last, thread, states, games, kind, out):
-    """Returns of the finished games `states[games]` into `out`, float64 (games, players)."""
-    for k in range(first, last):
-        returns(states[games[k]], kind, out[k])
+class Actions(NamedTuple):
+    """Legal actions to play."""
+
+    states: States
+    games: Int64s  # (n,)
+    actions: Int64s  # (n,)
 
 
-def view_batch(first, last, thread, states, seats, observations, masks):
-    """Observations and masks of `seats[i]` in `states[i]`, into rows of the two arrays."""
-    for i in range(first, last):
-        view(states, i, seats[i], observations[i], masks[i])
+def apply(batch: Actions, i: int, thread: int) -> None:
+    """Play a legal action."""
+    verbs.apply(batch.states[batch.games[i]], batch.actions[i])
 
 
-def legal_batch(first, last, thread, states, masks):
-    """Masks of the seats to move, into rows of `masks`."""
-    for i in range(first, last):
-        legal(states[i], masks[i])
+class Statuses(NamedTuple):
+    """How games stand."""
+
+    states: States  # (n,)
+    statuses: Int64s  # (n,) written: PLAYING, ENDED or CUT_SHORT
+    seats: Int64s  # (n,) written: the seat to move
 
 
-def conceal_batch(first, last, thread, states, seats):
-    """Take out of every state what `seats[i]` is not shown."""
-    for i in range(first, last):
-        conceal(states[i], seats[i])
+def read_status(batch: Statuses, i: int, thread: int) -> None:
+    """Status and seat to move."""
+    batch.statuses[i] = verbs.status(batch.states[i])
+    batch.seats[i] = verbs.to_move(batch.states[i])
 
 
-def determinise_batch(first, last, thread, states, seats, seeds):
-    """Deal anew, in every state, what `seats[i]` is not shown."""
-    for i in range(first, last):
-        determinise(states[i], seats[i], seeds[i])
+class Outcomes(NamedTuple):
+    """Returns of games that are over."""
+
+    states: States
+    games: Int64s  # (n,)
+    kind: int  # number of the reward
+    returns: Float64s  # (n, players) written
 
 
-def random_batch(first, last, thread, states, draws, masks, actions):
-    """For the seat to move in every state, the legal action at `draws[i]` of their list."""
-    mask = own(masks, thread)
-    for i in range(first, last):
-        legal(states[i], mask)
-        actions[i] = pick(mask, draws[i])
+def read_returns(batch: Outcomes, i: int, thread: int) -> None:
+    """The returns of all seats."""
+    verbs.returns(batch.states[batch.games[i]], batch.kind, batch.returns[i])
 
 
-def greedy_batch(first, last, thread, states, draws, masks, scratch, actions):
-    """The scripted choice of the seat to move in every state."""
-    for i in range(first, last):
-        actions[i] = greedy(states[i], draws[i], own(masks, thread), own(scratch, thread))
+class Views(NamedTuple):
+    """What one seat of each game sees."""
+
+    states: States  # (n,)
+    seats: Int64s  # (n,)
+    observations: Float32s  # (n, size) written
+    masks: Int8s  # (n, actions) written
 
 
-# --- chance of players and seats -----------------------------------------------------------------
+def view(batch: Views, i: int, thread: int) -> None:
+    """Observation and mask of a seat; the mask is 0 for whoever is not to move."""
+    view_one(batch.states, i, batch.seats[i], batch.observations[i], batch.masks[i])
 
 
-def seed_chance_batch(first, last, thread, chance, games, seeds):
-    """Set the chance of `games` from `seeds` (int64, one per game)."""
-    for k in range(first, last):
-        seed_chance(chance, games[k], seeds[k])
+class Masks(NamedTuple):
+    """Masks of the seats to move."""
+
+    states: States  # (n,)
+    masks: Int8s  # (n, actions) written
 
 
-def pick_batch(first, last, thread, masks, chance, actions):
-    """A random legal action of each row of `masks`; 0 where none is legal."""
-    for i in range(first, last):
-        actions[i] = pick(masks[i], uniform(chance, i))
+def read_mask(batch: Masks, i: int, thread: int) -> None:
+    """The mask of the seat to move."""
+    verbs.legal(batch.states[i], batch.masks[i])
 
 
-def playout_batch(first, last, thread, states, chance, kind, masks, returns_out, lengths):
-    """Random play to the end of every game; its returns (games, players) and number of actions."""
-    mask = own(masks, thread)
-    for i in range(first, last):
-        s = states[i]
-        lengths[i] = 0
-        while status(s) == PLAYING:
-            legal(s, mask)
-            apply(s, pick(mask, uniform(chance, i)))
-            lengths[i] += 1
-        returns(s, kind, returns_out[i])
+class Concealments(NamedTuple):
+    """States from which what a seat is not shown is taken out."""
+
+    states: States  # (n,) written
+    seats: Int64s  # (n,)
+
+
+def conceal(batch: Concealments, i: int, thread: int) -> None:
+    """Take out what the seat is not shown."""
+    verbs.conceal(batch.states[i], batch.seats[i])
+
+
+class Determinisations(NamedTuple):
+    """States in which what a seat is not shown is dealt anew."""
+
+    states: States  # (n,) written
+    seats: Int64s  # (n,)
+    seeds: Int64s  # (n,)
+
+
+def determinise(batch: Determinisations, i: int, thread: int) -> None:
+    """Deal anew what the seat is not shown."""
+    verbs.determinise(batch.states[i], batch.seats[i], batch.seeds[i])
+
+
+# --- choices, and the chance of players and seats ------------------------------------------------
+
+
+class Choices(NamedTuple):
+    """Decisions of the seats to move."""
+
+    states: States  # (n,)
+    draws: Float64s  # (n,) in [0, 1)
+    masks: Int8s  # (2 * threads, actions) scratch
+    scratch: States  # (2 * threads, 1) records to try actions on
+    actions: Int64s  # (n,) written
+
+
+def choose_randomly(batch: Choices, i: int, thread: int) -> None:
+    """The legal action at the draw's place in their list."""
+    mask = batch.masks[own(thread)]
+    verbs.legal(batch.states[i], mask)
+    batch.actions[i] = pick(mask, batch.draws[i])
+
+
+def choose_greedily(batch: Choices, i: int, thread: int) -> None:
+    """The scripted choice."""
+    mask, scratch = batch.masks[own(thread)], batch.scratch[own(thread)]
+    batch.actions[i] = verbs.greedy(batch.states[i], batch.draws[i], mask, scratch)
+
+
+class Streams(NamedTuple):
+    """Streams of chance to seed."""
+
+    chance: Chance  # written
+    games: Int64s  # (n,)
+    seeds: Int64s  # (n,)
+
+
+def seed_stream(batch: Streams, i: int, thread: int) -> None:
+    """Set a game's stream of chance from its seed."""
+    seed_chance(batch.chance, batch.games[i], batch.seeds[i])
+
+
+class Picks(NamedTuple):
+    """Random choices from masks."""
+
+    masks: Int8s  # (n, actions)
+    chance: Chance  # (n,)
+    actions: Int64s  # (n,) written
+
+
+def pick_action(batch: Picks, i: int, thread: int) -> None:
+    """A random legal action; 0 where none is legal."""
+    batch.actions[i] = pick(batch.masks[i], uniform(batch.chance, i))
+
+
+class Questions(NamedTuple):
+    """What the players who are to move are asked."""
+
+    states: States
+    games: Int64s  # (n,)
+    chance: Chance
+    seen: States  # (n,) written: concealed copies
+    movers: Int64s  # (n,) written: their seats
+    draws: Float64s  # (n,) written: a random number for each
+
+
+def ask(batch: Questions, i: int, thread: int) -> None:
+    """A concealed copy, its seat and a random number."""
+    game = batch.games[i]
+    batch.movers[i] = verbs.to_move(batch.states[game])
+    batch.draws[i] = uniform(batch.chance, game)
+    batch.seen[i] = batch.states[game]
+    verbs.conceal(batch.seen[i], batch.movers[i])
+
+
+class Playouts(NamedTuple):
+    """Games to play to their end at random."""
+
+    states: States  # (n,) written
+    chance: Chance  # (n,)
+    kind: int  # number of the reward
+    masks: Int8s  # (2 * threads, actions) scratch
+    returns: Float64s  # (n, players) written
+    lengths: Int64s  # (n,) written: actions played
+
+
+def play_out(batch: Playouts, i: int, thread: int) -> None:
+    """Random play to the end: returns and number of actions."""
+    s, mask = batch.states[i], batch.masks[own(thread)]
+    length = 0
+    while verbs.status(s) == PLAYING:
+        verbs.legal(s, mask)
+        verbs.apply(s, pick(mask, uniform(batch.chance, i)))
+        length += 1
+    batch.lengths[i] = length
+    verbs.returns(s, batch.kind, batch.returns[i])
 
 
 # --- self-play: one learner in all seats ---------------------------------------------------------
 
 
-def start_batch(first, last, thread, states, games):
-    """Start new games in `states[games]`, whose generators go on."""
-    for k in range(first, last):
-        start(states[games[k]])
+class SelfPlay(NamedTuple):
+    """Games whose seats are all the caller's, and what a step of them leaves."""
+
+    states: States  # (n,)
+    actions: Int64s  # (n,) of whoever is to move
+    kind: int  # number of the reward
+    same_step: bool  # a game that ends starts anew at once
+    over: Int8s  # (n,) how games ended that have not started anew; PLAYING for the others
+    legal: Int8s  # (n, actions) masks of the states as they are; our own copy
+    ends: Int8s  # (n,) written: how the step left each game
+    rewards: Float64s  # (n, players) written
+    finals: States  # (n,) written where `same_step` has ended a game: its last state
+    seats: Int64s  # (n,) written: the seat to move
+    observations: Float32s  # (n, size) written
+    masks: Int8s  # (n, actions) written: a copy of `legal` for the caller
 
 
-def turn_batch(
-    first, last, thread, states, actions, kind, same_step, over, legal_now, ends, rewards, finals
-):
-    """Play one action in every game, whoever is to move, and start a new game where one is over.
+def take_turn(batch: SelfPlay, i: int, thread: int) -> None:
+    """Play one action, whoever is to move, and start a new game where one is over.
 
-    A game that was `over` before starts anew without an action. With `same_step` a game that ends
-    now starts anew at once, and its last state goes into `finals`. `legal_now` holds the masks of
-    the states as they are.
+    A game that was over before starts anew without an action.
     """
-    for i in range(first, last):
-        s = states[i]
-        for seat in range(rewards.shape[1]):
-            rewards[i, seat] = 0
-        if over[i]:
-            start(s)
-            ends[i] = over[i] = PLAYING
-            continue
-        action = actions[i]
-        if action < 0 or action >= legal_now.shape[1] or legal_now[i, action] == 0:
-            ends[i] = ILLEGAL
-            rewards[i, to_move(s)] = ILLEGAL_REWARD
-        else:
-            apply(s, action)
-            ends[i] = status(s)
-            if ends[i]:
-                returns(s, kind, rewards[i])
-        if ends[i] and same_step:
-            finals[i] = s
-            start(s)
-        else:
-            over[i] = ends[i]
+    s = batch.states[i]
+    for seat in range(batch.rewards.shape[1]):
+        batch.rewards[i, seat] = 0
+    if batch.over[i]:
+        verbs.start(s)
+        batch.ends[i] = batch.over[i] = PLAYING
+        return
+    end, action = np.int64(ILLEGAL), batch.actions[i]
+    if action < 0 or action >= batch.legal.shape[1] or batch.legal[i, action] == 0:
+        batch.rewards[i, verbs.to_move(s)] = ILLEGAL_REWARD
+    else:
+        verbs.apply(s, action)
+        end = np.int64(verbs.status(s))
+        if end:
+            verbs.returns(s, batch.kind, batch.rewards[i])
+    batch.ends[i] = end
+    if end and batch.same_step:
+        batch.finals[i] = s
+        verbs.start(s)
+    else:
+        batch.over[i] = end
 
 
-def look_batch(first, last, thread, states, over, legal_now, seats, observations, masks):
-    """Seat to move, its observation and its mask (0 where the game is over) in every game."""
-    for i in range(first, last):
-        s = states[i]
-        seats[i] = to_move(s)
-        observe(s, seats[i], observations[i])
-        if over[i]:
-            legal_now[i, :] = 0
-        else:
-            legal(s, legal_now[i])
-        for action in range(masks.shape[1]):
-            masks[i, action] = legal_now[i, action]
+def look(batch: SelfPlay, i: int, thread: int) -> None:
+    """Seat to move, its observation and its mask, which is 0 where the game is over."""
+    s = batch.states[i]
+    seat = verbs.to_move(s)
+    batch.seats[i] = seat
+    verbs.observe(s, seat, batch.observations[i])
+    legal, mask = batch.legal[i], batch.masks[i]
+    if batch.over[i]:
+        legal[:] = 0
+    else:
+        verbs.legal(s, legal)
+    for action in range(mask.size):
+        mask[action] = legal[action]
 
 
-def step_batch(
-    first,
-    last,
-    thread,
-    states,
-    actions,
-    kind,
-    same_step,
-    over,
-    legal_now,
-    ends,
-    rewards,
-    finals,
-    seats,
-    observations,
-    masks,
-):
-    """`turn_batch`, then `look_batch`, at one go."""
-    turn_batch(
-        first,
-        last,
-        thread,
-        states,
-        actions,
-        kind,
-        same_step,
-        over,
-        legal_now,
-        ends,
-        rewards,
-        finals,
-    )
-    look_batch(first, last, thread, states, over, legal_now, seats, observations, masks)
+def step(batch: SelfPlay, i: int, thread: int) -> None:
+    """`take_turn`, then `look`."""
+    take_turn(batch, i, thread)
+    look(batch, i, thread)
 
 
 # --- one seat learns, players hold the others ----------------------------------------------------
 
 
-def advance(states, i, seat, lineup, is_random, chance, mask):
-    """Let random players act until another player is to move, whose number is returned.
+class SeatGames(NamedTuple):
+    """Games in which one seat learns, with all that a step from decision to decision touches."""
 
-    `lineup[k]` is the number of the player `k` seats after the learner's. LEARNER is returned when
-    the learner is to move, and when the game has ended.
+    states: States  # (n,)
+    seats: Int64s  # (n,) the learner's
+    lineups: Int64s  # (n, players) who sits so many seats after the learner; LEARNER for himself
+    is_random: NDArray[np.uint8]  # by number of the player: compiled loops make his choices
+    chance: Chance  # (n,)
+    over: NDArray[np.bool_]  # (n,) the game is over, and not opened again yet
+    legal: Int8s  # (n, actions) masks of the learner's decisions, as shown last
+    ends: Int8s  # (n,) how the last step left each game
+    waiting: Int64s  # (n,) the number of the player who is to move, or LEARNER
+    rewards: Float64s  # (n,) the learner's
+    kind: int  # number of the reward
+    masks: Int8s  # (2 * threads, actions) scratch
+    returns: Float64s  # (2 * threads, players) scratch
+
+
+class Openings(NamedTuple):
+    """Games of a batch to open."""
+
+    batch: SeatGames
+    games: Int64s  # (k,) which of them
+    reseed: bool  # all chance begins anew from `seeds`; else it goes on
+    seeds: Int64s  # (k,)
+    seat: int  # the learner's, or -1 to draw it
+
+
+def open_game(openings: Openings, i: int, thread: int) -> None:
+    """Start a new game, and give the learner his seat."""
+    batch, game = openings.batch, openings.games[i]
+    s = batch.states[game]
+    if openings.reseed:
+        seed(s, openings.seeds[i])
+        seed_chance(batch.chance, game, openings.seeds[i])
+    verbs.start(s)
+    seat = openings.seat
+    batch.seats[game] = (
+        seat if seat >= 0 else np.int64(uniform(batch.chance, game) * batch.lineups.shape[1])
+    )
+
+
+class Advances(NamedTuple):
+    """Games of a batch in which players are to act."""
+
+    batch: SeatGames
+    games: Int64s  # (k,)
+
+
+def advance(advances: Advances, i: int, thread: int) -> None:
+    """Let random players act until another player is to move, or the game is over."""
+    advance_game(advances.batch, advances.games[i], thread)
+
+
+def advance_game(batch: SeatGames, game: int, thread: int) -> None:
+    """`waiting` is then who is to move: LEARNER as well when the game is over."""
+    s, lineup, mask = batch.states[game], batch.lineups[game], batch.masks[own(thread)]
+    batch.waiting[game] = LEARNER
+    while verbs.status(s) == PLAYING:
+        player = lineup[(verbs.to_move(s) - batch.seats[game]) % lineup.size]
+        if player == LEARNER or batch.is_random[player] == 0:
+            batch.waiting[game] = player
+            return
+        verbs.legal(s, mask)
+        verbs.apply(s, pick(mask, uniform(batch.chance, game)))
+
+
+class Answers(NamedTuple):
+    """The learner's actions."""
+
+    batch: SeatGames
+    actions: Int64s  # (n,)
+
+
+def answer(answers: Answers, i: int, thread: int) -> None:
+    """Play the learner's action if the game is not over, and let random players follow.
+
+    An illegal action is not played.
     """
-    s = states[i]
-    while status(s) == PLAYING:
-        player = lineup[(to_move(s) - seat) % lineup.size]
-        if player == LEARNER or is_random[player] == 0:
-            return player
-        legal(s, mask)
-        apply(s, pick(mask, uniform(chance, i)))
-    return LEARNER
+    batch, action = answers.batch, answers.actions[i]
+    batch.waiting[i] = LEARNER
+    batch.ends[i] = PLAYING
+    if batch.over[i]:
+        return
+    if action < 0 or action >= batch.legal.shape[1] or batch.legal[i, action] == 0:
+        batch.ends[i] = ILLEGAL
+    else:
+        verbs.apply(batch.states[i], action)
+        advance_game(batch, i, thread)
 
 
-def advance_batch(
-    first, last, thread, states, games, seats, lineups, is_random, chance, masks, waiting
-):
-    """`advance` in each of `games`; `waiting[i]` is then the player who is to move there."""
-    for k in range(first, last):
-        i = games[k]
-        waiting[i] = advance(states, i, seats[i], lineups[i], is_random, chance, own(masks, thread))
+def settle(batch: SeatGames, i: int, thread: int) -> None:
+    """The learner's reward, and in `ends` how the step left the game."""
+    batch.rewards[i] = 0
+    if batch.over[i]:
+        return
+    if batch.ends[i] == ILLEGAL:
+        batch.rewards[i] = ILLEGAL_REWARD
+        return
+    end = verbs.status(batch.states[i])
+    batch.ends[i] = end
+    if end:
+        returns = batch.returns[own(thread)]
+        verbs.returns(batch.states[i], batch.kind, returns)
+        batch.rewards[i] = returns[batch.seats[i]]
 
 
-def ask_batch(first, last, thread, states, games, chance, seen, movers, draws):
-    """What the players who are to move in `games` get: concealed copies, seats, random numbers."""
-    for k in range(first, last):
-        i = games[k]
-        movers[k] = to_move(states[i])
-        draws[k] = uniform(chance, i)
-        seen[k] = states[i]
-        conceal(seen[k], movers[k])
+class Shows(NamedTuple):
+    """Where the learner's views go."""
+
+    batch: SeatGames
+    observations: Float32s  # (n, size) written
+    masks: Int8s  # (n, actions) written
 
 
-def open_batch(first, last, thread, states, games, reseed, seeds, seat, seats, chance):
-    """Start new games in `states[games]`; `seat` is the learner's, or -1 to draw it.
-
-    With `reseed` all chance begins anew, from `seeds` (int64, one per game); else it goes on.
-    """
-    for k in range(first, last):
-        i = games[k]
-        s = states[i]
-        if reseed:
-            seed(s, seeds[k])
-            seed_chance(chance, i, seeds[k])
-        start(s)
-        seats[i] = seat if seat >= 0 else np.int64(uniform(chance, i) * s.players)
+def show(shows: Shows, i: int, thread: int) -> None:
+    """The learner's observation and mask, which is 0 where the game is over."""
+    batch = shows.batch
+    s, legal, mask = batch.states[i], batch.legal[i], shows.masks[i]
+    verbs.observe(s, batch.seats[i], shows.observations[i])
+    if batch.over[i]:
+        legal[:] = 0
+    else:
+        verbs.legal(s, legal)
+    for action in range(mask.size):
+        mask[action] = legal[action]
 
 
-def answer_batch(
-    first,
-    last,
-    thread,
-    states,
-    actions,
-    over,
-    legal_now,
-    seats,
-    lineups,
-    is_random,
-    chance,
-    masks,
-    ends,
-    waiting,
-):
-    """Play the learner's action in every game that is not over, and let random players follow."""
-    for i in range(first, last):
-        waiting[i] = LEARNER
-        ends[i] = PLAYING
-        if over[i]:
-            continue
-        action = actions[i]
-        if action < 0 or action >= legal_now.shape[1] or legal_now[i, action] == 0:
-            ends[i] = ILLEGAL
-        else:
-            apply(states[i], action)
-            waiting[i] = advance(
-                states, i, seats[i], lineups[i], is_random, chance, own(masks, thread)
-            )
-
-
-def settle_batch(first, last, thread, states, over, kind, seats, ends, scratch, rewards):
-    """The learner's reward in every game, and in `ends` how the step left it.
-
-    `scratch`, float64 (2 * threads, players), takes the returns of all seats.
-    """
-    for i in range(first, last):
-        rewards[i] = 0
-        if over[i]:
-            continue
-        if ends[i] == ILLEGAL:
-            rewards[i] = ILLEGAL_REWARD
-            continue
-        ends[i] = status(states[i])
-        if ends[i]:
-            returns(states[i], kind, own(scratch, thread))
-            rewards[i] = own(scratch, thread)[seats[i]]
-
-
-def show_batch(first, last, thread, states, over, seats, legal_now, observations, masks):
-    """The learner's observation and mask in every game; the mask is 0 where a game is over."""
-    for i in range(first, last):
-        observe(states[i], seats[i], observations[i])
-        if over[i]:
-            legal_now[i, :] = 0
-        else:
-            legal(states[i], legal_now[i])
-        for action in range(masks.shape[1]):
-            masks[i, action] = legal_now[i, action]
+# Bodies with so little to do in a game that only large batches are worth several threads.
+LIGHT: frozenset[object] = frozenset({apply, read_status, seed_stream, pick_action, settle})

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, make_game
-from armarl.loops import CUT_SHORT
 from armarl.players import (
     Factory,
     Player,
@@ -30,6 +29,7 @@ from armarl.players import (
     register_player,
     registered,
 )
+from armarl.verbs import CUT_SHORT
 
 DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
 _Z = 1.959964  # 95 % of the normal distribution lie within

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol, get_args, get_type_hints, runtime_
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import loops
 from armarl.game import Game, IllegalActionError, States
 from armarl.specs import Part, Spec, Value
 
@@ -145,7 +146,9 @@ class RandomPlayer:
     ) -> NDArray[np.int64]:
         actions = np.empty(states.size, np.int64)
         masks = self.game.scratch_masks(states.size)
-        self.game.run("random_batch", states.size, states, draws, masks, actions)
+        scratch = np.empty((len(masks), 1), states.dtype)
+        batch = loops.Choices(states, draws, masks, scratch, actions)
+        self.game.run(loops.choose_randomly, states.size, batch)
         return actions
 
 
@@ -183,7 +186,8 @@ class GreedyPlayer:
         actions = np.empty(states.size, np.int64)
         masks = self.game.scratch_masks(states.size)
         scratch = np.empty((len(masks), 1), states.dtype)
-        self.game.run("greedy_batch", states.size, states, draws, masks, scratch, actions)
+        batch = loops.Choices(states, draws, masks, scratch, actions)
+        self.game.run(loops.choose_greedily, states.size, batch)
         return actions
 
 

@@ -1,47 +1,67 @@
-"""The names under which Gymnasium and PettingZoo make the environments of this package.
+"""The names under which Gymnasium and PettingZoo make the environments, and games from outside.
 
-Importing `armarl` registers them. Gymnasium's are the single-seat environments: `Armadora-v0` and
-`Armada-v0`, the basic games for two, take every option as a keyword; the others have some of them
-in their name: `Armadora-3p-v0`, `Armadora-advanced-4p-v0`, `Armada-cards-enrolment-2p-v0`.
-`gymnasium.make_vec` makes batches of them that compiled loops play.
-PettingZoo (from 1.27 on) has one per game, with all options. All are in the namespace `armarl/`.
+Importing `armarl` registers our games. Gymnasium's are the single-seat environments: `Armadora-v0`
+and `Armada-v0`, the games with their default options, take every option as a keyword; the others
+have some of them in their name: `Armadora-3p-v0`, `Armada-cards-enrolment-2p-v0`.
+`gymnasium.make_vec` makes batches of them that compiled loops play. PettingZoo (from 1.27 on) has
+one per game, with all options. All are in the namespace `armarl/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import gymnasium
 import pettingzoo
 
+from armarl import catalogue
+from armarl.catalogue import GameEntry
+
 NAMESPACE = "armarl"
 _SEAT_ENV = "armarl.seat_env:SeatEnv"
 _VECTOR_ENV = "armarl.vector_env:SeatVectorEnv"
-# Per game the options that are switched on by being named in an id.
-_SWITCHES = {"armadora": ("advanced",), "armada": ("cards", "enrolment")}
+_AEC_ENV = "armarl.aec:checked_env"
 
 
-def gymnasium_variants() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every Gymnasium id of the package, with its keyword arguments."""
-    for game, switches in _SWITCHES.items():
-        title = f"{NAMESPACE}/{game.capitalize()}"
-        yield f"{title}-v0", {"game": game}
-        for choice in product((False, True), repeat=len(switches)):
-            on = [switch for switch, chosen in zip(switches, choice, strict=True) if chosen]
-            for players in (2, 3, 4):
-                name = "-".join([title, *on, f"{players}p", "v0"])
-                yield name, {"game": game, "players": players, **dict.fromkeys(on, True)}
+def gymnasium_variants(entry: GameEntry) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every Gymnasium id of a game, with its keyword arguments."""
+    title = f"{NAMESPACE}/{entry.title}"
+    yield f"{title}-v0", {"game": entry.name}
+    for name, options in entry.variants():
+        yield f"{title}-{name}-v0", {"game": entry.name, **options}
+
+
+def register_game(entry: GameEntry) -> None:
+    """Add a game that is not of this package: it then has every face, and ids of its own.
+
+    Players, matches, search, training and the command line know it by its name. An installed
+    package may name its entry in the entry-point group `armarl.games` instead, and is found when a
+    game is first looked for. The same entry again changes nothing.
+
+    Raises:
+        ValueError: another game has that name.
+    """
+    catalogue.add(entry)
+    _register(entry)
 
 
 def register_all() -> None:
-    """Register every environment; PettingZoo before 1.27 has no registry and is left out."""
-    for name, kwargs in gymnasium_variants():
-        gymnasium.register(
-            name, entry_point=_SEAT_ENV, vector_entry_point=_VECTOR_ENV, kwargs=kwargs
-        )
-    if hasattr(pettingzoo, "register"):
-        for game in _SWITCHES:
-            entry_point = f"armarl.{game}_v0:env"
-            pettingzoo.register("aec", f"{NAMESPACE}/{game}-v0", entry_point=entry_point)
+    """Register our games; PettingZoo before 1.27 has no registry and is left out."""
+    for entry in catalogue.OURS:
+        _register(entry)
+
+
+def _register(entry: GameEntry) -> None:
+    for name, kwargs in gymnasium_variants(entry):
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name, entry_point=_SEAT_ENV, vector_entry_point=_VECTOR_ENV, kwargs=kwargs
+            )
+    name = f"{NAMESPACE}/{entry.name}-v0"
+    if hasattr(pettingzoo, "register") and name not in _registered:
+        pettingzoo.register("aec", name, entry_point=_AEC_ENV, kwargs={"name": entry.name})
+        _registered.add(name)
+
+
+_registered: set[str] = set()  # of PettingZoo's names: registering one twice is an error there

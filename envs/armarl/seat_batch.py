@@ -11,9 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import loops
 from armarl.game import Game
-from armarl.loops import ILLEGAL, LEARNER
+from armarl.loops import LEARNER
 from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
+from armarl.verbs import ILLEGAL
 
 
 class SeatBatch:
@@ -72,11 +74,8 @@ class SeatBatch:
         numbers = games if seeds is None else seeds
         self.over[games] = False
         while games.size:
-            self.game.run(
-                "open_batch",
-                games.size,
-                *(self.states, games, reseed, numbers, self._seat, self.seats, self.chance),
-            )
+            openings = loops.Openings(self._batch(), games, reseed, numbers, self._seat)
+            self.game.run(loops.open_game, games.size, openings)
             self.lineups[games, 1:] = self.lineups_of(games)
             self._advance(games)
             self._play_others()
@@ -92,20 +91,10 @@ class SeatBatch:
 
         An illegal action is not played, and ends the game for the learner.
         """
-        scratch = self.game.scratch_masks(self.size)
-        self.game.run(
-            "answer_batch",
-            self.size,
-            *(self.states, actions, self.over, self.legal, self.seats, self.lineups),
-            *(self._plays_at_random(), self.chance, scratch, self.ends, self._waiting),
-        )
+        batch = self._batch()
+        self.game.run(loops.answer, self.size, loops.Answers(batch, actions))
         self._play_others()
-        self.game.run(
-            "settle_batch",
-            self.size,
-            *(self.states, self.over, self._reward_kind, self.seats, self.ends),
-            *(np.empty((len(scratch), self.game.players)), self.rewards),
-        )
+        self.game.run(loops.settle, self.size, batch)
         self.over |= self.ends != 0
 
     def illegal_actions(self, actions: NDArray[np.int64]) -> dict[int, str]:
@@ -115,15 +104,31 @@ class SeatBatch:
 
     def show(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
         """The learner's observation and mask of every game; the mask is 0 where one is over."""
-        self.game.run(
-            "show_batch",
-            self.size,
-            *(self.states, self.over, self.seats, self.legal, observations, masks),
-        )
+        shows = loops.Shows(self._batch(), observations, masks)
+        self.game.run(loops.show, self.size, shows)
 
     def final_observations(self, games: NDArray[np.int64]) -> NDArray[np.float32]:
         """The learner's observation of games that are over, (games, size)."""
         return self.game.views(self.game.taken(self.states, games), self.seats[games])[0]
+
+    def _batch(self) -> loops.SeatGames:
+        """The batch as compiled loops take it."""
+        masks = self.game.scratch_masks(self.size)
+        return loops.SeatGames(
+            states=self.states,
+            seats=self.seats,
+            lineups=self.lineups,
+            is_random=self._plays_at_random(),
+            chance=self.chance,
+            over=self.over,
+            legal=self.legal,
+            ends=self.ends,
+            waiting=self._waiting,
+            rewards=self.rewards,
+            kind=self._reward_kind,
+            masks=masks,
+            returns=np.empty((len(masks), self.game.players)),
+        )
 
     def _plays_at_random(self) -> NDArray[np.uint8]:
         """Which players need not be asked: compiled loops make the random player's choices."""
@@ -131,12 +136,7 @@ class SeatBatch:
 
     def _advance(self, games: NDArray[np.int64]) -> None:
         """Let random players act in `games`, and note who is to move then."""
-        self.game.run(
-            "advance_batch",
-            games.size,
-            *(self.states, games, self.seats, self.lineups, self._plays_at_random()),
-            *(self.chance, self.game.scratch_masks(games.size), self._waiting),
-        )
+        self.game.run(loops.advance, games.size, loops.Advances(self._batch(), games))
 
     def _play_others(self) -> None:
         """Let the players act until every game has ended or waits for the learner."""

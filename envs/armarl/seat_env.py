@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from armarl.faces import RENDER_MODES, GameFace, deal_number, face_game, observation_box
 from armarl.game import Game
-from armarl.loops import CUT_SHORT, ENDED, ILLEGAL
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
+from armarl.verbs import CUT_SHORT, ENDED, ILLEGAL
 
 Info = dict[str, Any]
 _IT = np.zeros(1, np.int64)  # the number of the only game

@@ -12,9 +12,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from armarl import loops
 from armarl.faces import deal_number, face_game
 from armarl.game import Game, States
-from armarl.loops import CUT_SHORT, PLAYING
+from armarl.verbs import CUT_SHORT, PLAYING
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class SelfPlayBatch:
         self.states: States = np.full(size, game.blank)
         self.final_states: States = np.full(size, game.blank)
         self._reward_kind = game.reward_kind(reward)
+        self._no_actions = np.zeros(size, np.int64)
         self._over = np.zeros(size, np.int8)
         self._legal = np.zeros((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
@@ -138,18 +140,13 @@ class SelfPlayBatch:
             raise ValueError("the first reset must start all games")
         self._begun = True
         if seeds is None:
-            self.game.run("start_batch", chosen.size, self.states, chosen)
+            self.game.run(loops.start, chosen.size, loops.Starts(self.states, chosen))
         else:
             self.game.deal(self.states, chosen, seeds[chosen])
         self._over[chosen] = PLAYING
         turn.rewards[:] = 0
         turn.ends[:] = PLAYING
-        self.game.run(
-            "look_batch",
-            self.size,
-            *(self.states, self._over, self._legal),
-            *(turn.seats, turn.observations, turn.masks),
-        )
+        self.game.run(loops.look, self.size, self._batch(self._no_actions, turn))
         return turn
 
     def step(self, actions: NDArray[np.integer[Any]], *, out: Turn | None = None) -> Turn:
@@ -171,15 +168,24 @@ class SelfPlayBatch:
             refuse_games_over(self._over)
         ids = action_ids(actions, self.size)
         turn = self._turn(out)
-        self.game.run(
-            "step_batch",
-            self.size,
-            *(self.states, ids, self._reward_kind),
-            *(self.autoreset_mode is AutoresetMode.SAME_STEP, self._over, self._legal),
-            *(turn.ends, turn.rewards, self.final_states),
-            *(turn.seats, turn.observations, turn.masks),
-        )
+        self.game.run(loops.step, self.size, self._batch(ids, turn))
         return turn
+
+    def _batch(self, actions: NDArray[np.int64], turn: Turn) -> loops.SelfPlay:
+        return loops.SelfPlay(
+            states=self.states,
+            actions=actions,
+            kind=self._reward_kind,
+            same_step=self.autoreset_mode is AutoresetMode.SAME_STEP,
+            over=self._over,
+            legal=self._legal,
+            ends=turn.ends,
+            rewards=turn.rewards,
+            finals=self.final_states,
+            seats=turn.seats,
+            observations=turn.observations,
+            masks=turn.masks,
+        )
 
     def _turn(self, out: Turn | None) -> Turn:
         """The arrays to write into: the compiled loops trust that they are as `new_turn` has them.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from armarl.catalogue import game_entry
 from armarl.game import Game
 from armarl.players import HumanPlayer, Player, choose_legally, make_player
 
@@ -28,7 +29,7 @@ def play_at_terminal(
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
         players[(seat + k) % game.players] = opponent
-    print("You play with the notation of the board: columns a to h, rows 1 to 5; ? lists actions.")
+    print(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
         print(f"player {number}: {'you' if number == seat else player.name}")
     _play(game, players, seat, seed)

@@ -21,7 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiled import PLAIN_PYTHON
 from armarl.shares import PLAYED
+
+Driver = Callable[..., None]
 
 # For each thread: with fewer, to call it takes longer than to play them.
 LEAST_GAMES = 64
@@ -57,6 +60,8 @@ def get_threads() -> int:
 
 def threads_for(games: int, least: int | None = None) -> int:
     """The number of threads that play a batch: each has at least so many games."""
+    if PLAIN_PYTHON:
+        return 1
     return max(1, min(_threads, games // (least or LEAST_GAMES)))
 
 
@@ -74,21 +79,21 @@ def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
     return np.array(bounds)
 
 
-def run(loop: Callable[..., None], games: int, *arguments: Any, least: int | None = None) -> None:
-    """Call `loop` on each thread that plays a batch.
+def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> None:
+    """Call `driver` on each thread that plays a batch.
 
     Args:
-        loop: as `shares.take_shares` makes it.
+        driver: `shares.take_shares`, compiled for a body.
         games: number of games in the batch.
-        arguments: what the loop takes after `first, last, thread`.
+        batch: what the body takes.
         least: of the games for each thread; LEAST_GAMES if None.
     """
     number = threads_for(games, least)
     workers = _workers()
     progress, bounds = np.zeros(3, np.int64), _bounds(games, number, LEAST_SHARE)
     for thread in range(1, number):
-        workers.help(thread, loop, (workers.calls, progress, bounds, thread, *arguments))
-    loop(workers.calls, progress, bounds, 0, *arguments)
+        workers.help(thread, driver, (workers.calls, progress, bounds, thread, batch))
+    driver(workers.calls, progress, bounds, 0, batch)
     while progress[PLAYED] < bounds.size - 1:  # a thread has lost its core
         time.sleep(1e-5)
 
@@ -100,21 +105,21 @@ class _Workers:
         self.process = os.getpid()
         self.number = 0
         self.calls = np.zeros(1, np.int64)  # how many callers have made
-        self._queue: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...]]] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Driver, tuple[Any, ...]]] = SimpleQueue()
 
-    def help(self, number: int, loop: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    def help(self, number: int, driver: Driver, arguments: tuple[Any, ...]) -> None:
         """Have a call made as soon as a thread is free; by then no share may be left."""
         if self.number < number:
             self.number += 1
             Thread(target=self._work, name=f"armarl-{self.number}", daemon=True).start()
-        self._queue.put((loop, arguments))
+        self._queue.put((driver, arguments))
 
     def _work(self) -> None:
         while True:
-            loop, arguments = self._queue.get()
-            with suppress(Exception):  # a loop that does not compile: the caller gets that himself
-                loop(*arguments)
-            del loop, arguments  # large arrays
+            driver, arguments = self._queue.get()
+            with suppress(Exception):  # a body that does not compile: the caller gets that himself
+                driver(*arguments)
+            del driver, arguments  # large arrays
 
 
 def _workers() -> _Workers:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from armarl.faces import RENDER_MODES, check_render_mode, face_game, observation_box
 from armarl.game import Game
-from armarl.loops import CUT_SHORT, PLAYING
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.self_play_batch import (
@@ -23,6 +22,7 @@ from armarl.self_play_batch import (
     deal_numbers,
     refuse_games_over,
 )
+from armarl.verbs import CUT_SHORT, PLAYING
 
 Infos = dict[str, Any]
 Floats: TypeAlias = NDArray[np.float64]

@@ -125,7 +125,7 @@ def playouts(variant: Variant) -> Callable[[], int]:
 
 def steps(variant: Variant, batch: int) -> Callable[[], int]:
     """`SelfPlayBatch.step` with random legal actions, chosen from its masks by a compiled loop."""
-    from armarl import SelfPlayBatch
+    from armarl import SelfPlayBatch, loops
 
     game = _game(variant)
     games = SelfPlayBatch(game, batch)
@@ -135,7 +135,7 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
     def chunk() -> int:
         for _ in range(calls):
-            game.run("pick_batch", batch, turn.masks, chance, actions)
+            game.run(loops.pick_action, batch, loops.Picks(turn.masks, chance, actions))
             games.step(actions, out=turn)
         return calls * batch
 
@@ -145,23 +145,25 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     """The same without observations: actions are played, games begun anew, masks made."""
+    from armarl import loops
+
     game = _game(variant)
     states = game.new_states(np.arange(batch))
     chance, actions = np.arange(batch).astype(np.uint64), np.zeros(batch, np.int64)
     over, ends = np.zeros((2, batch), np.int8)
     finals, rewards = np.full(batch, game.blank), np.zeros((batch, game.players))
     masks = game.legal_masks(states)
+    turns = loops.SelfPlay(
+        *(states, actions, 0, True, over, masks, ends, rewards, finals),
+        *(np.zeros(batch, np.int64), np.zeros((batch, 1), np.float32), masks),  # not looked at
+    )
     calls = _calls(batch)
 
     def chunk() -> int:
         for _ in range(calls):
-            game.run("pick_batch", batch, masks, chance, actions)
-            game.run(
-                "turn_batch",
-                batch,
-                *(states, actions, 0, True, over, masks, ends, rewards, finals),
-            )
-            game.run("legal_batch", batch, states, masks)
+            game.run(loops.pick_action, batch, loops.Picks(masks, chance, actions))
+            game.run(loops.take_turn, batch, turns)
+            game.run(loops.read_mask, batch, loops.Masks(states, masks))
         return calls * batch
 
     chunk()
@@ -176,8 +178,8 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
 
     game = _game(variant)
     verbs = import_module(f"armarl.{game.name}").VERBS
-    apply, legal, observe = verbs["apply"], verbs["legal"], verbs["observe"]
-    start, status, to_move = verbs["start"], verbs["status"], verbs["to_move"]
+    apply, legal, observe = verbs.apply, verbs.legal, verbs.observe
+    start, status, to_move = verbs.start, verbs.status, verbs.to_move
 
     @numba.njit(parallel=True)
     def play(states: Any, chance: Any, observations: Any, masks: Any) -> None:

@@ -17,10 +17,10 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from armarl.faces import face_game, observation_box
 from armarl.game import Game
-from armarl.loops import CUT_SHORT
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.self_play_batch import action_ids, deal_numbers, random_numbers
+from armarl.verbs import CUT_SHORT
 
 
 def make_vec_env(

@@ -27,20 +27,21 @@ from armarl.armada.knowledge import conceal, determinise
 from armarl.armada.observation import observation_table, observe
 from armarl.armada.state import ALL_CARDS, COUPS, MAX_BORDERS, MAX_PLACES, MORE_COUPS, RAID_COUPS
 from armarl.game import Game
+from armarl.verbs import Verbs
 
 VERSION = 1
-VERBS = {
-    "start": rules.start,
-    "legal": rules.legal,
-    "apply": rules.apply,
-    "status": rules.status,
-    "to_move": rules.to_move,
-    "observe": observe,
-    "returns": rules.returns,
-    "conceal": conceal,
-    "determinise": determinise,
-    "greedy": greedy,
-}
+VERBS = Verbs(
+    start=rules.start,
+    legal=rules.legal,
+    apply=rules.apply,
+    status=rules.status,
+    to_move=rules.to_move,
+    observe=observe,
+    returns=rules.returns,
+    conceal=conceal,
+    determinise=determinise,
+    greedy=greedy,
+)
 
 MAX_TURNS = 400  # most games between players who want to win end before a hundred
 MOST_TURNS = 10**6

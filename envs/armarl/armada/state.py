@@ -26,6 +26,7 @@ from armarl.armada.dice import load_dice
 from armarl.bits import count
 from armarl.compiled import inlined, kernel
 from armarl.randomness import random_below
+from armarl.records import record_type
 
 MAX_PLAYERS = 4
 MAX_PLACES = 128
@@ -119,7 +120,7 @@ STAGE_NAMES = (
 )
 
 # Fields of one width stand together, the widest first, so that the record has no gaps.
-STATE = np.dtype(
+STATE = record_type(
     [
         ("rng", np.uint64),
         ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
@@ -188,7 +189,6 @@ STATE = np.dtype(
         ("winner", np.int8),  # or -1
         ("padding", np.int8, 5),
     ],
-    align=True,
 )
 
 

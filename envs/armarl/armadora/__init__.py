@@ -16,20 +16,21 @@ from armarl.armadora.explain import explain
 from armarl.armadora.greedy import greedy
 from armarl.armadora.observation import observation_table, observe
 from armarl.game import Game
+from armarl.verbs import Verbs
 
 VERSION = 0
-VERBS = {
-    "start": rules.start,
-    "legal": rules.legal,
-    "apply": rules.apply,
-    "status": rules.status,
-    "to_move": rules.to_move,
-    "observe": observe,
-    "returns": scoring.returns,
-    "conceal": knowledge.conceal,
-    "determinise": knowledge.determinise,
-    "greedy": greedy,
-}
+VERBS = Verbs(
+    start=rules.start,
+    legal=rules.legal,
+    apply=rules.apply,
+    status=rules.status,
+    to_move=rules.to_move,
+    observe=observe,
+    returns=scoring.returns,
+    conceal=knowledge.conceal,
+    determinise=knowledge.determinise,
+    greedy=greedy,
+)
 
 
 def make(players: int = 2, advanced: bool = False, peek: bool = True, board: str = "whole") -> Game:

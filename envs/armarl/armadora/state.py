@@ -20,6 +20,7 @@ from armarl.armadora.board import (
 )
 from armarl.bits import count, eight_bytes
 from armarl.compiled import inlined
+from armarl.records import record_type
 
 MAX_PLAYERS = 4
 PALISADES = 35  # ARM-5
@@ -47,7 +48,7 @@ CHARACTER_NAMES = ("orc", "goblin", "elf", "mage")
 POWERS = np.array([0, 1, 1, 2, 2], np.uint8)
 
 # Fields of one width stand together, the widest first, so that the record has no gaps.
-STATE = np.dtype(
+STATE = record_type(
     [
         ("rng", np.uint64),
         ("east", np.int64),  # palisades on the right side of a square
@@ -83,7 +84,6 @@ STATE = np.dtype(
         ("board", np.uint8),  # the number of its name
         ("spare", np.uint8, 5),  # up to a whole word: copies leave bytes outside fields to chance
     ],
-    align=True,
 )
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from armarl.armada import state as layout
 from armarl.armada.actions import CARD_NAMES
 from armarl.game import Game, State, States, make_game
+from armarl.loops import play_one
 from armarl.players import GreedyPlayer
 from reference.armada.board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada.game import Armada
@@ -89,7 +90,7 @@ class Match:
         if dice is not None:
             self._load_dice(action, [list(face) for face in dice])
         self.played.append(text)
-        code = self.game.loops.play(self.states, 0, action, self._mask, self.rewards, 0)
+        code = self.game.compiled(play_one)(self.states, 0, action, self._mask, self.rewards, 0)
         assert code != -3, f"the kernel refuses {text}"
         self.view = self.game.describe(self.states[0])
         self.reference.play(text, self.view["chance"], self.view["deck"])
@@ -300,7 +301,7 @@ def check_refusals(match: Match) -> None:
     scratch, rewards = np.empty_like(mask), np.full(game.players, np.nan)
     before, copy = states.tobytes(), states.copy()
     for action in (-1, len(game.actions), *np.flatnonzero(mask == 0).tolist()):
-        code = game.loops.play(copy, 0, action, scratch, rewards, 0)
+        code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
         assert code == -3, f"action {action} is not legal, yet play returned {code}"
     assert copy.tobytes() == before, "an illegal action changed the state"
     assert np.isnan(rewards).all(), "an illegal action changed the rewards"

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import loops
 from armarl.game import Game, State, States, make_game
+from armarl.loops import play_one
 from reference.armadora.game import (
     MINES,
     MINI_PILES,
@@ -151,7 +153,7 @@ def _check_game(
         reference.play(text)
         _count(occurred, reference, text, *before)
         played.append(text)
-        code = game.loops.play(states, 0, game.actions.id(text), mask, rewards, 0)
+        code = game.compiled(play_one)(states, 0, game.actions.id(text), mask, rewards, 0)
         expected = -1 if reference.stage == "over" else reference.to_move
         assert code == expected, f"play returned {code}, not {expected}"
     history = history[: len(played) + 1]
@@ -255,13 +257,13 @@ def check_refusals(game: Game, states: States) -> None:
     scratch, rewards = np.empty_like(mask), np.full(game.players, np.nan)
     before, copy = states.tobytes(), states.copy()
     for action in (-1, len(game.actions), *np.flatnonzero(mask == 0).tolist()):
-        code = game.loops.play(copy, 0, action, scratch, rewards, 0)
+        code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
         assert code == -3, f"action {action} is not legal, yet play returned {code}"
     assert copy.tobytes() == before, "an illegal action changed the state"
     assert np.isnan(rewards).all(), "an illegal action changed the rewards"
     for action in np.flatnonzero(mask).tolist():
         copy[:] = states
-        code = game.loops.play(copy, 0, action, scratch, rewards, 0)
+        code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
         assert code >= -1, f"{game.actions.text(action)!r} is legal, yet play returned {code}"
         assert copy.tobytes() != before
 
@@ -400,7 +402,7 @@ def check_result(
     assert np.allclose(rewards, reference.returns("win"))
     for kind, name in enumerate(game.rewards):
         out = np.empty((1, game.players))
-        game.run("returns_batch", 1, states, np.array([0]), kind, out)
+        game.run(loops.read_returns, 1, loops.Outcomes(states, np.array([0]), kind, out))
         assert np.allclose(out[0], reference.returns(name)), f"wrong returns {name!r}: {out[0]}"
         assert abs(out.sum()) < 1e-12, "the returns do not add up to 0"
         assert np.abs(out).max() <= 1

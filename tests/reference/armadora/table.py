@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from armarl.game import Game, States, make_game
+from armarl.loops import play_one
 from reference.armadora.game import kind_of, lines_around
 
 CORNERS = {  # the 2 by 2 squares of each corner hold one mine
@@ -72,7 +73,7 @@ class Table:
         mask = np.empty(len(self.game.actions), np.int8)
         rewards = np.full(self.game.players, np.nan)
         action = self.game.actions.id(text)
-        code: int = self.game.loops.play(self.states, 0, action, mask, rewards, 0)
+        code: int = self.game.compiled(play_one)(self.states, 0, action, mask, rewards, 0)
         if code == -1:
             self.rewards = rewards.tolist()
         return code

@@ -1,0 +1,73 @@
+"""Functions that are written once for every game, compiled for one of them.
+
+Such a function uses the name `verbs` (imported from `armarl.verbs`), or calls one that does. For a
+game it is compiled as a copy whose `verbs` are that game's own. (A closure would do the same, but
+Numba cannot keep a closure over compiled functions in its cache on disk.)
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from armarl import shares
+from armarl.compiled import kernel
+from armarl.shares import Body
+from armarl.verbs import Verbs, verbs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Binding:
+    """The functions above a game, compiled for it when they are first asked for."""
+
+    def __init__(self, game: str, its_verbs: Verbs) -> None:
+        """For the game of this name."""
+        self._game, self._verbs = game, its_verbs
+        self._functions: dict[Callable[..., Any], Any] = {}
+        self._drivers: dict[Body, Any] = {}
+
+    def function(self, function: F, *, inline: bool = False) -> F:
+        """`function` with the game's verbs."""
+        found = self._functions.get(function)
+        if found is None:
+            found = self._functions[function] = self._compile(function, inline)
+        return cast(F, found)
+
+    def driver(self, body: Body) -> Callable[..., None]:
+        """`shares.take_shares` over a body with the game's verbs."""
+        found = self._drivers.get(body)
+        if found is None:
+            inner = self.function(body, inline=True)
+            name = f"{self._game}_{_name(body)}_shared"
+            found = _copy(shares.take_shares, name, {"body": inner})
+            found = self._drivers[body] = kernel(found)
+        return cast("Callable[..., None]", found)
+
+    def _compile(self, function: Callable[..., Any], inline: bool) -> Any:
+        known: dict[str, Any] = {"verbs": self._verbs}
+        for name in function.__code__.co_names:
+            value: Any = function.__globals__.get(name)
+            if value is not function and _is_unbound(value):
+                known[name] = self.function(value, inline=inline)
+        copy = _copy(function, f"{self._game}_{_name(function)}", known)
+        return kernel(copy, inline=inline)
+
+
+def _is_unbound(value: Any) -> bool:
+    """Whether it is a function of a module that is written for every game."""
+    return inspect.isfunction(value) and value.__globals__.get("verbs") is verbs
+
+
+def _name(function: Any) -> str:
+    return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+
+
+def _copy(function: Callable[..., Any], name: str, known: dict[str, Any]) -> Callable[..., Any]:
+    """A copy under a name, by which the cache on disk knows it, that finds `known` as globals."""
+    copy = types.FunctionType(function.__code__, {**function.__globals__, **known})
+    copy.__name__ = copy.__qualname__ = name
+    copy.__defaults__, copy.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return copy

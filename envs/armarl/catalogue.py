@@ -1,0 +1,139 @@
+"""The games that there are: ours, and those that users register. Nothing is imported for it.
+
+An entry says of a game what can be known without compiling it; whatever lists games reads it here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from itertools import product
+from typing import Any, cast
+
+from armarl.verbs import GameModule
+
+ENTRY_POINTS = "armarl.games"  # the group in which installed packages name their entries
+
+
+@dataclass(frozen=True)
+class GameEntry:
+    """What is known of a game before it is imported.
+
+    Attributes:
+        name: by which `make_game` knows it: a Python identifier in small letters.
+        module: the package that holds it, a `GameModule`.
+        title: as ids have it: `Armadora` for `armarl/Armadora-v0`.
+        summary: the game in a sentence.
+        players: the numbers of players that it is for, the default first.
+        switches: options that are on or off and may be named in an id.
+        notation: how a person at a terminal writes actions, in a sentence.
+    """
+
+    name: str
+    module: str
+    title: str
+    summary: str
+    players: tuple[int, ...]
+    switches: tuple[str, ...] = ()
+    notation: str = "? lists the actions."
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier() or self.name != self.name.lower():
+            raise ValueError(f"a game's name is an identifier in small letters, not {self.name!r}")
+        if not self.title.isidentifier():
+            raise ValueError(f"a game's title is one word of letters, not {self.title!r}")
+        if not self.players or not all(number >= 1 for number in self.players):
+            raise ValueError(f"{self.name} must say how many players it is for")
+
+    def load(self) -> GameModule:
+        """The game's package, imported."""
+        return cast(GameModule, import_module(self.module))
+
+    def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every choice of switches and players, with its name: `advanced-3p` and so on."""
+        for choice in product((False, True), repeat=len(self.switches)):
+            on = [switch for switch, chosen in zip(self.switches, choice, strict=True) if chosen]
+            for players in self.players:
+                name = "-".join([*on, f"{players}p"])
+                yield name, {"players": players, **dict.fromkeys(on, True)}
+
+
+OURS = (
+    GameEntry(
+        name="armadora",
+        module="armarl.armadora",
+        title="Armadora",
+        summary="walls, hidden Warriors and majorities",
+        players=(2, 3, 4),
+        switches=("advanced",),
+        notation="Squares are columns a to h and rows 1 to 5: `W3 c4`, `P c3-d3`; ? lists actions.",
+    ),
+    GameEntry(
+        name="armada",
+        module="armarl.armada",
+        title="Armada",
+        summary="pirates, ships, dice and cards",
+        players=(2, 3, 4),
+        switches=("cards", "enrolment"),
+        notation="Places have the names of the chart; ? lists actions.",
+    ),
+)
+
+_entries = {entry.name: entry for entry in OURS}
+_looked_for_installed = False
+
+
+def game_names() -> tuple[str, ...]:
+    """The names of all games, ours first."""
+    _find_installed()
+    return tuple(_entries)
+
+
+def game_entry(name: str) -> GameEntry:
+    """The entry of a game.
+
+    Raises:
+        ValueError: there is no game of this name.
+    """
+    if name not in _entries:
+        _find_installed()
+    if name not in _entries:
+        raise ValueError(f"unknown game {name!r}; there is {', '.join(_entries)}")
+    return _entries[name]
+
+
+def entries() -> tuple[GameEntry, ...]:
+    """The entries of all games, ours first."""
+    _find_installed()
+    return tuple(_entries.values())
+
+
+def add(entry: GameEntry) -> None:
+    """Add a game; the same entry again changes nothing.
+
+    Raises:
+        ValueError: another game has that name.
+    """
+    if _entries.setdefault(entry.name, entry) != entry:
+        raise ValueError(f"there is another game named {entry.name!r} already")
+
+
+def _find_installed() -> None:
+    """Add the games that installed packages offer: `name = "package.module:ENTRY"`.
+
+    Raises:
+        TypeError: what one of them names is no `GameEntry`.
+    """
+    global _looked_for_installed
+    if _looked_for_installed:
+        return
+    _looked_for_installed = True
+    for point in entry_points(group=ENTRY_POINTS):
+        entry = point.load()
+        if not isinstance(entry, GameEntry):
+            raise TypeError(f"the entry point {point.value!r} is no armarl GameEntry")
+        from armarl.registration import register_game
+
+        register_game(entry)

@@ -1,0 +1,133 @@
+"""The contract between a game and everything above it: the verbs, and what every record has.
+
+A game is a set of compiled functions on one fixed-size record. `Verbs` has one field for each of
+them, with its arguments, what it may assume and what it must not do. Whatever stands above a game,
+the faces, the loops, search and training, calls these and nothing else of it.
+
+A *record* (`State`) is one element of an array of the game's `np.dtype`. Every record has
+
+- `rng`, uint64: the random generator (see `armarl.randomness`), so that a state is its own future;
+- `players`, any integer type: the number of seats;
+- the options of the variant, which no verb writes, so that one compilation serves all variants;
+- no gaps between fields: copies would leave bytes there to chance, and equal games would differ.
+
+No verb allocates, raises, or uses a Python object; none reads or writes anything but its arguments
+and constants. They trust their arguments: what comes from outside is checked at the door (`Game`).
+They must hold on a CPU thread and on a GPU thread alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from armarl.game import Game
+
+# In kernels these stand in annotations, for people and type checkers; Numba takes no notice.
+State: TypeAlias = Any  # one record; its fields are the game's own, see its `state.py`
+States: TypeAlias = NDArray[np.void]  # (batch,) records
+Mask: TypeAlias = NDArray[np.int8]  # (actions,), 1 for what is legal, else 0
+Observation: TypeAlias = NDArray[np.float32]  # (observation size,)
+Returns: TypeAlias = NDArray[np.float64]  # (players,)
+Bits: TypeAlias = Any  # a set of small numbers as the bits of an int64
+
+# What `status` says of a state; ILLEGAL is how a step may leave a game besides.
+PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)
+
+
+class Verbs(NamedTuple):
+    """The compiled functions of one game, each on one record `s`.
+
+    Where a seat is an argument it is in [0, players). "Over" means that `status` is not PLAYING.
+    """
+
+    start: Callable[[State], None]
+    """`start(s)`: deal a new game. Reads `s.rng` and the options; writes everything else anew,
+    whatever was there, and moves `s.rng` on."""
+
+    legal: Callable[[State, Mask], None]
+    """`legal(s, mask)`: write 1 for every action that the seat to move may play and 0 for every
+    other, into all of `mask`, int8 (actions,). At least one is 1 unless the game is over; then
+    none is. Does not change `s`."""
+
+    apply: Callable[[State, int], None]
+    """`apply(s, action)`: play `action`, int64, of the seat to move, with all that follows from it
+    by the rules, up to the next decision or the end. The caller knows that it is legal: what an
+    illegal one does is undefined, and may reach beyond the record."""
+
+    status: Callable[[State], int]
+    """`status(s)`: PLAYING while there is a decision to take, ENDED when the rules have ended the
+    game, CUT_SHORT when a limit of length has."""
+
+    to_move: Callable[[State], int]
+    """`to_move(s)`: the seat that decides next, int64; any seat when the game is over."""
+
+    observe: Callable[[State, int, Observation], None]
+    """`observe(s, seat, out)`: write what the seat may know into all of `out`, float32
+    (observation size,). Never depends on what the seat cannot know: for every state it writes the
+    same as for the state concealed, or determinised, for that seat. Does not change `s`."""
+
+    returns: Callable[[State, int, Returns], None]
+    """`returns(s, kind, out)`: write every seat's return of a game that is over into `out`, float64
+    (players,), in [-1, 1]. `kind` is a place in the game's names of rewards, the first of which is
+    "win". Seats of one side get the same; those of the sides add up to 0, except in a game that
+    was cut short."""
+
+    conceal: Callable[[State, int], None]
+    """`conceal(s, seat)`: take out of `s` whatever the seat is not shown, `s.rng` included, so
+    that two states that differ in nothing else become the same bytes. `legal`, `observe`, `status`
+    and `to_move` still hold for that seat; `apply` does not."""
+
+    determinise: Callable[[State, int, int], None]
+    """`determinise(s, seat, number)`: replace all that the seat is not shown by a random deal,
+    uniform over those that agree with what it is shown, and seed the future: both from `number`,
+    int64. Works on a concealed state as well, with the same result. All verbs hold afterwards."""
+
+    greedy: Callable[[State, float, Mask, States], int]
+    """`greedy(s, draw, mask, scratch)`: the scripted choice of the seat to move, a legal action,
+    int64. Looks at nothing that the seat is not shown. `draw` in [0, 1) settles what the judgement
+    leaves open; `mask` and `scratch`, records (1,), are written over."""
+
+
+def _unbound(*arguments: Any) -> Any:
+    raise NotImplementedError(
+        "a loop over games runs as `game.compiled(loop)`, with a game's verbs"
+    )
+
+
+verbs = Verbs(*[_unbound] * len(Verbs._fields))
+"""Stands for a game's verbs in whatever is written once for every game: functions that use this
+name are compiled for each game with that game's own in its place (see `armarl.binding`)."""
+
+
+class GameModule(Protocol):
+    """What a game's package offers; `register_game` names it."""
+
+    VERSION: int  # raised whenever the rules, the actions or the observation change
+    VERBS: Verbs
+
+    def make(self, **options: Any) -> Game:
+        """The variant with these options, `players` among them; the same object each time.
+
+        Every option has a default.
+
+        Raises:
+            ValueError: a value out of range.
+        """
+        ...
+
+
+def as_verbs(module: Any) -> Verbs:
+    """The verbs of a game's package.
+
+    Raises:
+        TypeError: it has none.
+    """
+    found = getattr(module, "VERBS", None)
+    if not isinstance(found, Verbs):
+        raise TypeError(f"{module.__name__} has no VERBS of type armarl.verbs.Verbs")
+    return found
