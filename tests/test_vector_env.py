@@ -248,7 +248,7 @@ def test_pictures():
         (lambda: make(colour=1), TypeError, "argument 'colour'.*those of the environment opp"),
         (lambda: make(opponents=["random"] * 2), ValueError, "has 1 opponents, not 2"),
         (lambda: make(render_mode="human"), TypeError, "None or 'ansi'"),
-        (lambda: make(opponents=None), TypeError, "a name, a path or a Player, not None"),
+        (lambda: make(opponents=None), TypeError, "a specification, a path or a Player, not None"),
         (lambda: make(autoreset_mode="never"), ValueError, "NEXT_STEP, SAME_STEP, DISABLED"),
         (lambda: make().step(np.zeros(3, int)), gymnasium.error.ResetNeeded, "call reset"),
         (lambda: make().action_masks(), gymnasium.error.ResetNeeded, "call reset"),

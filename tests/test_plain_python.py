@@ -1,0 +1,135 @@
+"""With Numba's compiler off every face plays the same games, byte by byte, in plain Python.
+
+So a debugger stops inside a rule. This process plays compiled; a second one, started with
+`NUMBA_DISABLE_JIT=1`, plays the same in plain Python and prints what it saw.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+
+from armarl import SelfPlayBatch, loops
+from armarl.compiled import PLAIN_PYTHON
+from armarl.game import Game, make_game
+from armarl.matches import play_match
+from variants import BASIC, RICH, Variant
+
+STEPS = 60
+VARIANTS = [*BASIC, *RICH]
+
+
+class Trace:
+    """A hash of arrays and bytes in the order in which they come."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+
+    def note(self, *items: object) -> None:
+        for item in items:
+            array = item if isinstance(item, bytes) else np.asarray(item).tobytes()
+            self.digest.update(array)
+
+
+def single_game(variant: Variant, trace: Trace) -> None:
+    """The AEC environment, and a game saved and taken up again."""
+    env = variant.aec("raw_env")
+    env.reset(seed=3)
+    rng = np.random.default_rng(3)
+    for _ in range(STEPS):
+        view = env.observe(env.agent_selection)
+        trace.note(view["observation"], view["action_mask"], env.state_bytes())
+        env.step(int(rng.choice(np.flatnonzero(view["action_mask"]))))
+        if any(env.terminations.values()) or any(env.truncations.values()):
+            env.reset()
+
+
+def batches(variant: Variant, trace: Trace) -> None:
+    """Self-play, the vector environment with a greedy opponent, playouts, determinisation."""
+    game = variant.make()
+    batch = SelfPlayBatch(game, 3)
+    turn, chance = batch.reset(seed=5), game.new_chance(np.arange(3))
+    for _ in range(STEPS):
+        turn = batch.step(game.random_actions(turn.masks, chance))
+        trace.note(turn.seats, turn.observations, turn.masks, turn.rewards, turn.ends)
+    dealt = game.determinised(batch.states, turn.seats, np.arange(3))
+    trace.note(batch.states.tobytes(), dealt.tobytes())
+    trace.note(game.concealed(batch.states, turn.seats).tobytes())
+    envs = gymnasium.make_vec(
+        f"armarl/{variant.game.capitalize()}-v0", num_envs=2, opponents="greedy", **variant.options
+    )
+    observation, info = envs.reset(seed=7)
+    rng = np.random.default_rng(7)
+    for _ in range(8):
+        legal = [np.flatnonzero(mask) for mask in info["action_mask"]]
+        actions = np.array([rng.choice(row) if row.size else 0 for row in legal])
+        observation, rewards, _, _, info = envs.step(actions)
+        trace.note(observation, rewards, info["action_mask"])
+
+
+def matches(game: Game, trace: Trace) -> None:
+    """Players' choices, and returns at the end of whole games."""
+    result = play_match(game, ["greedy", "random"], games=2, seed=1)
+    trace.note(np.array([standing.reward for standing in result.standings]), result.mean_actions)
+
+
+def digests() -> list[str]:
+    """What every face shows, one hash for each variant."""
+    found = []
+    for variant in VARIANTS:
+        trace = Trace()
+        single_game(variant, trace)
+        batches(variant, trace)
+        found.append(trace.digest.hexdigest())
+    trace = Trace()
+    matches(make_game("armadora"), trace)
+    return [*found, trace.digest.hexdigest()]
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="this process is the plain one already")
+def test_plain_python_plays_the_same_games_in_every_face():
+    program = "import test_plain_python as t; print(*t.digests())"
+    folder = Path(__file__).parent
+    path = os.pathsep.join([str(folder), *filter(None, sys.path)])
+    settings = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
+    command = [sys.executable, "-W", "error::RuntimeWarning", "-c", program]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == digests()
+
+
+def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
+    """A trace function, as debuggers set one, sees the lines of a rule."""
+    program = (
+        "import sys\n"
+        "from armarl import make_game\n"
+        "from armarl.armadora import rules\n"
+        "seen = set()\n"
+        "def trace(frame, event, argument):\n"
+        "    seen.add((frame.f_code.co_filename, frame.f_code.co_name))\n"
+        "    return trace\n"
+        "game = make_game('armadora')\n"
+        "sys.settrace(trace)\n"
+        "game.new_states(1)\n"
+        "sys.settrace(None)\n"
+        "assert (rules.__file__, '_spread_gold') in seen, seen\n"
+    )
+    path = os.pathsep.join(filter(None, sys.path))
+    settings = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=settings, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_the_verbs_of_a_game_a_loop_says_how_it_is_run():
+    states = make_game("armadora").new_states(1)
+    with pytest.raises(NotImplementedError, match=r"game\.compiled\(loop\)"):
+        loops.deal_one(states, 0, 1, True)
