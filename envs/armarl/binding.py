@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from armarl import shares
 from armarl.compiled import kernel
@@ -20,12 +20,22 @@ from armarl.verbs import Verbs, verbs
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class Compiler(Protocol):
+    """What makes a compiled function of a plain one; `inline`: into its callers."""
+
+    def __call__(self, function: Any, /, *, inline: bool = False) -> Any: ...
+
+
 class Binding:
     """The functions above a game, compiled for it when they are first asked for."""
 
-    def __init__(self, game: str, its_verbs: Verbs) -> None:
-        """For the game of this name."""
-        self._game, self._verbs = game, its_verbs
+    def __init__(self, game: str, its_verbs: Verbs, compiler: Compiler = kernel) -> None:
+        """For the game of this name.
+
+        Args:
+            compiler: what compiles a function; for a GPU `numba.cuda`'s, with verbs of its own.
+        """
+        self._game, self._verbs, self._compiler = game, its_verbs, compiler
         self._functions: dict[Callable[..., Any], Any] = {}
         self._drivers: dict[Body, Any] = {}
 
@@ -43,7 +53,7 @@ class Binding:
             inner = self.function(body, inline=True)
             name = f"{self._game}_{_name(body)}_shared"
             found = _copy(shares.take_shares, name, {"body": inner})
-            found = self._drivers[body] = kernel(found)
+            found = self._drivers[body] = self._compiler(found)
         return cast("Callable[..., None]", found)
 
     def _compile(self, function: Callable[..., Any], inline: bool) -> Any:
@@ -53,7 +63,7 @@ class Binding:
             if value is not function and _is_unbound(value):
                 known[name] = self.function(value, inline=inline)
         copy = _copy(function, f"{self._game}_{_name(function)}", known)
-        return kernel(copy, inline=inline)
+        return self._compiler(copy, inline=inline)
 
 
 def _is_unbound(value: Any) -> bool:
