@@ -92,6 +92,7 @@ def test_every_verb_is_a_device_function_that_cannot_raise(
         "conceal": (state, SEAT),
         "determinise": (state, SEAT, SEED),
         "greedy": (state, DRAW, MASK, state[::1]),
+        "evaluate": (state, RETURNS),
     }
     for name, verb in verbs_of(game)._asdict().items():
         ptx = compile_to_ptx(verb.py_func, arguments[name])

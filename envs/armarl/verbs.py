@@ -92,6 +92,12 @@ class Verbs(NamedTuple):
     int64. Looks at nothing that the seat is not shown. `draw` in [0, 1) settles what the judgement
     leaves open; `mask` and `scratch`, records (1,), are written over."""
 
+    evaluate: Callable[[State, Returns], None]
+    """`evaluate(s, out)`: write an estimate of every seat's "win" return into `out`, float64
+    (players,), in [-1, 1], for search that is cut at a depth. `s` is not over, and nothing is
+    hidden in it: it has been dealt, or determinised. Seats of one side get the same; those of the
+    sides add up to 0. Does not change `s`."""
+
 
 def _unbound(*arguments: Any) -> Any:
     raise NotImplementedError(

@@ -21,6 +21,7 @@ from armarl.armada.actions import (
 from armarl.armada.chart import Chart, ChartError, load_chart
 from armarl.armada.describe import describe
 from armarl.armada.drawing import draw
+from armarl.armada.evaluation import evaluate
 from armarl.armada.explain import explain
 from armarl.armada.greedy import greedy
 from armarl.armada.knowledge import conceal, determinise
@@ -41,6 +42,7 @@ VERBS = Verbs(
     conceal=conceal,
     determinise=determinise,
     greedy=greedy,
+    evaluate=evaluate,
 )
 
 MAX_TURNS = 400  # most games between players who want to win end before a hundred

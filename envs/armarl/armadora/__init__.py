@@ -12,6 +12,7 @@ from armarl.armadora.actions import ADVANCED_ACTIONS, BASE_ACTIONS
 from armarl.armadora.board import BOARD_NAMES, WHOLE
 from armarl.armadora.describe import describe
 from armarl.armadora.drawing import draw
+from armarl.armadora.evaluation import evaluate
 from armarl.armadora.explain import explain
 from armarl.armadora.greedy import greedy
 from armarl.armadora.observation import observation_table, observe
@@ -30,6 +31,7 @@ VERBS = Verbs(
     conceal=knowledge.conceal,
     determinise=knowledge.determinise,
     greedy=greedy,
+    evaluate=evaluate,
 )
 
 

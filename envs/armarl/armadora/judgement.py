@@ -195,7 +195,7 @@ def _points_on(digits, squares):
 
 
 @kernel
-def _step(t, squares):
+def grow(t, squares):
     """A set of squares and its neighbours over open lines."""
     east, south = ALL_EAST & ~t.east, ALL_SOUTH & ~t.south
     grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
@@ -220,7 +220,7 @@ def steps_to_mines(t, square):
         for mine in range(MINES):
             if has_gold(ring, mine):
                 steps ^= (NO_WAY ^ distance) << STEP_BITS * mine
-        grown = _step(t, reached)
+        grown = grow(t, reached)
         ring, reached = grown & ~reached, grown
         distance += 1
     return steps
@@ -246,7 +246,7 @@ def _outlook(t, sides, mine):
             other_lead += weight * (own - _points_on(sides.other, ring))
         free += weight * count(ring & t.free)
         hidden += weight * count(ring & sides.hidden)
-        grown = _step(t, reached)
+        grown = grow(t, reached)
         ring, reached = grown & ~reached, grown
         weight *= step_weight
     return Outlook(lead, other_lead, free, hidden, step_weight)
@@ -268,7 +268,7 @@ def outlooks_of(t, sides):
 
 
 @kernel
-def _step_up(lead, variance):
+def step_up(lead, variance):
     """The chance that a lead stays one: 1/2 at none, near 1 far beyond its deviation."""
     return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
 
@@ -279,10 +279,10 @@ def _chance(t, view, reserves, gain, other_gain, filled, spent):
     free = max(view.free - filled, 0.0)
     variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
     weight = min(reserves.weight * free, 1.0)
-    p = _step_up(view.lead + gain + weight * (reserves.lead - spent), variance)
+    p = step_up(view.lead + gain + weight * (reserves.lead - spent), variance)
     if side_count(t) > 2:
         lead = view.other_lead + other_gain + weight * (reserves.other_lead - spent)
-        p *= _step_up(lead, variance)
+        p *= step_up(lead, variance)
     return p
 
 

@@ -1,0 +1,97 @@
+"""The verb `evaluate`: returns estimated in the middle of a game, for search that is cut there."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from armarl.game import Game, States, make_game
+from armarl.players import GreedyPlayer, RandomPlayer
+
+GAMES = 40
+KEPT = {"armadora": 0.1, "armada": 0.015}  # positions, some eight of each game
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("armadora", {"board": "mini"}),
+    *(("armadora", {"players": n, "advanced": a}) for n in (2, 3, 4) for a in (False, True)),
+    *(("armada", {"players": n, "cards": c}) for n, c in ((2, False), (3, True), (4, False))),
+]
+EVERY_VARIANT = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
+
+
+def estimates(game: Game, states: States) -> NDArray[np.float64]:
+    evaluate = importlib.import_module(f"armarl.{game.name}").VERBS.evaluate
+    out = np.full((states.size, game.players), np.nan)
+    for s, row in zip(states, out, strict=True):
+        evaluate(s, row)
+    return out
+
+
+def positions(game: Game) -> tuple[States, NDArray[np.int64], Any]:
+    """Positions of games between greedy players, of whose actions some are random.
+
+    Returns the positions, the game of each, and the returns of all games.
+    """
+    rng = np.random.default_rng(game.players)
+    states = game.new_states(np.arange(GAMES))
+    greedy, random = GreedyPlayer(game), RandomPlayer(game)
+    found, owners = [], []
+    while True:
+        statuses, seats = game.statuses(states)
+        going = np.flatnonzero(statuses == 0)
+        if going.size == 0:
+            returns = game.returns(states, np.arange(GAMES))
+            return np.concatenate(found), np.concatenate(owners), returns
+        kept = going[rng.random(going.size) < KEPT[game.name]]
+        found.append(states[kept])
+        owners.append(kept)
+        at_random = rng.random(going.size) < 0.2
+        for player, turn in ((random, going[at_random]), (greedy, going[~at_random])):
+            actions = player.choose(states[turn], seats[turn], rng.random(turn.size))
+            game.apply(states, turn, actions)
+
+
+@EVERY_VARIANT
+def test_estimates_are_returns_that_the_players_might_get(
+    name: str, options: dict[str, Any]
+) -> None:
+    """In [-1, 1], adding up to 0 over the sides, equal for partners, the state left as it is."""
+    game = make_game(name, **options)
+    states, _, _ = positions(game)
+    before = states.tobytes()
+    found = estimates(game, states)
+    assert states.tobytes() == before
+    assert (np.abs(found) <= 1).all()
+    first_seats = [game.sides.index(side) for side in sorted(set(game.sides))]
+    assert np.allclose(found[:, first_seats].sum(axis=1), 0, atol=1e-12)
+    assert (found == found[:, [game.sides.index(side) for side in game.sides]]).all()
+    assert np.unique(found[:, 0]).size > found.shape[0] / 4
+
+
+# The mini board's games are over in a few actions, and most are even.
+@pytest.mark.parametrize(("name", "options"), VARIANTS[1:], ids=str)
+def test_those_who_win_are_thought_to_win(name: str, options: dict[str, Any]) -> None:
+    """Estimates and returns agree, by more than four standard errors over games."""
+    game = make_game(name, **options)
+    states, owners, returns = positions(game)
+    agreement = (estimates(game, states) * returns[owners]).sum(axis=1)
+    by_game = np.array([agreement[owners == i].mean() for i in np.unique(owners)])
+    assert by_game.mean() > 4 * by_game.std() / np.sqrt(by_game.size)
+
+
+@pytest.mark.parametrize("name", ["armadora", "armada"])
+def test_a_fresh_deal_favours_nobody_much(name: str) -> None:
+    for players in (2, 3, 4):
+        game = make_game(name, players=players)
+        assert (np.abs(estimates(game, game.new_states(np.arange(20)))) < 0.25).all()
+
+
+def test_armada_is_worth_nothing_where_it_is_soon_cut_short() -> None:
+    long, short = (make_game("armada", max_turns=turns) for turns in (400, 30))
+    states, _, _ = positions(long)
+    cut = states.copy()
+    cut["max_turns"] = np.maximum(cut["turn"] + 1, 1)
+    assert (np.abs(estimates(short, cut)) <= 0.1 * np.abs(estimates(long, states)) + 1e-12).all()
