@@ -27,7 +27,7 @@ from reference.seat_game import Chance
 from variants import every_game, every_rich_game, every_variant
 
 SIZE = 7
-STEPS = {"armadora": 150, "armada": 400}
+STEPS = {"armadora": 150, "armada": 400, "kuhn_poker": 30}
 every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mode: mode.name)
 
 
@@ -335,7 +335,7 @@ def test_playouts_are_games_of_random_players(variant, several_threads):
         assert first[1][i] == length
         assert first[0][i].tolist() == list(env.rewards.values())
         assert states[i].tobytes() == env._states[0].tobytes()
-    assert (game.statuses(states)[0] == {"armadora": ENDED, "armada": CUT_SHORT}[game.name]).all()
+    assert (game.statuses(states)[0] == (CUT_SHORT if game.name == "armada" else ENDED)).all()
     returns, lengths = game.playouts(middle, seeds)
     assert np.array_equal(returns, first[0])
     assert np.array_equal(lengths, first[1])

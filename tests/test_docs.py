@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / page for page in ("README.md", "docs/environments.md", "docs/batches.md")]
+PAGES = [
+    ROOT / page
+    for page in (
+        "README.md",
+        "docs/environments.md",
+        "docs/batches.md",
+        "docs/adding-a-game.md",
+        "docs/exploitability.md",
+    )
+]
 EXAMPLES = re.findall(
     r"```python\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), re.DOTALL
 )

@@ -37,6 +37,7 @@ def test_the_ids_are_those_documented():
         "armarl/Armadora-advanced-2p-v0",
         "armarl/Armadora-advanced-3p-v0",
         "armarl/Armadora-advanced-4p-v0",
+        "armarl/Armadora-mini-v0",
         "armarl/Armada-v0",
         "armarl/Armada-2p-v0",
         "armarl/Armada-3p-v0",
@@ -55,7 +56,7 @@ def test_the_ids_are_those_documented():
 
 @every_game
 def test_keywords_override_those_of_the_id(variant):
-    name = f"armarl/{variant.game.capitalize()}-v0"
+    name = f"armarl/{variant.title}-v0"
     env = gymnasium.make(name, players=4, seat=3, opponents="greedy").unwrapped
     assert (env.game.players, env.seat) == (4, 3)
     assert [player.name for player in env.opponents] == ["greedy"] * 3

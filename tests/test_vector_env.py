@@ -154,7 +154,7 @@ def test_every_id_makes_one():
 
 @every_game
 def test_what_is_given_is_in_the_spaces(variant):
-    env = gymnasium.make_vec(f"armarl/{variant.game.capitalize()}-v0", num_envs=SIZE)
+    env = gymnasium.make_vec(f"armarl/{variant.title}-v0", num_envs=SIZE)
     observations, info = env.reset(seed=0)
     assert env.observation_space.contains(observations)
     actions = env.action_space.sample(mask=tuple(info["action_mask"]))

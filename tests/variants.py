@@ -9,8 +9,12 @@ from typing import Any
 
 import pytest
 
+from armarl import register_game
+from armarl.aec import CheckedAECEnv, RawAECEnv, make_aec
+from armarl.catalogue import game_entry
 from armarl.game import Game, make_game
 from armarl.seat_env import SeatEnv
+from kuhn_poker import ENTRY
 from reference.armada import checks as armada_checks
 from reference.armadora import checks as armadora_checks
 
@@ -25,18 +29,29 @@ class Variant:
     @property
     def midgame(self) -> int:
         """Decisions after which a game is under way: Armada has a preliminary turn first."""
-        return {"armadora": 15, "armada": 60}[self.game]
+        return {"armadora": 15, "armada": 60, "kuhn_poker": 1}[self.game]
+
+    @property
+    def title(self) -> str:
+        """The game's name in Gymnasium's ids."""
+        return game_entry(self.game).title
 
     @property
     def long_turns(self) -> bool:
         """Whether a seat may be asked for several actions in a row: two palisades, orders."""
-        return self.options.get("board") != "mini"
+        return self.options.get("board") != "mini" and self.game != "kuhn_poker"
 
     def make(self) -> Game:
         return make_game(self.game, **self.options)
 
     def aec(self, face: str = "env", **more: Any) -> Any:
-        """The PettingZoo environment that the function `face` of the game's module makes."""
+        """The PettingZoo environment that the function `face` of the game's module makes.
+
+        A game from outside has no such module.
+        """
+        if self.game == "kuhn_poker":
+            kind = {"env": CheckedAECEnv, "raw_env": RawAECEnv}[face]
+            return make_aec(kind, self.game, **self.options, **more)
         module = importlib.import_module(f"armarl.{self.game}_v0")
         return getattr(module, face)(**self.options, **more)
 
@@ -44,18 +59,25 @@ class Variant:
         return SeatEnv(self.game, **self.options, **more)
 
     def __str__(self) -> str:
-        name = {"armadora": armadora_checks.variant_name, "armada": armada_checks.variant_name}[
-            self.game
-        ]
+        name = {
+            "armadora": armadora_checks.variant_name,
+            "armada": armada_checks.variant_name,
+            "kuhn_poker": lambda options: f"{options['players']}p",
+        }[self.game]
         return f"{self.game}-{name(dict(self.options))}"
 
 
 # Random play of Armada takes thousands of decisions unless it is cut short: here some hundred.
 SHORT = {"max_turns": 6}
 
+# A game from outside, of `examples/`, is held to all that ours are.
+register_game(ENTRY)
+KUHN_POKER = [Variant("kuhn_poker", {"players": players}) for players in (2, 3, 4)]
+
 VARIANTS = [
     *(Variant("armadora", options) for options in armadora_checks.VARIANTS),
     *(Variant("armada", options | SHORT) for options in armada_checks.VARIANTS),
+    *KUHN_POKER,
 ]
 BASIC = [Variant("armadora", {}), Variant("armada", SHORT)]
 RICH = [

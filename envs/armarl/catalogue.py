@@ -5,8 +5,8 @@ An entry says of a game what can be known without compiling it; whatever lists g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
 from itertools import product
@@ -28,6 +28,7 @@ class GameEntry:
         summary: the game in a sentence.
         players: the numbers of players that it is for, the default first.
         switches: options that are on or off and may be named in an id.
+        others: variants with other options that have an id, by their name in it.
         notation: how a person at a terminal writes actions, in a sentence.
     """
 
@@ -37,6 +38,7 @@ class GameEntry:
     summary: str
     players: tuple[int, ...]
     switches: tuple[str, ...] = ()
+    others: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notation: str = "? lists the actions."
 
     def __post_init__(self) -> None:
@@ -52,12 +54,14 @@ class GameEntry:
         return cast(GameModule, import_module(self.module))
 
     def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Every choice of switches and players, with its name: `advanced-3p` and so on."""
+        """Every choice of switches and players with its name, `advanced-3p`; then the others."""
         for choice in product((False, True), repeat=len(self.switches)):
             on = [switch for switch, chosen in zip(self.switches, choice, strict=True) if chosen]
             for players in self.players:
                 name = "-".join([*on, f"{players}p"])
                 yield name, {"players": players, **dict.fromkeys(on, True)}
+        for name, options in self.others.items():
+            yield name, dict(options)
 
 
 OURS = (
@@ -68,6 +72,7 @@ OURS = (
         summary="walls, hidden Warriors and majorities",
         players=(2, 3, 4),
         switches=("advanced",),
+        others={"mini": {"board": "mini"}},
         notation="Squares are columns a to h and rows 1 to 5: `W3 c4`, `P c3-d3`; ? lists actions.",
     ),
     GameEntry(

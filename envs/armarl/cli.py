@@ -1,4 +1,4 @@
-"""The command line: train, evaluate, play, info."""
+"""The command line: train, evaluate, play, info, exploitability."""
 
 from __future__ import annotations
 
@@ -70,7 +70,20 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("subject", help="a game's name, or a saved policy's path")
     info.set_defaults(run=_info)
 
-    for command in (evaluate, play, info):
+    exploit = commands.add_parser(
+        "exploitability", help="what could be won from players, exactly, in a small game"
+    )
+    exploit.add_argument("players", nargs="*", help="such as greedy, ismcts:100 or a path")
+    exploit.add_argument(
+        "--draws", type=int, default=8, help="random numbers with which a player is asked (8)"
+    )
+    exploit.add_argument(
+        "--solve", type=int, default=0, metavar="N", help="also solve the game: N steps of CFR+"
+    )
+    exploit.add_argument("--json", type=Path, help="also write the result to this file")
+    exploit.set_defaults(run=_exploitability)
+
+    for command in (evaluate, play, info, exploit):
         command.add_argument("--game", help="default: the saved policy's game, or armadora")
         command.add_argument(
             "-o",
@@ -146,6 +159,35 @@ def _info(options: argparse.Namespace) -> int:
         raise ValueError(f"{options.subject!r} is neither a game ({names}) nor a saved policy")
     else:
         print(json.dumps(read_policy_metadata(options.subject), indent=2))
+    return 0
+
+
+def _exploitability(options: argparse.Namespace) -> int:
+    from armarl.exploitability import GameTree, exploitability
+    from armarl.players import make_player
+
+    if not options.players and options.solve < 1:
+        raise ValueError("name players, or solve the game with --solve 1000")
+    if options.draws < 1:
+        raise ValueError(f"--draws must be 1 or more, not {options.draws}")
+    tree = GameTree(_game(options, options.players))
+    plays = {
+        name: tree.play_of(make_player(name, tree.game), options.draws) for name in options.players
+    }
+    if options.solve > 0:
+        plays[f"CFR+ after {options.solve} iterations"] = tree.solve(options.solve)
+    results = {name: exploitability(tree, play) for name, play in plays.items()}
+    print(f"{tree.game.name} {dict(tree.game.options)}: {tree.histories:,} histories")
+    print(f"{'player':<32}{'value':>9}{'best response as 0, as 1':>28}{'exploitability':>17}")
+    for name, found in results.items():
+        first, second = found.best_responses
+        print(
+            f"{name:<32}{found.value:>9.4f}{first:>19.4f}{second:>9.4f}{found.exploitability:>17.4f}"
+        )
+    if options.json:
+        players = {name: result._asdict() for name, result in results.items()}
+        text = json.dumps({"variant": tree.game.variant, "players": players}, indent=2)
+        options.json.write_text(text + "\n", encoding="utf-8")
     return 0
 
 

@@ -72,6 +72,7 @@ class Game:
     _draw: Callable[[Game, State, int | None], str] = field(repr=False)
     _explain: Callable[[Game, State, int], str] = field(repr=False)
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    _deals: Callable[[Game], States] | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.name, {"players": self.players, **self.options})
@@ -136,6 +137,19 @@ class Game:
     def deal(self, states: States, games: NDArray[np.int64], seeds: NDArray[np.int64]) -> None:
         """Deal `states[games]` anew, each from its seed."""
         self.run(loops.deal, games.size, loops.Deals(states, games, seeds))
+
+    def deals(self) -> States:
+        """All deals of a game whose only chance is the deal; they are equally likely.
+
+        Raises:
+            ValueError: this variant has too many, or more chance.
+        """
+        if self._deals is None:
+            raise ValueError(
+                f"the deals of {self.name} {dict(self.options)} cannot be enumerated; those of "
+                "Kuhn poker can, and of armadora with board=mini"
+            )
+        return self._deals(self)
 
     def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Play an action in each of `states[games]`; what an illegal one does is undefined."""

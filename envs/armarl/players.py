@@ -151,6 +151,13 @@ class RandomPlayer:
         self.game.run(loops.choose_randomly, states.size, batch)
         return actions
 
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """The same probability for every legal action."""
+        masks = self.game.legal_masks(states)
+        return Thoughts(masks / masks.sum(axis=1, keepdims=True))
+
 
 class PatientPlayer:
     """Plays at random, but gives nothing up: the game's last resorts only where nothing else is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from armarl.armadora.evaluation import evaluate
 from armarl.armadora.explain import explain
 from armarl.armadora.greedy import greedy
 from armarl.armadora.observation import observation_table, observe
-from armarl.game import Game
+from armarl.game import Game, States
 from armarl.verbs import Verbs
 
 VERSION = 0
@@ -82,7 +83,18 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
         _describe=describe,
         _draw=draw,
         _explain=explain,
+        _deals=None if board == WHOLE else deals,
     )
+
+
+def deals(game: Game) -> States:
+    """ARM-6: all ways to spread the gold of a small board."""
+    board = game.blank["board"]
+    mines = int(state.GOLD_MINES[board])
+    spread = list(permutations(state.PILES[:mines]))
+    states = np.full(len(spread), game.new_states(0)[0])
+    states["gold"][:, :mines] = spread
+    return states
 
 
 def _longest_game(players: int, advanced: bool, board: int) -> int:

@@ -1,0 +1,86 @@
+"""Kuhn poker (Kuhn 1950) as a game of ArmaRL: `from kuhn_poker import ENTRY`.
+
+For two players its value is known: -1/18 of a chip for the first. Returns are chips divided by the
+most that can be won, 2 with two players, so here it is -1/36.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+
+from armarl.catalogue import GameEntry
+from armarl.game import Game, States
+from armarl.verbs import Verbs
+from kuhn_poker import knowledge, rules, state
+from kuhn_poker.actions import ACTIONS
+from kuhn_poker.describe import describe
+from kuhn_poker.drawing import draw
+from kuhn_poker.explain import explain
+from kuhn_poker.greedy import greedy
+from kuhn_poker.observation import observation_table, observe
+
+ENTRY = GameEntry(
+    name="kuhn_poker",
+    module="kuhn_poker",
+    title="KuhnPoker",
+    summary="poker with one card each",
+    players=(2, 3, 4),
+    notation="You check, bet, call or fold.",
+)
+VERSION = 0
+VERBS = Verbs(
+    start=rules.start,
+    legal=rules.legal,
+    apply=rules.apply,
+    status=rules.status,
+    to_move=rules.to_move,
+    observe=observe,
+    returns=rules.returns,
+    conceal=knowledge.conceal,
+    determinise=knowledge.determinise,
+    greedy=greedy,
+)
+
+
+def make(players: int = 2) -> Game:
+    """Kuhn poker for `players`, 2 to 4.
+
+    Raises:
+        ValueError: another number of players.
+    """
+    if isinstance(players, bool) or players not in (2, 3, 4):
+        raise ValueError(f"Kuhn poker is for 2, 3 or 4 players, not {players!r}")
+    return _make(int(players))
+
+
+@cache
+def _make(players: int) -> Game:
+    blank = np.zeros((), state.STATE)
+    blank["players"] = players
+    return Game(
+        name=ENTRY.name,
+        version=VERSION,
+        players=players,
+        options={},
+        sides=tuple(range(players)),
+        actions=ACTIONS,
+        observation=observation_table(players),
+        rewards=("win",),
+        max_actions=2 * players - 1,
+        blank=blank[()],
+        _describe=describe,
+        _draw=draw,
+        _explain=explain,
+        _deals=deals,
+    )
+
+
+def deals(game: Game) -> States:
+    """All deals, which are equally likely."""
+    orders = list(permutations(range(1, game.players + 2)))
+    states = game.new_states(np.zeros(len(orders), np.int64))
+    states["card"][:, : game.players + 1] = orders
+    return states

@@ -1,0 +1,26 @@
+"""Kuhn poker as a picture of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuhn_poker.describe import describe
+
+if TYPE_CHECKING:
+    from armarl.game import Game, State
+
+
+def draw(game: Game, state: State, seat: int | None) -> str:
+    """A line for each player: card (`?` face down), chips, and what was said last."""
+    view = describe(game, state, seat)
+    lines = []
+    for player in range(game.players):
+        turn = ">" if view["to_move"] == player else " "
+        card, you = view["cards"][player] or "?", " (you)" if player == seat else ""
+        lines.append(
+            f"{turn} player {player}{you}: card {card}, chips {view['chips'][player]}, "
+            f"{view['words'][player]}"
+        )
+    if view["result"]:
+        lines.append(f"over: won by player {view['result']['winners'][0]}")
+    return "\n".join(lines)

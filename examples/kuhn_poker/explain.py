@@ -1,0 +1,20 @@
+"""Why an action of Kuhn poker is illegal, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kuhn_poker.actions import CALL
+from kuhn_poker.rules import bettor
+
+if TYPE_CHECKING:
+    from armarl.game import Game, State
+
+
+def explain(game: Game, state: State, action: int) -> str:
+    """The nearest reason why `action` is illegal in `state`."""
+    if state["over"]:
+        return "the game is over"
+    if action >= CALL:
+        return "nobody has bet"
+    return f"player {bettor(state)} has bet: call or fold"

@@ -1,0 +1,20 @@
+"""A scripted player of Kuhn poker, who never bluffs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiled import kernel
+from armarl.verbs import Mask, State, States
+from kuhn_poker.actions import BET_CHIP, CALL, CHECK, FOLD
+from kuhn_poker.rules import bettor
+
+
+@kernel
+def greedy(s: State, draw: float, mask: Mask, scratch: States) -> int:
+    """Put a chip in with a card above the middle, with the middle one half the time (`draw`)."""
+    above = 2 * np.int64(s.card[s.to_move]) - np.int64(s.players) - 2
+    confident = above > 0 or (above == 0 and draw < 0.5)
+    if bettor(s) >= 0:
+        return CALL if confident else FOLD
+    return BET_CHIP if confident else CHECK
