@@ -18,6 +18,7 @@ from kuhn_poker import knowledge, rules, state
 from kuhn_poker.actions import ACTIONS
 from kuhn_poker.describe import describe
 from kuhn_poker.drawing import draw
+from kuhn_poker.evaluation import evaluate
 from kuhn_poker.explain import explain
 from kuhn_poker.greedy import greedy
 from kuhn_poker.observation import observation_table, observe
@@ -42,6 +43,7 @@ VERBS = Verbs(
     conceal=knowledge.conceal,
     determinise=knowledge.determinise,
     greedy=greedy,
+    evaluate=evaluate,
 )
 
 
