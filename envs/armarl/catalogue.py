@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from itertools import product
+from types import ModuleType
 from typing import Any, cast
 
 from armarl.verbs import GameModule
@@ -52,6 +54,15 @@ class GameEntry:
     def load(self) -> GameModule:
         """The game's package, imported."""
         return cast(GameModule, import_module(self.module))
+
+    def part(self, name: str) -> ModuleType | None:
+        """A module of the game's package that a game need not have, imported; None if it has none.
+
+        There may be `rivals` (see `players`) and `chance` (see `arena.records`).
+        """
+        if find_spec(f"{self.module}.{name}") is None:
+            return None
+        return import_module(f"{self.module}.{name}")
 
     def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Every choice of switches and players with its name, `advanced-3p`; then the others."""

@@ -1,4 +1,4 @@
-"""The command line: train, evaluate, play, info, exploitability."""
+"""The command line: train, evaluate, arena, play, replay, info, exploitability."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from armarl.arena.stopping import Verdict
     from armarl.game import Game
     from armarl.matches import MatchResult
 
@@ -57,14 +58,37 @@ def _parser() -> argparse.ArgumentParser:
         "players", nargs="+", help="such as greedy, armadora-2p or a path; see docs/arena.md"
     )
     evaluate.add_argument("--games", type=int, default=1000)
-    evaluate.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
     evaluate.add_argument("--json", type=Path, help="also write the result to this file")
+    evaluate.add_argument("--records", type=Path, help="add every game's record to this file")
     evaluate.set_defaults(run=_evaluate)
+
+    arena = commands.add_parser("arena", help="play a tournament; rate the players")
+    arena.add_argument("players", nargs="+", help="such as random greedy armadora-2p")
+    arena.add_argument("--deals", type=int, default=100, help="each in all arrangements of seats")
+    arena.add_argument("--kind", default="round-robin", help="round-robin, ladder or field")
+    arena.add_argument("--mixed", action="store_true", help="partners are different players")
+    arena.add_argument("--every", action="store_true", help="all 24 arrangements of 4 players")
+    arena.add_argument("--folder", type=Path, help="keep results, records and report; go on there")
+    arena.add_argument("--no-records", dest="records", action="store_false")
+    arena.add_argument(
+        "--stronger",
+        type=float,
+        metavar="ELO",
+        help="of two players: stop when it is clear whether the first is so much stronger",
+    )
+    arena.set_defaults(run=_arena)
 
     play = commands.add_parser("play", help="play at this terminal")
     play.add_argument("opponents", nargs="*", default=["greedy"], help="clockwise from you")
     play.add_argument("--seat", type=int, default=0, help="yours; seat 0 begins")
+    play.add_argument("--record", type=Path, help="add the game's record to this file")
+    play.add_argument("--think", action="store_true", help="tell what the opponents think")
     play.set_defaults(run=_play)
+
+    replay = commands.add_parser("replay", help="check recorded games, and tell them")
+    replay.add_argument("records", type=Path, help="a file of records")
+    replay.add_argument("--draw", action="store_true", help="the board after every action")
+    replay.set_defaults(run=_replay)
 
     info = commands.add_parser("info", help="describe a game, or a saved policy")
     info.add_argument("subject", help="a game's name, or a saved policy's path")
@@ -83,7 +107,9 @@ def _parser() -> argparse.ArgumentParser:
     exploit.add_argument("--json", type=Path, help="also write the result to this file")
     exploit.set_defaults(run=_exploitability)
 
-    for command in (evaluate, play, info, exploit):
+    for command in (evaluate, arena):
+        command.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+    for command in (evaluate, arena, play, info, exploit):
         command.add_argument("--game", help="default: the saved policy's game, or armadora")
         command.add_argument(
             "-o",
@@ -93,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
             metavar="name=value",
             help="an option of the game, such as players=3 or advanced=true",
         )
-    for command in (evaluate, play):
+    for command in (evaluate, arena, play):
         command.add_argument("--seed", type=int, default=0, help="repeats the games exactly")
     return parser
 
@@ -126,7 +152,13 @@ def _evaluate(options: argparse.Namespace) -> int:
     results = []
     for players in combinations(entrants, together):
         result = play_match(
-            game, players, options.games, options.seed, options.workers, _show_progress
+            game,
+            players,
+            options.games,
+            options.seed,
+            options.workers,
+            _show_progress,
+            options.records,
         )
         results.append(result)
         print(_table(game, result))
@@ -136,11 +168,75 @@ def _evaluate(options: argparse.Namespace) -> int:
     return 0
 
 
+def _arena(options: argparse.Namespace) -> int:
+    from armarl.arena.report import write_report
+    from armarl.arena.summary import stronger, summarise
+    from armarl.arena.tournament import Tournament, play_tournament
+
+    game = _game(options, options.players)
+    if options.stronger is not None and len(options.players) != 2:
+        raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")
+
+    def decided(tournament: Tournament) -> bool:
+        return stronger(tournament, elo1=options.stronger).decided is not None
+
+    tournament = play_tournament(
+        game,
+        options.players,
+        options.deals,
+        kind=options.kind,
+        mixed=options.mixed,
+        every=options.every,
+        seed=options.seed,
+        workers=options.workers,
+        folder=options.folder,
+        records=options.records,
+        progress=_show_progress,
+        enough=None if options.stronger is None else decided,
+    )
+    summary = summarise(tournament)
+    print(summary.table())
+    if options.stronger is not None:
+        print(_verdict(tournament.players, stronger(tournament, elo1=options.stronger)))
+    if options.folder is not None:
+        print(f"written: {write_report(summary, options.folder)}")
+    return 0
+
+
+def _verdict(players: Sequence[str], verdict: Verdict) -> str:
+    said = {True: "is stronger than", False: "is not stronger than", None: "may be as strong as"}
+    after = f"after {verdict.deals} deals" + (", undecided" if verdict.decided is None else "")
+    return (
+        f"{players[0]} {said[verdict.decided]} {players[1]}, {after}: score "
+        f"{100 * verdict.score:.1f} %, log likelihood ratio {verdict.ratio:.2f} "
+        f"(decides at {verdict.low:.2f} and {verdict.high:.2f})"
+    )
+
+
 def _play(options: argparse.Namespace) -> int:
     from armarl.terminal import play_at_terminal
 
     game = _game(options, options.opponents)
-    play_at_terminal(game, options.opponents, options.seat, options.seed)
+    play_at_terminal(
+        game, options.opponents, options.seat, options.seed, options.record, options.think
+    )
+    return 0
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from armarl.arena.records import read_records
+
+    for number, record in enumerate(read_records(options.records), 1):
+        game = record.game
+        returns = " ".join(f"{value:g}" for value in record.returns)
+        print(f"game {number}: {game.name}, {', '.join(record.players)}")
+        for seat, action, state in zip(
+            record.seats, record.actions, record.states[1:], strict=True
+        ):
+            print(f"player {seat}: {game.actions.text(action)}")
+            if options.draw:
+                print(game.draw(state))
+        print(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
     return 0
 
 

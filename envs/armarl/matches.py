@@ -10,15 +10,18 @@ from __future__ import annotations
 import math
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import catalogue
+from armarl.arena.records import Recorder
 from armarl.game import Game, make_game
 from armarl.players import (
     Factory,
@@ -95,6 +98,7 @@ def play_match(
     seed: int = 0,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    records: str | Path | None = None,
 ) -> MatchResult:
     """Play one match.
 
@@ -105,6 +109,7 @@ def play_match(
         seed: repeats the match exactly.
         workers: processes; `Player` objects must be picklable if more than 1.
         progress: called with (games done, games in all).
+        records: a file to which the record of every game is added (see `arena.records`).
 
     Raises:
         ValueError: a wrong number of players or games.
@@ -119,13 +124,17 @@ def play_match(
         raise ValueError("a match takes at least 1 game and 1 worker")
     names = [make_player(player, game).name for player in players]
     deals = math.ceil(games / sides)
+    options, keep = {"players": game.players, **game.options}, records is not None
     jobs = [
-        (game.name, {"players": game.players, **game.options}, list(players), seed, first, last)
+        (game.name, options, list(players), seed, first, last, keep)
         for first in range(0, deals, DEALS_AT_ONCE)
         for last in [min(first + DEALS_AT_ONCE, deals)]
     ]
     shares, rewards, lengths = [], [], []
-    for share, reward, length in in_processes(_play_deals, jobs, workers):
+    for share, reward, length, texts in in_processes(_play_deals, jobs, workers):
+        if records is not None:
+            with Path(records).open("a", encoding="utf-8", newline="\n") as file:
+                file.writelines(texts)
         shares.append(share)
         rewards.append(reward)
         lengths.append(length)
@@ -143,7 +152,9 @@ def play_match(
     )
 
 
-def in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Any]:
+def in_processes(
+    work: Callable[[Any], Any], jobs: Sequence[Any], workers: int
+) -> Generator[Any, None, None]:
     """`work` of every job in their order, in so many processes that know the same players.
 
     Raises:
@@ -157,7 +168,8 @@ def in_processes(work: Callable[[Any], Any], jobs: Sequence[Any], workers: int) 
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _prepare, (registered(),)) as pool:
+    known = (registered(), catalogue.entries())
+    with ProcessPoolExecutor(workers, context, _prepare, known) as pool:
         futures = [pool.submit(work, job) for job in jobs]
         try:
             for future in futures:
@@ -177,42 +189,49 @@ _GUARD = (
 )
 
 
-def _prepare(players: list[tuple[str, Factory, bool]]) -> None:
-    """Make a worker process ready: its players by name, and Ctrl-C, which ends it without a word.
+def _prepare(
+    players: list[tuple[str, Factory, bool]], games: tuple[catalogue.GameEntry, ...]
+) -> None:
+    """Make a worker process ready: players and games by name, and Ctrl-C ends it without a word.
 
     (The process that waits for it tells of it.)
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for entry in games:
+        catalogue.add(entry)
     for name, factory, around in players:
         register_player(name, factory, around=around)
 
 
 def _play_deals(
-    job: tuple[str, dict[str, Any], list[Any], int, int, int],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    job: tuple[str, dict[str, Any], list[Any], int, int, int, bool],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], list[str]]:
     """Play deals `first` to `last` of a match in all rotations, in lockstep.
 
     Returns shares of victory (deals, rotations, entrants), NaN in games that were cut short;
-    returns (likewise) and lengths (deals, rotations).
+    returns (likewise), lengths (deals, rotations), and the records, if they are wanted.
     """
-    name, options, specs, seed, first, last = job
+    name, options, specs, seed, first, last, record = job
     game = make_game(name, **options)
     players = [make_player(spec, game) for spec in specs]
     tables = np.array(seatings(len(players), game))  # (rotations, seats)
     deals, rotations = last - first, len(tables)
-    seeds = np.repeat(_seeds(seed, first, last), rotations)
+    seeds = np.repeat(deal_seeds(seed, first, last), rotations)
     entrants = np.tile(tables, (deals, 1))  # (games, seats)
-    returns, lengths, cut_short = play_games(game, players, entrants, seeds)
+    names = [[players[number].name for number in table] for table in entrants]
+    recorder = Recorder(game, names, seeds) if record else None
+    returns, lengths, cut_short = play_games(game, players, entrants, seeds, recorder)
     shares, rewards = _by_entrant(game, returns, entrants, len(players))
     shares[cut_short] = np.nan
     return (
         shares.reshape(deals, rotations, -1),
         rewards.reshape(deals, rotations, -1),
         lengths.reshape(deals, rotations),
+        recorder.texts() if recorder else [],
     )
 
 
-def _seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
+def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
     """One number per deal, whatever the chunk it is played in."""
     return np.array(
         [
@@ -225,15 +244,18 @@ def _seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
 
 def play_games(
     game: Game,
-    players: Sequence[Player],
+    players: Sequence[Player] | Mapping[int, Player],
     entrants: NDArray[np.int64],
     seeds: NDArray[np.int64],
+    recorder: Recorder | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Play games to their end, in lockstep.
 
     Args:
+        players: by their numbers.
         entrants: (games, seats) which of `players` holds each seat.
         seeds: (games,) the deal of each game, and the source of its players' chance.
+        recorder: told of all that is played, for records of the games.
 
     Returns:
         "win" returns (games, seats), the number of actions of each game, and whether it was cut
@@ -242,6 +264,8 @@ def play_games(
     states = game.new_states(seeds)
     chance = game.new_chance(seeds)
     lengths = np.zeros(seeds.size, np.int64)
+    if recorder:
+        recorder.dealt(states)
     while True:
         statuses, seats = game.statuses(states)
         running = np.flatnonzero(statuses == 0)
@@ -253,26 +277,40 @@ def play_games(
             questions = game.questions(states, games, chance)
             actions = choose_legally(players[number], game, *questions)
             game.apply(states, games, actions)
+            if recorder:
+                recorder.played(states, games, questions[1], actions)
         lengths[running] += 1
+    if recorder:
+        recorder.ended(states)
     return game.returns(states, np.arange(seeds.size)), lengths, statuses == CUT_SHORT
 
 
 def _by_entrant(
     game: Game, returns: NDArray[np.float64], entrants: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Shares of victory (games, entrants), and mean returns over the entrant's seats.
+    """Shares of victory (games, entrants), and mean returns over the entrant's seats."""
+    first_seats = _first_seats(game)
+    per_side = returns[:, first_seats]
+    share = shares_of_victory(game, returns)
+    sitting = entrants[:, first_seats, None] == np.arange(count)
+    shares = (share[:, :, None] * sitting).sum(axis=1)
+    rewards = (per_side[:, :, None] * sitting).sum(axis=1) / sitting.sum(axis=1)
+    return shares, rewards
+
+
+def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of victory (games, sides) by the "win" returns (games, seats).
 
     Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
     (return * (sides - 1) + 1) / sides.
     """
     sides = len(set(game.sides))
-    first_seats = [game.sides.index(side) for side in range(sides)]
-    per_side = returns[:, first_seats]
-    share = (per_side * (sides - 1) + 1) / sides
-    sitting = entrants[:, first_seats, None] == np.arange(count)
-    shares = (share[:, :, None] * sitting).sum(axis=1)
-    rewards = (per_side[:, :, None] * sitting).sum(axis=1) / sitting.sum(axis=1)
-    return shares, rewards
+    return np.asarray((returns[:, _first_seats(game)] * (sides - 1) + 1) / sides)
+
+
+def _first_seats(game: Game) -> list[int]:
+    """A seat of each side."""
+    return [game.sides.index(side) for side in range(len(set(game.sides)))]
 
 
 def _standings(

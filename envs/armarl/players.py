@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl import loops
+from armarl.catalogue import game_entry
 from armarl.game import Game, IllegalActionError, States
 from armarl.specs import Part, Spec, Value
 
@@ -317,10 +318,10 @@ def _rivals(game: Game, what: str) -> ModuleType:
     Raises:
         ValueError: it says nothing, and `what` needs it.
     """
-    try:
-        return importlib.import_module(f"armarl.{game.name}.rivals")
-    except ModuleNotFoundError as error:
-        raise ValueError(f"{game.name} has no module `rivals`, which {what} needs") from error
+    rivals = game_entry(game.name).part("rivals")
+    if rivals is None:
+        raise ValueError(f"{game.name} has no module `rivals`, which {what} needs")
+    return rivals
 
 
 # --- players by name ------------------------------------------------------------------------------

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
+from armarl.arena.records import Recorder
 from armarl.catalogue import game_entry
-from armarl.game import Game
-from armarl.players import HumanPlayer, Player, choose_legally, make_player
+from armarl.game import Game, States
+from armarl.players import (
+    HumanPlayer,
+    Player,
+    Thinker,
+    Thoughts,
+    choose_legally,
+    make_player,
+)
+
+_LIKELIEST = 4  # actions of which is told how likely they are
 
 
 def play_at_terminal(
-    game: Game, opponents: Sequence[str | Player], seat: int = 0, seed: int = 0
+    game: Game,
+    opponents: Sequence[str | Player],
+    seat: int = 0,
+    seed: int = 0,
+    record: str | Path | None = None,
+    think: bool = False,
 ) -> None:
     """Play one game; `opponents` sit clockwise from `seat`, the last one in all seats left.
+
+    Args:
+        record: a file to which the game's record is added, if it is stopped as well.
+        think: tell what the opponents think, those who can.
 
     Raises:
         ValueError: no such seat, or too many opponents.
@@ -32,20 +52,50 @@ def play_at_terminal(
     print(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
         print(f"player {number}: {'you' if number == seat else player.name}")
-    _play(game, players, seat, seed)
-
-
-def _play(game: Game, players: list[Player], seat: int, seed: int) -> None:
+    recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
     states = game.new_states(seed)
+    recorder.dealt(states)
+    try:
+        _play(game, states, players, seat, seed, recorder, think)
+    finally:
+        if record is not None:
+            recorder.ended(states)
+            with Path(record).open("a", encoding="utf-8", newline="\n") as file:
+                file.writelines(recorder.texts())
+    print(f"\n{game.draw(states[0])}")
+
+
+def _play(
+    game: Game,
+    states: States,
+    players: list[Player],
+    seat: int,
+    seed: int,
+    recorder: Recorder,
+    think: bool,
+) -> None:
     only = np.zeros(1, np.int64)  # the number of the only game
     chance = game.new_chance(np.array([seed]))
-    while True:
-        statuses, movers = game.statuses(states)
-        if statuses[0]:
-            break
-        mover = int(movers[0])
-        action = choose_legally(players[mover], game, *game.questions(states, only, chance))
+    while not game.statuses(states)[0][0]:
+        questions = game.questions(states, only, chance)
+        mover = int(questions[1][0])
+        player = players[mover]
+        if think and isinstance(player, Thinker):
+            print(f"player {mover} thinks: {_thoughts(game, player.think(*questions))}")
+        action = choose_legally(player, game, *questions)
         game.apply(states, only, action)
+        recorder.played(states, only, questions[1], action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")
-    print(f"\n{game.draw(states[0])}")
+
+
+def _thoughts(game: Game, thoughts: Thoughts) -> str:
+    """The likeliest actions, and what the player expects."""
+    words = []
+    if thoughts.probabilities is not None:
+        best = np.argsort(-thoughts.probabilities[0], kind="stable")[:_LIKELIEST]
+        chances = [(action, thoughts.probabilities[0, action]) for action in best]
+        words += [f"{game.actions.text(a)} {100 * p:.0f} %" for a, p in chances if p >= 0.005]
+    if thoughts.value is not None:
+        words.append(f"expects {thoughts.value[0]:+.2f}")
+    return ", ".join(words)

@@ -1,0 +1,1 @@
+"""The arena: tournaments, their records, ratings and reports."""

@@ -1,0 +1,226 @@
+"""What a tournament says: ratings, pairs, cycles, places and lengths, as data and as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.arena.ratings import RESAMPLES, Estimates, Floats, Ratings, Tally, rate
+from armarl.arena.stopping import Verdict, is_stronger
+from armarl.arena.tournament import Tournament
+from armarl.matches import wilson_interval
+
+ANCHOR = "random"  # who has rating 0, where he takes part; else it is the first player
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A tournament's outcome.
+
+    Attributes:
+        anchor: number of the player who has rating 0.
+        games: (players,) how many each has played.
+        scores: (players, players) of the victories of the row's or the column's side, the row's
+            part; NaN where they have not met.
+        cycles: players of whom each is beaten by the next, the last by the first, every pair's
+            score being surely above a half.
+        places: (sides,) the part of the victories that falls to each place.
+        lengths: (games,) actions played.
+        cut: how many games were cut short.
+    """
+
+    tournament: Tournament
+    anchor: int
+    ratings: Ratings
+    games: NDArray[np.int64]
+    scores: Estimates
+    cycles: tuple[tuple[int, ...], ...]
+    places: Estimates
+    lengths: NDArray[np.int64]
+    cut: int
+
+    def order(self) -> list[int]:
+        """The players, the strongest first."""
+        return [int(i) for i in np.argsort(-self.ratings.players.value, kind="stable")]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON types; None where there is nothing to tell."""
+        names = self.tournament.players
+        return {
+            "variant": self.tournament.game.variant,
+            "kind": self.tournament.kind,
+            "mixed": self.tournament.mixed,
+            "seed": self.tournament.seed,
+            "deals": 1 + max(game.deal for game in self.tournament.games),
+            "games": len(self.tournament.games),
+            "anchor": names[self.anchor],
+            "players": [
+                {"player": names[i], **_entry(self.ratings.players, i), "games": int(self.games[i])}
+                for i in self.order()
+            ],
+            "pairs": [
+                {"player": names[i], "other": names[j], **_entry(self.scores, (i, j))}
+                for i in self.order()
+                for j in self.order()
+                if i != j and not np.isnan(self.scores.value[i, j])
+            ],
+            "cycles": [[names[i] for i in cycle] for cycle in self.cycles],
+            "places": [
+                {"place": k, "elo": _entry(self.ratings.seats, k), "wins": _entry(self.places, k)}
+                for k in range(len(self.places.value))
+            ],
+            "actions": {
+                "mean": float(self.lengths.mean()),
+                "least": int(self.lengths.min()),
+                "most": int(self.lengths.max()),
+            },
+            "cut_short": self.cut,
+        }
+
+    def csv(self) -> str:
+        """The ratings, a line for each player."""
+        rows = self.as_dict()["players"]
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def table(self) -> str:
+        """Everything as an aligned table for people."""
+        t, names = self.tournament, self.tournament.players
+        options = ", ".join(f"{name}={value}" for name, value in t.game.options.items())
+        width = max(len(name) for name in names) + 2
+        lines = [
+            f"{t.game.name}, {t.game.players} players, {options}; {t.kind}, seed {t.seed}: "
+            f"{len(t.games)} games, {self.lengths.mean():.0f} actions a game, {self.cut} cut short",
+            "",
+            f"{'player':<{width}}{'Elo':>7}  {'95 % interval':<18}{'games':>7}",
+        ]
+        for i in self.order():
+            e = _entry(self.ratings.players, i)
+            interval = "anchor" if i == self.anchor else f"{e['low']:.0f} to {e['high']:.0f}"
+            lines.append(f"{names[i]:<{width}}{e['value']:>7.0f}  {interval:<18}{self.games[i]:>7}")
+        lines += ["", "part of the victories, row against column, in %", self._matrix(width), ""]
+        for cycle in self.cycles:
+            lines.append("cycle: " + " beats ".join(names[i] for i in (*cycle, cycle[0])))
+        first, share = _entry(self.ratings.seats, 0), _entry(self.places, 0)
+        lines.append(
+            f"the first place is worth {first['value']:+.0f} Elo "
+            f"({first['low']:+.0f} to {first['high']:+.0f}); it wins {100 * share['value']:.1f} % "
+            f"({100 * share['low']:.1f} to {100 * share['high']:.1f} %)"
+        )
+        return "\n".join(lines) + "\n"
+
+    def _matrix(self, width: int) -> str:
+        names, order = self.tournament.players, self.order()
+        lines = [" " * width + "".join(f"{n + 1:>6}" for n in range(len(order)))]
+        for n, i in enumerate(order):
+            cells = (self.scores.value[i, j] if i != j else np.nan for j in order)
+            texts = ("" if np.isnan(cell) else f"{100 * cell:.1f}" for cell in cells)
+            label = f"{n + 1:>2} {names[i]}"
+            lines.append(f"{label:<{width}}" + "".join(f"{text:>6}" for text in texts))
+        return "\n".join(lines)
+
+
+def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
+    """What a tournament says, so far as it has been played.
+
+    Raises:
+        ValueError: fewer than 2 deals have been played.
+    """
+    tally, games, count = tournament.tally(), tournament.games, len(tournament.players)
+    anchor = tournament.players.index(ANCHOR) if ANCHOR in tournament.players else 0
+    ratings = rate(tally, anchor, resamples, tournament.seed)
+    scores = _scores(tally)
+    sat = [[player in game.table for player in range(count)] for game in games]
+    return Summary(
+        tournament=tournament,
+        anchor=anchor,
+        ratings=ratings,
+        games=np.array(sat).sum(axis=0),
+        scores=scores,
+        cycles=_cycles(scores.low > 0.5),
+        places=_parts(tally.shares.sum(axis=1), tally.games.sum(axis=1)[:, None]),
+        lengths=np.array([game.actions for game in games]),
+        cut=sum(game.cut for game in games),
+    )
+
+
+def stronger(tournament: Tournament, **options: float) -> Verdict:
+    """Whether the first player is stronger than the second, by the deals that both have played.
+
+    Args:
+        options: those of `stopping.is_stronger`.
+    """
+    won, other = _won(tournament.tally())[:, [0, 1], [1, 0]].T
+    both = won + other > 0
+    return is_stronger((won[both] / (won + other)[both]).tolist(), **options)
+
+
+def _won(tally: Tally) -> Floats:
+    """(deals, players, players) victories of the row's sides over sides of the column's."""
+    rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # of each side's members
+    won = np.einsum("dtk,tki,tkj->dij", tally.shares, tally.members, rivals, optimize=True)
+    return np.asarray(won)
+
+
+def _scores(tally: Tally) -> Estimates:
+    """Of each pair that sat on different sides: of the victories that fell to either, the row's."""
+    won = _won(tally)
+    scores = _parts(won, won + won.transpose(0, 2, 1))
+    alone = np.eye(won.shape[1], dtype=bool)
+    return Estimates(*(np.where(alone, np.nan, column) for column in scores))
+
+
+def _parts(won: Floats, of: Floats) -> Estimates:
+    """Sums over deals as parts of others, with Wilson's intervals.
+
+    The number of victories is cut by the design effect, as deals are what varies independently.
+    """
+    deals, of = len(won), np.broadcast_to(of, won.shape)
+    whole = of.sum(axis=0)
+    value = np.divide(won.sum(axis=0), whole, out=np.full(whole.shape, np.nan), where=whole > 0)
+    spread = ((won - value * of) ** 2).sum(axis=0) * deals / max(deals - 1, 1)
+    low, high, error = np.full((3, *value.shape), np.nan)
+    for at in zip(*np.nonzero(whole > 0), strict=True):
+        variance = spread[at] / whole[at] ** 2
+        alone = value[at] * (1 - value[at])
+        number = min(whole[at], alone / variance) if variance > 0 else whole[at]
+        low[at], high[at] = wilson_interval(float(value[at]), float(max(number, 1e-9)))
+        error[at] = np.sqrt(variance)
+    return Estimates(value, low, high, error)
+
+
+def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
+    """The shortest cycle through each player, once, beginning with its least number."""
+    found = set()
+    for start in range(len(beats)):
+        paths: list[tuple[int, ...]] = [(start,)]
+        while paths:
+            closed = [path for path in paths if beats[path[-1], start]]
+            if closed:
+                i = closed[0].index(min(closed[0]))
+                found.add(closed[0][i:] + closed[0][:i])
+                break
+            seen = {player for path in paths for player in path}
+            paths = [
+                (*path, int(other))
+                for path in paths
+                for other in np.flatnonzero(beats[path[-1]])
+                if other not in seen
+            ]
+    return tuple(sorted(found))
+
+
+def _entry(estimates: Estimates, at: Any) -> dict[str, float]:
+    return {
+        "value": float(estimates.value[at]),
+        "low": float(estimates.low[at]),
+        "high": float(estimates.high[at]),
+    }

@@ -1,0 +1,154 @@
+"""Whether the arena's intervals hold: simulated tournaments whose truth is known.
+
+    python scripts/rating_coverage.py --tournaments 10000
+
+Each tournament is simulated from a world: players with strengths, places of unequal worth, deals
+whose luck falls on a place in all games, and on players (some like a deal, some do not), shared
+victories. The truth about a rating is what the model says of endlessly many deals, which is found
+from a very large sample. An interval of 95 % should hold it in 95 of 100 tournaments, and miss it
+below as often as above.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.arena.lineups import lineups, members, tables
+from armarl.arena.ratings import ELO, PRIOR_ELO, Estimates, Tally, rate
+from armarl.game import Game, make_game
+
+Floats = NDArray[np.float64]
+LUCK, TASTE, SHARED = 0.6, 0.5, 0.05  # standard deviations in units of strength; a probability
+SAMPLE, PARTS = 10_000, 40  # deals of the sample that the truth is found from
+DEALS = (30, 60, 120)  # of the tournaments, in turn
+
+
+@dataclass(frozen=True)
+class World:
+    """What a tournament is simulated from: strengths of players and places, in Elo points."""
+
+    name: str
+    game: Game
+    players: tuple[float, ...]
+    places: tuple[float, ...]
+    kind: str = "round-robin"
+    mixed: bool = False
+
+    def members(self) -> Floats:
+        groups = lineups(len(self.players), self.game, self.kind, self.mixed)
+        seatings = [table for group in groups for table in tables(group, self.game, self.mixed)]
+        return members(seatings, self.game, len(self.players))
+
+    def simulate(self, deals: int, rng: np.random.Generator) -> Tally:
+        """A tournament in which every table plays every deal once."""
+        who = self.members()
+        luck = LUCK * rng.normal(size=(deals, 1, who.shape[1]))
+        taste = (
+            TASTE * rng.normal(size=(deals, len(self.players))) @ who.reshape(-1, who.shape[2]).T
+        )
+        strengths = who @ (np.array(self.players) / ELO) + np.array(self.places) / ELO
+        scores = strengths + luck + taste.reshape(deals, *strengths.shape)
+        scores += rng.gumbel(size=scores.shape)  # so that the highest is Luce's choice
+        shares = (scores == scores.max(axis=2, keepdims=True)).astype(float)
+        shares[rng.random(shares.shape[:2]) < SHARED] = 1 / shares.shape[2]
+        return Tally(who, shares)
+
+
+_GAMES = {players: make_game("armadora", players=players) for players in (2, 3, 4)}
+WORLDS = (
+    World("2 players, a duel", _GAMES[2], (0, 100), (40, 0)),
+    World("2 players, 4 entrants", _GAMES[2], (0, 300, 360, 500), (50, 0)),
+    World("2 players, a ladder of 4", _GAMES[2], (0, 150, 250, 400), (50, 0), "ladder"),
+    World("2 players, one against 3", _GAMES[2], (200, 0, 100, 300), (50, 0), "field"),
+    World("2 players, a copy", _GAMES[2], (0, 150, 150), (30, 0)),
+    World("3 players", _GAMES[3], (0, 130, 250), (50, 0, -30)),
+    World("3 players, 4 entrants", _GAMES[3], (0, 150, 180, 400), (50, 0, -30)),
+    World("3 players, A A B and A B B", _GAMES[3], (0, 120), (50, 0, -30)),
+    World("4 players in teams", _GAMES[4], (0, 150, 250), (40, 0)),
+    World("4 players, mixed teams", _GAMES[4], (0, 150, 250, 450), (40, 0), mixed=True),
+    World("4 players", make_game("armada", players=4), (0, 150, 180, 350), (50, 20, -20, 0)),
+)
+
+
+def truth(world: World) -> tuple[Floats, Floats]:
+    """What endlessly many deals would say: differences of players, and places over their mean."""
+    rng = np.random.default_rng(0)
+    total = sum(world.simulate(SAMPLE, rng).shares.sum(axis=0) for _ in range(PARTS))
+    shares = np.stack([total / 2, total / 2])  # two deals: their spread is of no interest here
+    found = rate(Tally(world.members(), shares), resamples=2)
+    return found.differences.value, found.seats.value
+
+
+@dataclass
+class Count:
+    """Intervals, and how many held the truth, or lay wholly above or below it."""
+
+    intervals: int = 0
+    above: int = 0
+    below: int = 0
+
+    def add(self, found: Estimates, true: Floats, which: NDArray[np.bool_]) -> None:
+        self.intervals += int(which.sum())
+        self.above += int((found.low > true)[which].sum())
+        self.below += int((found.high < true)[which].sum())
+
+    @property
+    def held(self) -> float:
+        return 1 - (self.above + self.below) / self.intervals
+
+    def __str__(self) -> str:
+        above, below = self.above / self.intervals, self.below / self.intervals
+        return f"{100 * self.held:6.2f} %  ({100 * above:.2f} above, {100 * below:.2f} below)"
+
+
+def cover(
+    world: World, tournaments: int, resamples: int, seed: int, deals: tuple[int, ...] = DEALS
+) -> tuple[Count, Count]:
+    """Of simulated tournaments: the intervals of differences of players, and of the places."""
+    players, places = truth(world)
+    rng = np.random.default_rng(seed)
+    pairs = np.triu(np.ones(players.shape, bool), 1)
+    worths = np.ones(len(places), bool)
+    worths[2:] = len(places) > 2
+    worths[1] = len(places) > 2  # of two places the second is the first turned over
+    counts = Count(), Count()
+    for number in range(tournaments):
+        tally = world.simulate(deals[number % len(deals)], rng)
+        found = rate(tally, resamples=resamples, seed=number)
+        counts[0].add(found.differences, players, pairs)
+        counts[1].add(found.seats, places, worths)
+    return counts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tournaments", type=int, default=10_000)
+    parser.add_argument("--resamples", type=int, default=400, help="of each bootstrap")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    each = -(-options.tournaments // len(WORLDS))
+    print(f"{each * len(WORLDS):,} tournaments of {', '.join(map(str, DEALS))} deals in turn")
+    print(f"{'world':<30}{'differences of players':<34}worths of places")
+    total, start = Count(), time.monotonic()
+    for world in WORLDS:
+        counts = cover(world, each, options.resamples, options.seed)
+        print(f"{world.name:<30}{counts[0]!s:<34}{counts[1]}", flush=True)
+        for count in counts:
+            total.intervals += count.intervals
+            total.above += count.above
+            total.below += count.below
+    print(f"{'all':<30}{total}")
+    print(
+        f"{total.intervals:,} intervals; prior {PRIOR_ELO:g} Elo; {time.monotonic() - start:.0f} s"
+    )
+    return 0 if 0.94 <= total.held <= 0.96 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

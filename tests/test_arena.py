@@ -1,0 +1,422 @@
+"""Tournaments: who meets whom, what is kept, how strong they are said to be, and how surely."""
+
+import itertools
+import json
+import xml.dom.minidom
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import rating_coverage as coverage
+from armarl.arena.lineups import lineups, members, tables
+from armarl.arena.ratings import ELO, Tally, rate
+from armarl.arena.records import read_records
+from armarl.arena.report import html, write_report
+from armarl.arena.stopping import expected_score, is_stronger, log_likelihood_ratio
+from armarl.arena.summary import _cycles, stronger, summarise
+from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
+from armarl.game import make_game
+
+TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))
+FOUR = make_game("armada", players=4, max_turns=6)
+
+
+# --- who meets whom ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "entrants", "kind", "mixed", "expected"),
+    [
+        (TWO, 3, "round-robin", False, [(0, 1), (0, 2), (1, 2)]),
+        (TWO, 4, "ladder", False, [(0, 1), (1, 2), (2, 3)]),
+        (TWO, 4, "field", False, [(0, 1), (0, 2), (0, 3)]),
+        (THREE, 3, "round-robin", False, [(0, 1, 2)]),
+        (THREE, 2, "round-robin", False, [(0, 0, 1), (0, 1, 1)]),
+        (THREE, 4, "field", False, [(0, 1, 2), (0, 1, 3), (0, 2, 3)]),
+        (THREE, 4, "ladder", False, [(0, 1, 2), (1, 2, 3)]),
+        (TEAMS, 3, "round-robin", False, [(0, 1), (0, 2), (1, 2)]),
+        (TEAMS, 4, "round-robin", True, [(0, 1, 2, 3)]),
+        (FOUR, 4, "round-robin", False, [(0, 1, 2, 3)]),
+    ],
+)
+def test_lineups(game, entrants, kind, mixed, expected):
+    assert lineups(entrants, game, kind, mixed) == expected
+
+
+@pytest.mark.parametrize(
+    ("lineup", "game", "mixed", "every", "count"),
+    [
+        ((0, 1), TWO, False, False, 2),
+        ((0, 1, 2), THREE, False, False, 6),
+        ((0, 0, 1), THREE, False, False, 3),
+        ((0, 1), TEAMS, False, False, 2),
+        ((0, 1, 2, 3), FOUR, False, False, 4),
+        ((0, 1, 2, 3), FOUR, False, True, 24),
+        ((0, 1, 1, 1), FOUR, False, False, 4),
+        ((0, 1, 2, 3), TEAMS, True, True, 24),
+    ],
+)
+def test_tables_are_fair(lineup, game, mixed, every, count):
+    """Everybody sits equally often in every seat."""
+    found = tables(lineup, game, mixed, every)
+    assert len(found) == len(set(found)) == count
+    for who, times in Counter(lineup).items():
+        for seat in range(game.players):
+            share = sum(table[seat] == who for table in found) / count
+            assert share == pytest.approx(times / len(lineup))
+    if not mixed:  # partners are one entrant
+        for table in found:
+            assert len(set(zip(game.sides, table, strict=True))) == len(set(game.sides))
+
+
+def test_four_players_follow_each_other_equally_often():
+    found = tables((0, 1, 2, 3), FOUR)
+    pairs = Counter(pair for table in found for pair in itertools.pairwise(table))
+    assert set(pairs.values()) == {1}
+    assert len(pairs) == 12
+
+
+def test_members_of_mixed_teams_are_halves():
+    found = members([(0, 1, 2, 1)], TEAMS, 3)
+    assert found.tolist() == [[[0.5, 0, 0.5], [0, 1, 0]]]
+
+
+@pytest.mark.parametrize(
+    ("entrants", "kind", "message"),
+    [(1, "round-robin", "2 players or more, not 1"), (3, "cup", "no kind of tournament 'cup'")],
+)
+def test_tournaments_that_there_are_not(entrants, kind, message):
+    with pytest.raises(ValueError, match=message):
+        lineups(entrants, TWO, kind)
+
+
+# --- ratings -------------------------------------------------------------------------------------
+
+
+def expected_tally(world, deals=50):
+    """A tally without chance: every table's shares are its probabilities."""
+    who = world.members()
+    scores = who @ (np.array(world.players) / ELO) + np.array(world.places) / ELO
+    weights = np.exp(scores)
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    return Tally(who, np.repeat(1000 * shares[None], deals, axis=0))
+
+
+@pytest.mark.parametrize("world", coverage.WORLDS, ids=lambda world: world.name)
+def test_ratings_find_the_strengths(world):
+    found = rate(expected_tally(world), resamples=10)
+    strengths, places = np.array(world.players), np.array(world.places)
+    assert found.players.value == pytest.approx(strengths - strengths[0], abs=1)
+    assert found.seats.value == pytest.approx(places - places.mean(), abs=1)
+    assert found.differences.value == pytest.approx(strengths[:, None] - strengths, abs=1)
+
+
+def test_the_anchor_is_0_for_certain():
+    found = rate(expected_tally(coverage.WORLDS[1]), anchor=2, resamples=10)
+    for column in found.players:
+        assert column[2] == 0
+    assert found.players.value[0] == pytest.approx(-360, abs=1)
+
+
+def test_who_wins_everything_has_a_finite_rating():
+    who = members([(0, 1), (1, 0)], TWO, 2)
+    shares = np.tile([[[0.0, 1.0], [1.0, 0.0]]], (40, 1, 1))
+    found = rate(Tally(who, shares), resamples=50)
+    assert 500 < found.players.value[1] < 2500
+    assert np.isfinite(np.array(found.players)).all()
+
+
+def test_ratings_need_deals():
+    who = members([(0, 1)], TWO, 2)
+    with pytest.raises(ValueError, match="at least 2 deals"):
+        rate(Tally(who, np.ones((1, 1, 2)) / 2))
+
+
+def test_a_seed_repeats_the_intervals():
+    tally = coverage.WORLDS[0].simulate(30, np.random.default_rng(0))
+    one, again, other = (rate(tally, resamples=50, seed=seed).players.low[1] for seed in (1, 1, 2))
+    assert one == again != other
+
+
+@pytest.mark.parametrize("world", [coverage.WORLDS[i] for i in (0, 6, 9)], ids=lambda w: w.name)
+def test_intervals_hold_the_truth(world):
+    """`scripts/rating_coverage.py` does it with many more tournaments, and for every world."""
+    players, places = coverage.cover(world, 60, 200, seed=3, deals=(40,))
+    held = 1 - (players.above + players.below + places.above + places.below) / (
+        players.intervals + places.intervals
+    )
+    assert 0.88 <= held <= 0.99
+
+
+def test_luck_of_deals_widens_the_intervals():
+    """Where both games of a deal fall alike, there is half the evidence."""
+    rng = np.random.default_rng(0)
+    who = members([(0, 1), (1, 0)], TWO, 2)
+    first = (rng.random(200) < 0.5).astype(float)
+    alike = np.stack([np.stack([first, 1 - first], 1), np.stack([1 - first, first], 1)], 1)
+    second = (rng.random(200) < 0.5).astype(float)
+    apart = np.stack([alike[:, 0], np.stack([1 - second, second], 1)], 1)
+    errors = [rate(Tally(who, shares), resamples=100).players.error[1] for shares in (alike, apart)]
+    assert errors[0] == pytest.approx(2**0.5 * errors[1], rel=0.1)
+
+
+# --- when to stop --------------------------------------------------------------------------------
+
+
+def test_the_likelihood_ratio_of_coins():
+    """Of wins and losses alone it is the plain one of two binomial distributions."""
+    scores = [1.0] * 60 + [0.0] * 40
+    plain = 60 * np.log(0.55 / 0.5) + 40 * np.log(0.45 / 0.5)
+    assert log_likelihood_ratio(scores, 0.5, 0.55) == pytest.approx(plain, abs=1e-3)
+    assert log_likelihood_ratio(scores, 0.55, 0.5) == pytest.approx(-plain, abs=1e-3)
+
+
+@pytest.mark.parametrize(("elo", "wrong"), [(0, True), (60, False)])
+def test_errors_are_as_rare_as_promised(elo, wrong):
+    rng, mistakes, deals = np.random.default_rng(1), 0, []
+    for _ in range(80):
+        draws = rng.random((2000, 2)) < expected_score(elo)
+        scores = draws.mean(axis=1)
+        for played in range(16, 2001, 16):
+            verdict = is_stronger(scores[:played], elo1=60)
+            if verdict.decided is not None:
+                break
+        mistakes += verdict.decided is wrong
+        deals.append(verdict.deals)
+    assert mistakes <= 10  # 4 are expected
+    assert np.mean(deals) < 500
+
+
+def test_early_deals_decide_nothing():
+    assert is_stronger([]).decided is None
+    assert is_stronger([1.0] * 5).decided is None
+    assert is_stronger([1.0] * 60).decided is True
+    assert is_stronger([0.0] * 60).decided is False
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"elo0": 5, "elo1": 5}, "elo1 must be above elo0"),
+        ({"alpha": 0}, "between 0 and 0.5"),
+        ({"beta": 0.7}, "between 0 and 0.5"),
+    ],
+)
+def test_tests_that_there_are_not(options, message):
+    with pytest.raises(ValueError, match=message):
+        is_stronger([0.5] * 20, **options)
+
+
+# --- tournaments ---------------------------------------------------------------------------------
+
+NAMES = ["random", "random:patient", "greedy"]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A tournament in a folder."""
+    folder = tmp_path_factory.mktemp("arena")
+    return play_tournament(TWO, NAMES, 20, seed=4, folder=folder), folder
+
+
+def test_a_tournament_is_the_same_in_any_way_it_is_played(played, tmp_path):
+    tournament, _ = played
+    assert len(tournament.games) == 20 * 3 * 2
+    assert play_tournament(TWO, NAMES, 20, seed=4).games == tournament.games
+    assert play_tournament(TWO, NAMES, 20, seed=5).games != tournament.games
+    short = play_tournament(TWO, NAMES, 16, seed=4, folder=tmp_path)
+    assert set(short.games) < set(tournament.games)
+    assert play_tournament(TWO, NAMES, 20, seed=4, folder=tmp_path).games == tournament.games
+
+
+def test_a_tournament_goes_on_after_a_kill(played, tmp_path):
+    """Half a line at the end, as a kill may leave it, and no records of what follows."""
+    tournament, folder = played
+    for name in ("settings.json", "games.jsonl"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    lines = (tmp_path / "games.jsonl").read_bytes()
+    (tmp_path / "games.jsonl").write_bytes(lines[: len(lines) // 2])
+    calls = []
+    again = play_tournament(
+        TWO, NAMES, 20, seed=4, folder=tmp_path, progress=lambda *done: calls.append(done)
+    )
+    assert again.games == tournament.games
+    assert 40 < calls[0][0] <= calls[-1][0] == 120
+    assert read_tournament(tmp_path) == again
+
+
+def test_every_game_is_kept(played):
+    tournament, folder = played
+    records = [
+        record for path in sorted((folder / "records").iterdir()) for record in read_records(path)
+    ]
+    assert len(records) == len(tournament.games)
+    for record, game in zip(records, tournament.games, strict=True):
+        assert record.players == tuple(NAMES[i] for i in game.table)
+        assert len(record.actions) == game.actions
+        assert [(value + 1) / 2 for value in record.returns] == list(game.shares)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"seed": 5}, "seed"),
+        ({"kind": "field"}, "kind"),
+        ({"players": ["greedy", "random"]}, "players"),
+        ({"game": THREE}, "variant"),
+    ],
+)
+def test_a_folder_with_another_tournament(played, changes, named):
+    options = {"game": TWO, "players": NAMES, "seed": 4, "kind": "round-robin"} | changes
+    game, players = options.pop("game"), options.pop("players")
+    with pytest.raises(ArenaError, match=f"holds a tournament with other {named}"):
+        play_tournament(game, players, 20, folder=played[1], **options)
+
+
+def test_folders_that_cannot_be_used(tmp_path):
+    with pytest.raises(ArenaError, match="holds no tournament"):
+        read_tournament(tmp_path)
+    play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
+    (tmp_path / "games.jsonl").write_text('{"lineup": 0}\n')
+    with pytest.raises(ArenaError, match=r"games.jsonl, line 1: this is no game's result"):
+        read_tournament(tmp_path)
+    (tmp_path / "settings.json").write_text("{")
+    with pytest.raises(ArenaError, match="is damaged"):
+        read_tournament(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", [{"deals": 0}, {"workers": 0}])
+def test_a_wrong_number_of_deals_or_workers(wrong):
+    with pytest.raises(ValueError, match="at least 1 deal and 1 worker"):
+        play_tournament(TWO, ["random", "random"], **{"deals": 1, **wrong})
+
+
+def test_what_a_tournament_says(played):
+    tournament, _ = played
+    summary = summarise(tournament, resamples=200)
+    assert [tournament.players[i] for i in summary.order()] == [
+        "greedy",
+        "random:patient",
+        "random",
+    ]
+    assert summary.ratings.players.value[0] == 0  # random
+    assert summary.ratings.players.low[2] > 0
+    assert summary.games.tolist() == [80, 80, 80]
+    greedy = summary.scores.value[2]
+    games = [game for game in tournament.games if set(game.table) == {0, 2}]
+    assert greedy[0] == pytest.approx(np.mean([game.shares[game.table.index(2)] for game in games]))
+    both = summary.scores.value + summary.scores.value.T
+    assert both[~np.eye(3, dtype=bool)] == pytest.approx(1)
+    assert summary.places.value.sum() == pytest.approx(1)
+    data = json.loads(json.dumps(summary.as_dict()))
+    assert data["games"] == 120
+    assert [entry["player"] for entry in data["players"]] == ["greedy", "random:patient", "random"]
+    assert "greedy" in summary.table()
+    assert summary.csv().splitlines()[0] == "player,value,low,high,games"
+    assert len(summary.csv().splitlines()) == 4
+
+
+def test_the_report_is_one_page_that_needs_nothing_else(played, tmp_path):
+    summary = summarise(played[0], resamples=100)
+    page = html(summary)
+    for begins in page.split("<svg ")[1:]:
+        drawing = "<svg " + begins.split("</svg>")[0] + "</svg>"
+        assert xml.dom.minidom.parseString(drawing).getElementsByTagName("svg")
+    assert "http" not in page
+    assert "src=" not in page
+    for name in NAMES:
+        assert name in page
+    write_report(summary, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "report.html",
+        "ratings.csv",
+        "summary.json",
+    }
+
+
+def test_names_are_escaped(played):
+    from dataclasses import replace
+
+    names = ("<script>", "b", "c")
+    summary = summarise(replace(played[0], players=names), resamples=50)
+    assert "<script>" not in html(summary)
+
+
+def test_a_copy_of_a_player_rates_equal_to_it():
+    tournament = play_tournament(TWO, ["random", "greedy", "greedy"], 24, seed=1)
+    assert tournament.players == ("random", "greedy", "greedy #2")
+    ratings = summarise(tournament, resamples=100).ratings
+    assert ratings.differences.value[1, 2] == pytest.approx(
+        0, abs=1e-3
+    )  # the same games, deal by deal
+    assert not ratings.differences.differs[1, 2]
+
+
+@pytest.mark.parametrize(
+    ("game", "players", "mixed"),
+    [
+        (THREE, ["random", "greedy", "random:patient"], False),
+        (THREE, ["random", "greedy"], False),
+        (TEAMS, ["random", "greedy"], False),
+        (TEAMS, ["random", "greedy", "random:patient", "greedy:noise=0.5"], True),
+        (FOUR, ["random", "greedy"], False),
+    ],
+    ids=["3", "A A B", "teams", "mixed", "4"],
+)
+def test_tables_of_all_sizes(game, players, mixed):
+    deals = 2 if game is FOUR else 8
+    tournament = play_tournament(game, players, deals, mixed=mixed)
+    for played in tournament.games:
+        assert sum(played.shares) == pytest.approx(1)
+    ratings = summarise(tournament, resamples=100).ratings
+    if game is not FOUR:  # there two deals say little
+        assert ratings.players.value[1] > 50
+
+
+def test_cycles():
+    beats = np.zeros((5, 5), bool)
+    for winner, loser in [(0, 1), (1, 2), (2, 0), (3, 0), (3, 1), (3, 4)]:
+        beats[winner, loser] = True
+    assert _cycles(beats) == ((0, 1, 2),)
+    beats[4, 3] = True
+    assert _cycles(beats) == ((0, 1, 2), (3, 4))
+    assert _cycles(np.triu(np.ones((5, 5), bool), 1)) == ()
+
+
+def test_stopping_when_it_is_clear():
+    calls = []
+
+    def enough(tournament):
+        calls.append(stronger(tournament, elo1=100).decided)
+        return calls[-1] is not None
+
+    tournament = play_tournament(TWO, ["greedy", "random"], 400, enough=enough)
+    assert calls[-1] is True
+    assert len(tournament.games) == 2 * 16 * len(calls) < 800
+
+
+# --- the command line ----------------------------------------------------------------------------
+
+
+def test_the_command(tmp_path, capsys, monkeypatch):
+    from armarl import cli
+
+    monkeypatch.chdir(tmp_path)
+    arguments = ["arena", "random", "greedy", "--deals", "6", "--workers", "1", "--folder", "one"]
+    assert cli.main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "round-robin, seed 0: 12 games" in out
+    assert "written: one/report.html" in out.replace("\\", "/")
+    assert cli.main(["replay", "one/records/0000-000000.txt"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("game ") == 12
+    assert "armadora, random, greedy" in out
+    assert cli.main([*arguments[:-2], "--stronger", "50", "--deals", "200"]) == 0
+    assert "random is not stronger than greedy, after" in capsys.readouterr().out
+    assert cli.main(["arena", "random", "greedy", "greedy", "--stronger", "5"]) == 1
+    assert "--stronger compares 2 players, not 3" in capsys.readouterr().err
+    path = tmp_path / "one" / "records" / "0000-000000.txt"
+    path.write_text(path.read_text().replace(" W", " V", 1))
+    assert cli.main(["replay", str(path)]) == 1
+    assert "line 6: " in capsys.readouterr().err

@@ -1,0 +1,181 @@
+"""Records: games as text that replay to the same bytes, and refuse what is not theirs."""
+
+import hashlib
+import re
+
+import numpy as np
+import pytest
+
+from armarl.arena.records import Recorder, RecordError, read_records
+from armarl.game import make_game
+from armarl.matches import play_games, play_match
+from armarl.players import make_player
+from variants import VARIANTS, every_variant
+
+TWO = make_game("armadora", advanced=True)
+
+
+def recorded(game, player="random", games=1, seed=5):
+    """Records of games, and the states that they ended in."""
+    states = []
+
+    class Keeping(Recorder):
+        def ended(self, final):
+            states.append(final.copy())
+            super().ended(final)
+
+    seeds, entrants = np.arange(seed, seed + games), np.zeros((games, game.players), int)
+    recorder = Keeping(game, [[player] * game.players] * games, seeds)
+    play_games(game, [make_player(player, game)], entrants, seeds, recorder)
+    return "".join(recorder.texts()), states[0]
+
+
+@pytest.fixture(scope="module")
+def text():
+    return recorded(TWO)[0]
+
+
+def read(tmp_path, text):
+    path = tmp_path / "games.txt"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return list(read_records(path))
+
+
+@every_variant
+def test_a_record_replays_to_the_same_bytes(variant, tmp_path):
+    game = variant.make()
+    text, final = recorded(game, games=2)
+    found = read(tmp_path, text)
+    assert "".join(map(str, found)) == text
+    for record, state in zip(found, final, strict=True):
+        assert record.game.variant == game.variant
+        assert record.states[-1].tobytes() == state.tobytes()
+        assert len(record.states) == len(record.actions) + 1 == len(record.seats) + 1
+        returns = game.returns(record.states[-1:].copy(), np.zeros(1, int))[0]
+        assert record.returns == pytest.approx(returns)
+    assert "seed" not in text
+
+
+def test_what_a_record_looks_like(text):
+    lines = text.splitlines()
+    assert lines[0] == "armarl-record 1"
+    assert lines[2:4] == ["player 0 random", "player 1 random"]
+    hexes = "[0-9a-f]{12}"
+    assert re.fullmatch(
+        rf"deal \| [0-9a-f]{{16}} \| gold .* characters \w+ \w+ \| {hexes}", lines[4]
+    )
+    for line in lines[5:-2]:
+        seat, action = re.fullmatch(rf"(\d) (.+) \| {hexes}", line).groups()
+        assert seat in "01"
+        TWO.actions.id(action)
+    assert re.fullmatch(r"end -?1 -?1|end 0 0", lines[-2])
+    assert lines[-1] == f"sum {hashlib.sha256(chr(10).join(lines[:-1]).encode()).hexdigest()}"
+
+
+def test_dice_are_told(tmp_path):
+    text, _ = recorded(next(v for v in VARIANTS if v.game == "armada").make(), "greedy")
+    assert re.search(r"\| [0-9a-f]{16} \| (combat|gold|tribes) -?\d.* \| [0-9a-f]{12}\n", text)
+    wrong = re.sub(r"\| (combat|gold|tribes) -?\d", r"| \1 9", text, count=1)
+    with pytest.raises(RecordError, match=r"line \d+: chance gave '.*', not '.* 9"):
+        read(tmp_path, wrong)
+
+
+def test_every_line_guards_itself(text, tmp_path):
+    """Whatever character is changed, the record is refused, and by the line where it shows."""
+    lines, rng = text.splitlines(), np.random.default_rng(0)
+    for number, line in enumerate(lines):
+        at = int(rng.integers(len(line)))
+        other = "0" if line[at] != "0" else "1"
+        changed = [*lines[:number], line[:at] + other + line[at + 1 :], *lines[number + 1 :]]
+        with pytest.raises(RecordError, match=r"games.txt, line (\d+): ") as refused:
+            read(tmp_path, "\n".join(changed) + "\n")
+        told = int(re.search(r"line (\d+)", str(refused.value)).group(1))
+        names = 2 <= number < 4  # nothing but the sum guards them
+        assert told == (len(lines) if names else number + 1)
+
+
+def test_a_record_that_was_cut(text, tmp_path):
+    lines = text.splitlines(keepends=True)
+    for left in range(1, len(lines)):
+        with pytest.raises(RecordError, match=rf"line {left + 1}: the record is cut"):
+            read(tmp_path, "".join(lines[:left]))
+    with pytest.raises(RecordError, match=rf"line {len(lines)}: the line is cut"):
+        read(tmp_path, text[:-1])
+    whole = read(tmp_path, text + text)
+    assert len(whole) == 2
+    with pytest.raises(RecordError, match="the record is cut"):
+        read(tmp_path, text + "".join(lines[:9]))
+
+
+@pytest.mark.parametrize("what", ["drop", "swap", "double"])
+def test_lines_out_of_their_order(text, tmp_path, what):
+    lines = text.splitlines()
+    changed = {
+        "drop": [*lines[:9], *lines[10:]],
+        "swap": [*lines[:9], lines[10], lines[9], *lines[11:]],
+        "double": [*lines[:10], *lines[9:]],
+    }[what]
+    with pytest.raises(RecordError, match=r"line 1[0-1]: "):
+        read(tmp_path, "\n".join(changed) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "written", "message"),
+    [
+        (0, "armarl-record 2", "there should be `armarl-record 1 ...`, not 'armarl-record 2'"),
+        (1, "variant {}", "it names no game that can be made"),
+        (1, "variant [[[[", "it names no game that can be made"),
+        (1, "variant " + "[" * 15000, "it names no game that can be made"),
+        (1, 'variant {"game": "go", "players": 2, "options": {}}', "unknown game 'go'"),
+        (1, 'variant {"game": "armadora", "players": 2, "options": {}}', "made with version None"),
+        (2, "player 1 random", "there should be `player 0 ...`"),
+        (4, "deal", "there should be `deal ...`"),
+        (4, "deal | 12 | - | 34", "no word of the generator: 16 hexadecimal digits"),
+        (4, "deal | " + "g" * 16 + " | - | 34", "is no word of the generator"),
+        (5, "1 pass | 0", "seat 0 is to move, not 1"),
+        (5, "0 dance | 0", "no action is written 'dance'"),
+        (5, "0 stop | 0", "`stop` is illegal"),
+        (5, "0 pass", "after the action stand a hash"),
+        (5, f"0 pass | {'0' * 16} | - | 0", "chance had no part in `pass`"),
+        (5, "0 pass | 000000000000", "the state after it is not the one that was recorded"),
+        (5, "end 1 -1", "the game does not end so"),
+        (5, "x" * 30_000, "longer than any line"),
+    ],
+)
+def test_what_is_no_record(text, tmp_path, line, written, message):
+    lines = text.splitlines()
+    lines[line] = written
+    with pytest.raises(RecordError, match=rf"games.txt, line \d+: .*{re.escape(message)}"):
+        read(tmp_path, "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n"])
+def test_what_is_no_text(tmp_path, data):
+    with pytest.raises(RecordError, match="line 1: "):
+        read(tmp_path, data)
+
+
+def test_nothing_in_a_file(tmp_path):
+    assert read(tmp_path, "") == []
+    with pytest.raises(FileNotFoundError):
+        list(read_records(tmp_path / "none"))
+
+
+def test_a_game_that_was_stopped(tmp_path):
+    recorder = Recorder(TWO, [["one", "two  words\n"]], np.array([3]))
+    states = TWO.new_states(3)
+    recorder.dealt(states)
+    recorder.ended(states)
+    (record,) = read(tmp_path, recorder.texts()[0])
+    assert (record.ending, record.returns) == ("stopped", (0, 0))
+    assert record.players == ("one", "two words")
+
+
+def test_matches_keep_their_games(tmp_path):
+    path = tmp_path / "match.txt"
+    result = play_match(TWO, ["greedy", "random"], games=6, seed=2, records=path)
+    records = list(read_records(path))
+    assert len(records) == result.games
+    assert {record.players for record in records} == {("greedy", "random"), ("random", "greedy")}
+    wins = sum(record.returns[record.players.index("greedy")] == 1 for record in records)
+    assert wins == result.standings[0].wins
