@@ -15,6 +15,7 @@ from armarl.registration import register_all, register_game
 
 if TYPE_CHECKING:
     from armarl.game import make_game
+    from armarl.leaks import assert_no_leak
     from armarl.players import make_player, register_player
     from armarl.self_play_batch import SelfPlayBatch
     from armarl.threads import set_threads
@@ -23,6 +24,7 @@ __all__ = [
     "GameEntry",
     "SelfPlayBatch",
     "__version__",
+    "assert_no_leak",
     "make_game",
     "make_player",
     "register_game",
@@ -34,6 +36,7 @@ __version__ = version("armarl")
 
 _HOMES = {
     "SelfPlayBatch": "armarl.self_play_batch",
+    "assert_no_leak": "armarl.leaks",
     "make_game": "armarl.game",
     "make_player": "armarl.players",
     "register_player": "armarl.players",

@@ -52,11 +52,13 @@ def lineups(
 def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False) -> list[Lineup]:
     """The arrangements of a lineup: which entrant holds each seat.
 
-    All of them for up to 3 places, or with `every`; for 4 different entrants a Latin square in
-    which each comes once to every place, and once right after each other (Williams, 1949).
+    All of them for up to 3 places, for mixed teams, and with `every`; for 4 different entrants a
+    Latin square in which each comes once to every place, and once right after each other
+    (Williams, 1949).
     """
     places = len(lineup)
-    if places <= _ALL_UP_TO or every or len(set(lineup)) < places:
+    teams = mixed and len(set(game.sides)) < game.players
+    if places <= _ALL_UP_TO or every or teams or len(set(lineup)) < places:
         orders = sorted(set(permutations(lineup)))
     else:
         orders = [tuple(lineup[i] for i in row) for row in _latin_square(places)]

@@ -2,13 +2,16 @@
 
 Who wins a game is modelled as Luce's choice, the first stage of Plackett and Luce: side `k` wins
 with a probability in proportion to `exp(strength + seat)`, where the strength is the mean of those
-who play for the side and `seat` is what the place is worth. A shared victory counts in parts. A
-weak prior, centred on equality, keeps ratings finite where somebody has won or lost everything.
+who play for the side and `seat` is what the place is worth. A shared victory counts in parts. The
+prior is weak: at every table a tenth of a game was drawn, so that ratings stay finite where
+somebody has won or lost everything.
 
-The games of a deal are not independent: its luck falls on all of them. So deals are what is drawn
-in the bootstrap, and an interval is a bootstrap-t one (Efron, 1981): the spread of `(estimate of
-the resample - estimate) / standard error of the resample`, whose standard errors are the
-sandwich's with deals as clusters (Huber, 1967; Liang and Zeger, 1986).
+The games of a deal are not independent: its luck falls on all of them. So whole deals are what is
+drawn in the bootstrap (Efron, 1979), and the standard error of a rating is the spread of the
+ratings of the resamples. An interval reaches as many standard errors to both sides as Student's
+distribution has it for so many deals; `scripts/rating_coverage.py` shows that such intervals hold.
+(Tried besides: percentiles and bootstrap-t, which hold less often where somebody wins nearly all;
+of the packages choix and openskill, neither of which knows seats, teams and deals.)
 
 Everything depends on few numbers: by deal and table, the sum of the shares of victory of each side.
 """
@@ -25,10 +28,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
-PRIOR_ELO = 1500.0  # standard deviation, about the mean of all, of a player's rating before a game
-SEAT_PRIOR_ELO = 400.0  # likewise of a seat's worth, about 0
+DRAWN = 0.1  # games at every table that were shared by all: the prior
 RESAMPLES = 1000
 LEVEL = 0.95
+_STREAM = 95  # so that no games are drawn by the numbers that draw their deals again
+_RIDGE = 1e-6  # holds the means of all, which no difference notices
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7  # of Newton's method, in units of strength
 
 
@@ -139,57 +143,43 @@ class _Model(NamedTuple):
     Attributes:
         design: (tables, sides, parameters).
         products: (tables * sides, parameters ** 2), each row of the design with itself.
-        prior: (parameters, parameters), the precision of the prior.
     """
 
     design: Floats
     products: Floats
-    prior: Floats
 
 
 def _model(members: Floats) -> _Model:
-    tables, sides, players = members.shape
+    tables, sides, _ = members.shape
     seats = np.broadcast_to(np.eye(sides), (tables, sides, sides))
     design = np.concatenate([members, seats], axis=2)
     rows = design.reshape(tables * sides, -1)
-    products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
-    prior = np.zeros((players + sides,) * 2)
-    # Only differences count, so the means are held, which no estimate notices.
-    prior[:players, :players] = np.eye(players) * (ELO / PRIOR_ELO) ** 2
-    prior[players:, players:] = np.eye(sides) * (ELO / SEAT_PRIOR_ELO) ** 2
-    return _Model(design, products, prior)
+    return _Model(design, (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1))
 
 
-def _fit(
-    model: _Model, totals: Floats, start: Floats | None = None
-) -> tuple[Floats, Floats, Floats]:
-    """The likeliest parameters of many tallies at once, by Newton's method.
+def _fit(model: _Model, totals: Floats, start: Floats | None = None) -> Floats:
+    """The likeliest parameters of many tallies at once, by Newton's method: (batch, parameters).
 
     Args:
         totals: (batch, tables, sides) sums of shares of victory.
         start: (parameters,) where to begin.
-
-    Returns:
-        Parameters (batch, parameters), the inverse of minus the second derivatives there (batch,
-        parameters, parameters), and the probabilities (batch, tables, sides).
     """
     size = model.design.shape[2]
     rows = model.design.reshape(-1, size)
+    totals = totals + DRAWN / totals.shape[2]
     games = totals.sum(axis=2, keepdims=True)
     strengths = np.tile(np.zeros(size) if start is None else start, (len(totals), 1))
     for _ in range(_STEPS):
         chances = _chances(model, strengths)
         surplus = (totals - games * chances).reshape(len(totals), -1)
-        slope = surplus @ rows - strengths @ model.prior
+        slope = surplus @ rows - _RIDGE * strengths
         bend = _information(model, games * chances, chances)
         step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
         longest = np.abs(step).max(axis=1, keepdims=True)
         strengths += step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, _CLOSE))
         if longest.max() < _CLOSE:
             break
-    chances = _chances(model, strengths)
-    bend = _information(model, games * chances, chances)
-    return strengths, np.asarray(np.linalg.inv(bend)), chances
+    return strengths
 
 
 def _chances(model: _Model, strengths: Floats) -> Floats:
@@ -206,49 +196,29 @@ def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
     whole = (expected.reshape(len(expected), -1) @ model.products).reshape(-1, size, size)
     means = np.einsum("btk,tkp->btp", chances, model.design)
     spread = np.einsum("bt,btp,btq->bpq", expected.sum(axis=2), means, means, optimize=True)
-    return np.asarray(whole - spread + model.prior)
-
-
-def _errors(
-    model: _Model, tally: Tally, weights: Floats, inverse: Floats, chances: Floats, rows: Floats
-) -> Floats:
-    """Standard errors of contrasts, by the sandwich over deals, in many resamples at once.
-
-    Args:
-        weights: (batch, deals) how often each deal is in the resample.
-        inverse, chances: of the resample's estimate (see `_fit`).
-        rows: (contrasts, parameters).
-    """
-    deals = len(tally.shares)
-    wins = tally.shares.reshape(deals, -1) @ model.design.reshape(-1, model.design.shape[2])
-    expected = tally.games @ np.einsum("btk,tkp->btp", chances, model.design)
-    pulls = (wins - expected) @ (inverse @ rows.T)  # of each deal on each contrast
-    played = weights.sum(axis=1)[:, None]
-    means = np.einsum("bd,bdc->bc", weights, pulls) / played
-    squares = np.einsum("bd,bdc->bc", weights, (pulls - means[:, None, :]) ** 2)
-    return np.asarray(np.sqrt(squares * played / (played - 1)))
+    return np.asarray(whole - spread + _RIDGE * np.eye(size))
 
 
 def _bootstrapped(tally: Tally, rows: Floats, resamples: int, seed: int) -> Estimates:
     """Estimates of contrasts with their intervals, in Elo points."""
-    played = tally.shares.any(axis=(1, 2))
-    tally = Tally(tally.members, tally.shares[played])
-    deals = len(tally.shares)
+    shares = tally.shares[tally.shares.any(axis=(1, 2))]
+    deals = len(shares)
     model = _model(tally.members)
-    flat = tally.shares.reshape(deals, -1)
-    every = np.ones((1, deals))
-    strengths, inverse, chances = _fit(model, tally.shares.sum(axis=0)[None])
-    value = (strengths @ rows.T)[0]
-    error = _errors(model, tally, every, inverse, chances, rows)[0]
-    rng = np.random.default_rng(seed)
+    strengths = _fit(model, shares.sum(axis=0)[None])
+    rng = np.random.default_rng([seed, _STREAM])
     weights = rng.multinomial(deals, np.full(deals, 1 / deals), resamples).astype(float)
-    totals = (weights @ flat).reshape(-1, *tally.shares.shape[1:])
-    again, inverse, chances = _fit(model, totals, strengths[0])
-    errors = _errors(model, tally, weights, inverse, chances, rows)
-    least = error / 10  # a resample of equal deals has no spread, and would say anything
-    spread = (again @ rows.T - value) / np.maximum(errors, np.maximum(least, 1e-12))
-    tail = (1 - LEVEL) / 2
-    below, above = np.quantile(spread, [tail, 1 - tail], axis=0, method="weibull")
-    return Estimates(
-        *(ELO * x for x in (value, value - above * error, value - below * error, error))
-    )
+    totals = (weights @ shares.reshape(deals, -1)).reshape(-1, *shares.shape[1:])
+    again = _fit(model, totals, strengths[0]) @ rows.T
+    value = ELO * (strengths @ rows.T)[0]
+    error = ELO * again.std(axis=0, ddof=1)
+    reach = error * student_quantile(deals - 1)
+    return Estimates(value, value - reach, value + reach, error)
+
+
+def student_quantile(freedom: int, level: float = LEVEL) -> float:
+    """Within how many standard errors Student's distribution lies with a probability of `level`."""
+    angles = np.linspace(0, np.pi / 2, 20_001)[:-1]  # of which the tangents are the quantiles
+    density = np.cos(angles) ** (freedom - 1)
+    reached = np.cumsum((density[1:] + density[:-1]) / 2)
+    angle = np.interp(level * reached[-1], reached, angles[1:])
+    return float(np.tan(angle) * np.sqrt(freedom))

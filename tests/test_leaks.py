@@ -1,0 +1,84 @@
+"""The leak check: it finds what leaks, and in our games it finds nothing."""
+
+import numpy as np
+import pytest
+
+import armarl
+from armarl.game import make_game
+from armarl.leaks import Leak, assert_no_leak, find_leaks, views_of, views_of_env
+from variants import VARIANTS, every_variant
+
+GAME = make_game("armadora")
+
+
+@every_variant
+def test_no_seat_is_told_what_it_cannot_know(variant):
+    every = {"armadora": 7, "armada": 41}[variant.game]
+    short = variant.options.get("board") == "mini"
+    compared = assert_no_leak(variant.make(), games=9 if short else 1, every=every, seed=11)
+    hidden = variant.game == "armadora" or variant.options.get("cards")
+    assert (compared > 0) == bool(hidden)
+
+
+@pytest.mark.parametrize("variant", [VARIANTS[0], VARIANTS[-1]], ids=str)
+def test_no_face_tells_it(variant):
+    """The PettingZoo environment: infos and rewards as well."""
+    game, env = variant.make(), variant.aec("raw_env")
+    env.reset(seed=3)
+    for _ in range(20):
+        env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0]))
+    states = env._states.copy()
+    for seat, agent in enumerate(env.possible_agents):
+        saved = []
+        for dealt in (states, game.determinised(states, np.array([seat]), np.array([5]))):
+            env._states[:] = dealt
+            saved.append(env.state_bytes())
+
+        def look(data, agent=agent):
+            return views_of_env(lambda: variant.aec("raw_env"), data, agent)
+
+        assert find_leaks(look, *saved) == []
+
+
+@pytest.mark.parametrize(
+    ("leaking", "where"),
+    [
+        (lambda views, s: {**views, "info": {"value": int(s["value"].sum())}}, "info.value"),
+        (lambda views, s: {**views, "picture": str(s["value"])}, "picture"),
+        (
+            lambda views, s: {
+                **views,
+                "observation": np.append(views["observation"], np.float32(s["value"][:20].sum())),
+            },
+            "observation",
+        ),
+        (lambda views, s: {**views, "list": [1, {"deep": (0, s["hand"][1].tolist())}]}, "list"),
+        (lambda views, s: {**views, f"{s['value'].tolist()}": 1}, "nothing"),
+        (lambda views, s: {**views, "generator": int(s["rng"])}, "generator"),
+    ],
+    ids=["info", "picture", "observation", "nested", "a key", "the generator"],
+)
+def test_what_leaks_is_found(leaking, where):
+    def look(game, states, seat):
+        return leaking(views_of(game, states, seat), states[0])
+
+    with pytest.raises(AssertionError, match=rf"(?s)tells seat \d what it cannot know.*{where}"):
+        assert_no_leak(GAME, seed=2, look=look)
+
+
+def test_differences_say_where():
+    one = {"a": np.array([[1, 2], [3, 4]]), "b": [1, {"c": "x"}], "d": 1, "e": 5}
+    other = {"a": np.array([[1, 2], [0, 4]]), "b": [1, {"c": "y"}], "d": 1.0}
+    leaks = find_leaks(lambda views: views, one, other)
+    assert leaks == [
+        Leak("a[1, 0]", 3, 0),
+        Leak("b[1].c", "x", "y"),
+        Leak("d", 1, 1.0),
+        Leak("e", 5, "nothing"),
+    ]
+    assert find_leaks(lambda views: views, one, one) == []
+    assert str(leaks[1]) == "b[1].c: x or y"
+
+
+def test_by_the_name_of_a_game():
+    assert armarl.assert_no_leak("armadora", players=3, every=20) > 0
