@@ -5,20 +5,21 @@ from __future__ import annotations
 from armarl.compiled import kernel
 from armarl.verbs import State
 from kuhn_poker.rules import bettor
-from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, MAX_PLAYERS, NOTHING
+from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 
-LAWS = (
-    "there are 2 to 4 players",
-    "the cards are those of the deck, one of each",
-    "the words were said in turn: checks, a bet, answers to it",
-    "the seat to move is the next one, and the game is over when all have had their say",
+FAULTS = (
+    "it is lawful",
+    "the players are not those of this variant, or bytes that nothing uses are not 0",
+    "the cards are not those of the deck, one of each",
+    "the words were not said in turn: checks, a bet, answers to it",
+    "the seat to move is not the next one, or the game is over too early or too late",
 )
 
 
 @kernel
-def valid(s: State) -> int:
-    """0 if the state is lawful, else 1 + the place of the first broken law in `LAWS`."""
-    if s.players < 2 or s.players > MAX_PLAYERS:
+def valid(s: State, blank: State) -> int:
+    """0 if the state is lawful, else the place of the first of `FAULTS` that it has."""
+    if not _same_options(s, blank):
         return 1
     if not _has_the_deck(s):
         return 2
@@ -26,9 +27,23 @@ def valid(s: State) -> int:
     said = _count(s, CHECKED, CHECKED) if first < 0 else _count(s, CALLED, FOLDED)
     if not _said_in_turn(s, first, said):
         return 3
-    following = ((first + 1) + said) % s.players
+    following = (first + 1 + said) % s.players
     over = said == (s.players if first < 0 else s.players - 1)
     return 0 if s.to_move == following and s.over == over else 4
+
+
+@kernel
+def _same_options(s: State, blank: State) -> bool:
+    if s.players != blank.players:
+        return False
+    unused = 0
+    for place in range(s.players + 1, s.card.size):
+        unused |= s.card[place]
+    for player in range(s.players, s.word.size):
+        unused |= s.word[player]
+    for i in range(s.spare.size):
+        unused |= s.spare[i]
+    return unused == 0
 
 
 @kernel

@@ -86,7 +86,7 @@ def test_every_history_is_as_the_rules_say(players):
         statuses, seats = game.statuses(states)
         assert (statuses[0] == 1) == (table.to_move is None)
         assert game.actions.legal_texts(game.legal_masks(states)[0]) == table.legal
-        assert valid(states[0]) == 0
+        assert valid(states[0], game.blank) == 0
         if table.to_move is None:
             assert np.allclose(game.returns(states, IT)[0], table.returns())
         else:
@@ -144,6 +144,8 @@ def test_unlawful_states_are_found():
     game = make_game("kuhn_poker")
     for broken, field, value in (
         (1, "players", 5),
+        (1, "spare", 1),
+        (1, "word", [0, 0, 1, 0]),
         (2, "card", 0),
         (3, "word", [0, 1, 0, 0]),
         (3, "word", [2, 1, 0, 0]),
@@ -153,7 +155,7 @@ def test_unlawful_states_are_found():
     ):
         states = game.new_states(0)
         states[field] = value
-        assert valid(states[0]) == broken, (field, value)
+        assert valid(states[0], game.blank) == broken, (field, value)
 
 
 def test_three_and_four_players_and_no_more():
