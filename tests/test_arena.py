@@ -10,6 +10,7 @@ import pytest
 
 import rating_coverage as coverage
 from armarl.arena.lineups import lineups, members, tables
+from armarl.arena.panel import panel, play_panel
 from armarl.arena.ratings import ELO, Tally, rate
 from armarl.arena.records import read_records
 from armarl.arena.report import html, write_report
@@ -17,6 +18,7 @@ from armarl.arena.stopping import expected_score, is_stronger, log_likelihood_ra
 from armarl.arena.summary import _cycles, stronger, summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
 from armarl.game import make_game
+from armarl.players import make_player
 
 TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))
 FOUR = make_game("armada", players=4, max_turns=6)
@@ -422,3 +424,37 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     path.write_text(path.read_text().replace(" W", " V", 1))
     assert cli.main(["replay", str(path)]) == 1
     assert "line 6: " in capsys.readouterr().err
+
+
+# --- the panel -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", [TWO, THREE, TEAMS, FOUR], ids=["2", "3", "teams", "4"])
+def test_the_panel_is_varied_and_fixed(game):
+    found = panel(game)
+    names = [member.player for member in found]
+    assert len(set(names)) == len(names) >= 6
+    assert {"random", "random:patient", "greedy"} <= set(names)
+    assert 0 < sum(member.held_out for member in found) < len(found) / 2
+    for member in found:
+        assert make_player(member.player, game, code=False).name == member.player
+
+
+def test_a_player_against_the_panel(tmp_path, capsys):
+    from armarl import cli
+
+    result = play_panel(TWO, "greedy", games=20, seed=2)
+    rates = [match.standings[0].win_rate for match in result.matches]
+    mean, low, high = result.score
+    assert mean == pytest.approx(np.mean(rates))
+    assert 0 <= low < mean < high <= 1
+    held_out = [m.held_out for m in result.members]
+    assert result.held_out[0] == pytest.approx(np.mean(np.array(rates)[held_out]))
+    assert [match.seed for match in result.matches] == list(range(2, 2 + len(rates)))
+    path = tmp_path / "panel.json"
+    arguments = ["evaluate", "greedy", "--games", "20", "--workers", "1", "--seed", "2"]
+    assert cli.main([*arguments, "--json", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "greedy:noise=0.5 (held out)" in out
+    assert f"{100 * mean:.1f} %" in out
+    assert json.loads(path.read_text("utf-8")) == json.loads(json.dumps(result.as_dict()))

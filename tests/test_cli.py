@@ -115,7 +115,7 @@ def test_evaluate_takes_the_game_of_the_policy(run, tmp_path):
     status, out, _ = run("evaluate", path, "--games", 3, "--workers", 1)
     assert status == 0
     assert out.startswith("armadora, 3 players")
-    assert "random" in out  # the opponent of a single player
+    assert "against the panel, 3 games with each" in out  # the opponents of a single player
 
 
 def test_evaluate_with_options(run):

@@ -17,6 +17,7 @@ PAGES = [
         "docs/environments.md",
         "docs/batches.md",
         "docs/adding-a-game.md",
+        "docs/arena.md",
         "docs/exploitability.md",
     )
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from armarl.arena.panel import PanelResult
     from armarl.arena.stopping import Verdict
     from armarl.game import Game
     from armarl.matches import MatchResult
@@ -53,7 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a stopped run")
     train.set_defaults(run=_train)
 
-    evaluate = commands.add_parser("evaluate", help="play matches and print the win rates")
+    evaluate = commands.add_parser(
+        "evaluate", help="win rates of players, or of one against the panel"
+    )
     evaluate.add_argument(
         "players", nargs="+", help="such as greedy, armadora-2p or a path; see docs/arena.md"
     )
@@ -147,10 +150,11 @@ def _evaluate(options: argparse.Namespace) -> int:
             f"there is no folder {options.json.parent} to write {options.json.name} to"
         )
     game = _game(options, options.players)
-    entrants = options.players if len(options.players) > 1 else [*options.players, "random"]
-    together = min(len(entrants), len(set(game.sides)))
+    if len(options.players) == 1:
+        return _evaluate_by_panel(options, game)
+    together = min(len(options.players), len(set(game.sides)))
     results = []
-    for players in combinations(entrants, together):
+    for players in combinations(options.players, together):
         result = play_match(
             game,
             players,
@@ -164,6 +168,25 @@ def _evaluate(options: argparse.Namespace) -> int:
         print(_table(game, result))
     if options.json:
         text = json.dumps([result.as_dict() for result in results], indent=2)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+def _evaluate_by_panel(options: argparse.Namespace, game: Game) -> int:
+    from armarl.arena.panel import play_panel
+
+    result = play_panel(
+        game,
+        options.players[0],
+        options.games,
+        options.seed,
+        options.workers,
+        _show_progress,
+        options.records,
+    )
+    print(_panel_table(game, result))
+    if options.json:
+        text = json.dumps(result.as_dict(), indent=2)
         options.json.write_text(text + "\n", encoding="utf-8")
     return 0
 
@@ -321,6 +344,29 @@ def _show_progress(done: int, games: int) -> None:
     if sys.stderr.isatty():
         end = "\r" if done < games else "\r\x1b[K"
         print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)
+
+
+def _panel_table(game: Game, result: PanelResult) -> str:
+    """A player's matches with the panel as an aligned table."""
+    options = ", ".join(f"{name}={value}" for name, value in game.options.items())
+    first = result.matches[0]
+    lines = [
+        f"{game.name}, {game.players} players, {options}; {first.standings[0].player} against the "
+        f"panel, {first.games} games with each, seeds {first.seed} to {result.matches[-1].seed}",
+        f"{'against':<40}{'win rate':>9}  {'95 % interval':<16}{'fair':>6}{'cut short':>11}",
+    ]
+    for member, match in zip(result.members, result.matches, strict=True):
+        s = match.standings[0]
+        name = member.player + (" (held out)" if member.held_out else "")
+        interval = f"{100 * s.low:.1f} - {100 * s.high:.1f} %"
+        lines.append(
+            f"{name:<40}{100 * s.win_rate:>7.1f} %  {interval:<16}{100 * s.fair:>4.0f} %"
+            f"{s.cut_short:>11}"
+        )
+    for name, (mean, low, high) in (("panel", result.score), ("held out", result.held_out)):
+        interval = f"{100 * low:.1f} - {100 * high:.1f} %"
+        lines.append(f"{name + ', the mean':<40}{100 * mean:>7.1f} %  {interval}")
+    return "\n".join(lines) + "\n"
 
 
 def _table(game: Game, result: MatchResult) -> str:
