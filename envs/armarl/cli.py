@@ -100,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     exploit = commands.add_parser(
         "exploitability", help="what could be won from players, exactly, in a small game"
     )
-    exploit.add_argument("players", nargs="*", help="such as greedy, ismcts:100 or a path")
+    exploit.add_argument("players", nargs="*", help="such as random, greedy or a path")
     exploit.add_argument(
         "--draws", type=int, default=8, help="random numbers with which a player is asked (8)"
     )
