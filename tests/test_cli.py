@@ -39,7 +39,10 @@ def run(capsys, monkeypatch, tmp_path):
 # --- help ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [(), ("train",), ("evaluate",), ("play",), ("info",)])
+@pytest.mark.parametrize(
+    "command",
+    [(), ("train",), ("evaluate",), ("arena",), ("play",), ("replay",), ("info",)],
+)
 def test_help(run, command):
     status, out, _ = run(*command, "--help")
     assert status == 0
@@ -196,7 +199,7 @@ def test_info_of_a_policy(run, tmp_path):
 def test_info_of_nothing(run):
     status, out, err = run("info", "armadoro")
     assert (status, out) == (1, "")
-    assert "'armadoro' is neither a game (armadora, armada) nor a saved policy" in err
+    assert "'armadoro' is neither a game (armadora, armada" in err
 
 
 # --- play ----------------------------------------------------------------------------------------
