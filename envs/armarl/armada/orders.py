@@ -189,7 +189,7 @@ def attack(s, border):
 @kernel
 def ask_defence(s):
     """ADA-32: asked of the attacked player, never for tribes or nobody's."""
-    defender = _attacked_seat(s)
+    defender = attacked_seat(s)
     if s.roll != MOST_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
         s.stage = ANSWER_DEFENCE
         s.to_move = defender
@@ -198,7 +198,7 @@ def ask_defence(s):
 
 
 @kernel
-def _attacked_seat(s):
+def attacked_seat(s):
     """The player whose bands are attacked, or -1."""
     return np.int64(s.seat_of[s.owner[s.target]]) if s.bands[s.target] > 0 else -1
 

@@ -106,7 +106,7 @@ def _ask_for_raid(s):
     last = 1 if s.players == 2 else FOUR - 1
     while s.asked < last:
         s.asked += 1
-        seat = np.int64(s.seat_of[_raider(s)])
+        seat = np.int64(s.seat_of[raider(s)])
         if is_asked(s, seat, RAID_ANSWER):
             s.stage = ANSWER_RAID
             s.to_move = seat
@@ -115,7 +115,7 @@ def _ask_for_raid(s):
 
 
 @kernel
-def _raider(s):
+def raider(s):
     """ADA-33: the colour that is asked, or raids."""
     return (s.colour[TURN] + s.asked) % FOUR
 
@@ -123,7 +123,7 @@ def _raider(s):
 @kernel
 def begin_raid(s):
     """ADA-32: three coups at once."""
-    _set_budget(s, RAID, _raider(s), RAID_COUPS)
+    _set_budget(s, RAID, raider(s), RAID_COUPS)
 
 
 @kernel
