@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armarl.armada import rules
 from armarl.armada.actions import (
@@ -26,7 +27,15 @@ from armarl.armada.explain import explain
 from armarl.armada.greedy import greedy
 from armarl.armada.knowledge import conceal, determinise
 from armarl.armada.observation import observation_table, observe
-from armarl.armada.state import ALL_CARDS, COUPS, MAX_BORDERS, MAX_PLACES, MORE_COUPS, RAID_COUPS
+from armarl.armada.state import (
+    ALL_CARDS,
+    COUPS,
+    MAX_BORDERS,
+    MAX_PLACES,
+    MORE_COUPS,
+    RAID_COUPS,
+    STATE,
+)
 from armarl.game import Game
 from armarl.verbs import Verbs
 
@@ -118,8 +127,20 @@ def _blank(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Ch
     _fill_borders(blank, chart)
     blank["places"] = len(chart.places)
     blank["cities"], blank["posts"] = city_places(chart), post_places(chart)
-    blank["launches"] = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
+    blank["launches"] = _launches(chart)
     return blank[()]
+
+
+def _launches(chart: Chart) -> NDArray[np.int64]:
+    """The number of each city's first launch, and of all."""
+    launches = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
+    most = np.iinfo(STATE["launches"].base).max
+    if launches[-1] > most:
+        raise ChartError(
+            f"ships of the chart's cities can be launched to {launches[-1]} squares, counted for "
+            f"each city; at most {most} can be played on"
+        )
+    return launches
 
 
 def _fill_borders(blank: Any, chart: Chart) -> None:

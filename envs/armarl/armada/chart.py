@@ -19,12 +19,13 @@ The same may come as the mapping of `Chart.as_dict`, or as a JSON file of it, wi
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from armarl.armada.chart_checks import Draft
+from armarl.armada.chart_checks import Draft, check_sizes, shortened
 from armarl.armada.geography import (
     CENTRAL,
     CITIES,
@@ -50,6 +51,8 @@ __all__ = [
     "load_chart",
 ]
 
+MAX_BYTES = 2**20  # of a chart file
+MAX_CELLS = 2**16  # of a map
 STANDARD = Path(__file__).with_name("charts") / "standard.txt"
 
 Lines = list[tuple[int, str]]  # numbered from 1 in the file
@@ -75,17 +78,48 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
     if isinstance(source, str) and "\n" in source:
         return _read_text(source).checked()
     if not isinstance(source, str | Path):
-        raise ChartError(f"a chart is a file, its text or a mapping, not {source!r}")
+        raise ChartError(f"a chart is a file, its text or a mapping, not {shortened(source)}")
     path = Path(source)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ChartError(f"{path} is no text file in UTF-8: {error}") from error
+    text = _text_of(path)
     try:
         draft = _read_json(text) if path.suffix == ".json" else _read_text(text)
         return draft.checked()
     except ChartError as error:
         raise ChartError(f"{path}: {error}") from error
+
+
+def content_only(source: Any) -> Any:
+    """What a file says that its chart is, if that is a chart's content and opens no other file.
+
+    Raises:
+        ChartError: it is anything but None, a mapping or the text of a chart file.
+    """
+    if (
+        source is None
+        or isinstance(source, Mapping)
+        or (isinstance(source, str) and "\n" in source)
+    ):
+        return source
+    raise ChartError(f"a file holds the content of its chart, not {shortened(source)}")
+
+
+def _text_of(path: Path) -> str:
+    """The text of a chart file, which is a regular file and no longer than a chart can be.
+
+    Raises:
+        ChartError: it is none, or no text.
+        OSError: there is no such file.
+    """
+    try:
+        found = path.stat()
+    except ValueError as error:  # a null character
+        raise ChartError(f"there can be no file {shortened(str(path))}: {error}") from error
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
+        raise ChartError(f"{path} is no file of at most {MAX_BYTES} bytes")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ChartError(f"{path} is no text file in UTF-8: {error}") from error
 
 
 @cache
@@ -99,32 +133,35 @@ def _standard() -> Chart:
 def _read_json(text: str) -> Draft:
     try:
         return _read_mapping(json.loads(text))
-    except json.JSONDecodeError as error:
-        raise ChartError(f"this is no JSON: {error}") from error
+    except (ValueError, RecursionError) as error:  # no JSON, thousands of digits or of brackets
+        raise ChartError(f"this is no JSON that a chart may have: {error}") from error
 
 
 def _read_mapping(source: Any) -> Draft:
     """Read the form of `Chart.as_dict`."""
     if not isinstance(source, Mapping):
-        raise ChartError(f"a chart is a mapping, not {source!r}")
+        raise ChartError(f"a chart is a mapping, not {shortened(source)}")
     for key in ("territories", "sea", "borders"):
         if not isinstance(source.get(key), list | tuple):
             raise ChartError(
                 f"a chart has the lists territories, sea and borders; {key} is not one"
             )
+    check_sizes(*(len(source[key]) for key in ("territories", "sea", "borders")))
     draft = Draft()
     for i, entry in enumerate(source["territories"]):
         draft.territories.append((_territory_of(entry, f"territories[{i}]"), f"territories[{i}]"))
     for i, name in enumerate(source["sea"]):
         if not isinstance(name, str):
-            raise ChartError(f"sea[{i}]: a sea square is a name, not {name!r}")
+            raise ChartError(f"sea[{i}]: a sea square is a name, not {shortened(name)}")
         draft.sea.append((name, f"sea[{i}]"))
     for i, border in enumerate(source["borders"]):
         match border:
             case [str(a), str(b)]:
                 draft.add_border(a, b, f"borders[{i}]")
             case _:
-                raise ChartError(f"borders[{i}]: a border is a pair of names, not {border!r}")
+                raise ChartError(
+                    f"borders[{i}]: a border is a pair of names, not {shortened(border)}"
+                )
     return draft
 
 
@@ -135,9 +172,11 @@ def _territory_of(entry: Any, where: str) -> Territory:
         ):
             territory = Territory(**entry)
         case _:
-            raise ChartError(f"{where}: a territory has name, lair and island, not {entry!r}")
+            raise ChartError(
+                f"{where}: a territory has name, lair and island, not {shortened(entry)}"
+            )
     if not isinstance(territory.city, bool):
-        raise ChartError(f"{where}: city is true or false, not {territory.city!r}")
+        raise ChartError(f"{where}: city is true or false, not {shortened(territory.city)}")
     return territory
 
 
@@ -149,6 +188,7 @@ def _read_text(text: str) -> Draft:
     parts = _parts(text)
     draft = Draft(text=text)
     name_of: dict[str, str] = {}
+    check_sizes(len(parts["territories"]), 0, 0)
     for number, line in parts["territories"]:
         symbol, territory = _territory_in(line, number)
         if symbol in name_of:
@@ -157,6 +197,7 @@ def _read_text(text: str) -> Draft:
         name_of[symbol] = territory.name
         draft.territories.append((territory, f"line {number}"))
     _read_map(parts["map"], name_of, draft)
+    check_sizes(len(draft.territories), len(draft.sea), len(parts["borders"]))
     for number, line in parts["borders"]:
         _correct_border(line, number, draft)
     return draft
@@ -171,7 +212,9 @@ def _parts(text: str) -> dict[str, Lines]:
         if line in ("[map]", "[territories]", "[borders]"):
             part = line[1:-1]
         elif line and part is None:
-            raise ChartError(f"line {number}: {line!r} stands before [map] or [territories]")
+            raise ChartError(
+                f"line {number}: {shortened(line)} stands before [map] or [territories]"
+            )
         elif line:
             parts[str(part)].append((number, line))
     for name in ("map", "territories"):
@@ -191,9 +234,9 @@ def _territory_in(line: str, number: int) -> tuple[str, Territory]:
             territory = Territory(name, lair, island, post=post)
         case _:
             form = "`symbol name lair island`, with `city` or `post NAME`"
-            raise ChartError(f"line {number}: {line!r} is not {form}")
+            raise ChartError(f"line {number}: {shortened(line)} is not {form}")
     if len(symbol) != 1 or not symbol.isalnum():
-        what = f"the symbol of {name} must be one letter or digit, not {symbol!r}"
+        what = f"the symbol of {name} must be one letter or digit, not {shortened(symbol)}"
         raise ChartError(f"line {number}: {what}")
     return symbol, territory
 
@@ -201,6 +244,8 @@ def _territory_in(line: str, number: int) -> tuple[str, Territory]:
 def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
     """Name the map's cells, and find sea squares and borders."""
     rows = [row for _, row in lines]
+    if sum(map(len, rows)) > MAX_CELLS:
+        raise ChartError(f"the map has more than {MAX_CELLS} cells")
     for number, row in lines:
         if len(row) != len(rows[0]):
             widths = f"this row of the map has {len(row)} cells, the first has {len(rows[0])}"
@@ -213,6 +258,7 @@ def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
         where = f"line {lines[y][0]}, column {x + 1}"
         if not mark.isalnum():
             name = f"s{len(draft.sea) + 1}"
+            check_sizes(len(draft.territories), len(draft.sea) + 1, 0)
             draft.sea.append((name, where))
         elif mark not in name_of:
             raise ChartError(f"{where}: no territory has the symbol {mark!r}")
@@ -253,4 +299,6 @@ def _correct_border(line: str, number: int, draft: Draft) -> None:
             if not draft.remove_border(a, b):
                 raise ChartError(f"line {number}: {a} and {b} have no border to part")
         case _:
-            raise ChartError(f"line {number}: {line!r} is neither `join A B` nor `part A B`")
+            raise ChartError(
+                f"line {number}: {shortened(line)} is neither `join A B` nor `part A B`"
+            )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from armarl.armada.geography import (
     CENTRAL,
@@ -18,6 +20,25 @@ from armarl.armada.geography import (
 )
 
 LAIRS = (*COLOURS, CENTRAL)
+MOST = {"territories": 1000, "sea squares": 1000, "borders": 10_000}  # that are looked at at all
+MAX_NAME = 40  # characters
+
+
+def shortened(value: Any) -> str:
+    """A value as it is written, for a message: the beginning of it."""
+    text = reprlib.repr(value)
+    return text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}..."
+
+
+def check_sizes(territories: int, sea: int, borders: int) -> None:
+    """Refuse at once what is much larger than any chart.
+
+    Raises:
+        ChartError: there are too many of something.
+    """
+    for (name, most), number in zip(MOST.items(), (territories, sea, borders), strict=True):
+        if number > most:
+            raise ChartError(f"the chart has {number} {name}; no chart has more than {most}")
 
 
 @dataclass
@@ -44,8 +65,9 @@ class Draft:
         Raises:
             ChartError: it breaks ADA-1 to ADA-4.
         """
-        self._check_territories()
+        check_sizes(len(self.territories), len(self.sea), len(self.borders))
         self._check_names()
+        self._check_territories()
         for lair in LAIRS:
             self._check_lair(lair)
         self._check_posts()
@@ -68,9 +90,12 @@ class Draft:
 
     def _check_territories(self) -> None:
         for t, where in self.territories:
+            if len(t.island) > MAX_NAME or not t.island.isprintable():
+                raise ChartError(f"{where}: the island of {t.name} has no name that can be printed")
             if t.lair not in TERRITORIES_OF:
                 known = ", ".join(TERRITORIES_OF)
-                raise ChartError(f"{where}: {t.name} is in lair {t.lair!r}; lairs are {known}")
+                lair = shortened(t.lair)
+                raise ChartError(f"{where}: {t.name} is in lair {lair}; lairs are {known}")
             if t.city and t.lair == CENTRAL:
                 raise ChartError(f"{where}: city {t.name} is outside the lairs (ADA-2)")
             if t.post is not None and t.lair != CENTRAL:
@@ -80,14 +105,18 @@ class Draft:
                 )
             if t.post is not None and t.post not in POSTS:
                 raise ChartError(
-                    f"{where}: {t.name} has the post {t.post!r}; posts are {', '.join(POSTS)}"
+                    f"{where}: {t.name} has the post {shortened(t.post)}; "
+                    f"posts are {', '.join(POSTS)}"
                 )
 
     def _check_names(self) -> None:
         first: dict[str, str] = {}
         for name, where in [(t.name, where) for t, where in self.territories] + self.sea:
             if not name or len(name.split()) != 1 or name != name.strip():
-                raise ChartError(f"{where}: the name {name!r} is not a single word")
+                raise ChartError(f"{where}: the name {shortened(name)} is not a single word")
+            if len(name) > MAX_NAME or not name.isprintable():
+                form = f"up to {MAX_NAME} characters that can be printed"
+                raise ChartError(f"{where}: the name {shortened(name)} is not {form}")
             if name in first:
                 raise ChartError(f"{where}: the name {name} is used twice, first at {first[name]}")
             first[name] = where

@@ -343,7 +343,7 @@ def _found(s, card):
 
 @kernel
 def _knowledge_is_right(s):
-    """ADA-37: what is known of hands is so; cards remembered lie in the deck or were drawn since."""
+    """ADA-37: what is known of hands is so; cards remembered are in the deck or were drawn."""
     for seat in range(MAX_PLAYERS):
         for answer in range(ANSWERS):
             if not _answer_is_right(s, seat, answer):

@@ -1,9 +1,9 @@
 """Whether a record that comes from outside is a lawful state of Armadora.
 
 `valid` holds for every state that play reaches, and for those determinised before the end.
-Concealed states are not whole, and are refused as soon as anything is hidden in them. What it accepts can be played
-to its end: pieces are conserved, numbers are in their ranges, and whatever the rules derive is what
-they would derive.
+Concealed states are not whole, and are refused as soon as anything is hidden in them. What it
+accepts can be played to its end: pieces are conserved, numbers are in their ranges, and whatever
+the rules derive is what they would derive.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from armarl.compiled import kernel
 FAULTS = (
     "it is lawful",
     "its options are not those of this variant, or bytes that nothing uses are not 0",
-    "its palisades are not on lines of the board, or not as many as there are with those left (ARM-3, ARM-5)",
+    "its palisades lie where there is no line, or do not add up with those left (ARM-3, ARM-5)",
     "a territory has fewer than four squares (ARM-12)",
     "the lines barred to palisades are not those that ARM-12 bars",
     "the Warriors' squares are no sites, are taken twice, or do not leave those that are free",

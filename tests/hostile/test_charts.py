@@ -1,0 +1,121 @@
+"""Charts of Armada from strangers: refused at once, in words, and never a file opened for them."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from armarl.armada.chart import STANDARD, ChartError, content_only, load_chart
+from armarl.game import make_game
+
+TEXT = STANDARD.read_text(encoding="utf-8")
+WHOLE = load_chart().as_dict()
+
+
+@pytest.fixture(autouse=True)
+def _soon() -> Iterator[None]:
+    """No chart may keep anybody waiting: a bound far above what any of these takes."""
+    begin = time.monotonic()
+    yield
+    assert time.monotonic() - begin < 20
+
+
+def changed(**parts: Any) -> dict[str, Any]:
+    return {**WHOLE, **parts}
+
+
+def with_launches(each: int) -> dict[str, Any]:
+    """Our chart, each of whose twelve cities borders on so many squares of its own sea."""
+    cities = [t["name"] for t in WHOLE["territories"] if t["city"]]
+    squares = [f"q{i}" for i in range(each)]
+    borders = [[city, square] for city in cities for square in squares]
+    return changed(sea=WHOLE["sea"][:10] + squares, borders=borders + land_borders())
+
+
+def land_borders() -> list[list[str]]:
+    known = {t["name"] for t in WHOLE["territories"]} | set(WHOLE["sea"][:10])
+    kept = [border for border in WHOLE["borders"] if known.issuperset(border)]
+    bordered = {name for border in kept for name in border}
+    return kept + [[name, WHOLE["sea"][0]] for name in sorted(known - bordered)]
+
+
+def test_more_launches_than_a_state_can_count() -> None:
+    """They were numbered by a signed byte: the 128th wrapped, and a launch wrote far outside."""
+    with pytest.raises(ChartError, match="at most 127"):
+        make_game("armada", chart=with_launches(11))
+
+
+BAD_MAPPINGS: dict[str, Any] = {
+    "a million squares": changed(sea=[f"x{i}" for i in range(10**6)]),
+    "a million borders": changed(borders=[["G1", "G2"]] * 10**6),
+    "a million territories": changed(territories=WHOLE["territories"] * 20_000),
+    "a long name": changed(sea=[*WHOLE["sea"], "x" * 10**6]),
+    "a terminal's commands": changed(sea=[*WHOLE["sea"], "\x1b[2J"]),
+    "a list for a lair": changed(territories=[{"name": "a", "lair": [], "island": "b"}]),
+    "a list for a post": changed(territories=[{**WHOLE["territories"][30], "post": [[]]}]),
+    "keys that are numbers": {1: 2},
+    "a number": 7,
+}
+
+
+@pytest.mark.parametrize("name", BAD_MAPPINGS)
+def test_bad_mappings(name: str) -> None:
+    with pytest.raises(ChartError) as caught:
+        load_chart(BAD_MAPPINGS[name])
+    assert len(str(caught.value)) < 500
+
+
+BAD_FILES: dict[str, bytes] = {
+    "deep.json": b"[" * 100_000,
+    "digits.json": b'{"territories": ' + b"9" * 5000 + b"}",
+    "nan.json": b"NaN",
+    "latin.txt": TEXT.encode().replace(b"Fern", b"F\xe4rn"),
+    "zeros.txt": bytes(10**6),
+    "large.txt": b"." * (2**20 + 1),
+    "wide.txt": TEXT.replace(
+        "[territories]", "\n".join(["." * 56] * 3000) + "\n[territories]"
+    ).encode(),
+    "sea.txt": TEXT.replace("[map]", "[map]\n" + "\n".join([".-" * 28, "-." * 28] * 30)).encode(),
+    "secrets.txt": b"root:x:0:0:root:/root:/bin/bash -- and so on, for more than a line can hold\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(BAD_FILES[name])
+    with pytest.raises(ChartError) as caught:
+        load_chart(tmp_path / name)
+    assert "and so on" not in str(caught.value)
+    assert len(str(caught.value)) < 500 + len(str(tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
+    """A pipe without a writer hung, and /dev/zero filled the memory."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(ChartError, match="no file of at most"):
+            load_chart(path)
+    with pytest.raises(ChartError):
+        load_chart("a\0b")
+
+
+def test_in_a_file_a_chart_is_its_content() -> None:
+    for content in (None, TEXT, WHOLE):
+        assert load_chart(content_only(content)) == load_chart()
+    for other in ("/etc/passwd", "standard.txt", STANDARD, 7, ["a\nb"]):
+        with pytest.raises(ChartError, match="holds the content"):
+            content_only(other)
+
+
+def test_what_a_game_says_of_its_chart_can_be_read_back() -> None:
+    other = json.loads(json.dumps(changed(sea=[f"{name}x" for name in WHOLE["sea"]])))
+    renamed = [[f"{n}x" if n in WHOLE["sea"] else n for n in border] for border in WHOLE["borders"]]
+    game = make_game("armada", chart={**other, "borders": renamed})
+    assert load_chart(content_only(game.options["chart"])) == game.attributes["chart"]
