@@ -329,7 +329,7 @@ def test_playouts_are_games_of_random_players(variant, several_threads):
         chance, player, length = Chance(50 + i), RandomPlayer(game), 0
         while not over(env):
             seats = np.array([env.possible_agents.index(env.agent_selection)])
-            draws = np.array([chance.draw()])
+            draws = np.array([chance.uniform()])
             env.step(int(player.choose(env._states, seats, draws)[0]))
             length += 1
         assert first[1][i] == length

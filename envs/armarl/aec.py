@@ -202,7 +202,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Go on with the game that `state_bytes` saved.
 
         Raises:
-            ValueError: another game, version or variant, or damaged.
+            ValueError: another game, version or variant, damaged, or no state of the game.
         """
         heading = self._heading()
         if not data.startswith(heading):
@@ -218,7 +218,9 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 f"damaged saved game: expected {len(heading) + size + 4} bytes with their "
                 f"checksum, got {len(data)} bytes"
             )
-        self._states = np.frombuffer(record, self.game.blank.dtype).copy()
+        states = np.frombuffer(record, self.game.blank.dtype).copy()
+        self.game.check_states(states)
+        self._states = states
         statuses, seats = self.game.statuses(self._states)
         self._open(int(seats[0]))
         if statuses[0]:

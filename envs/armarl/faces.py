@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import gymnasium
 import numpy as np
 
 from armarl.game import Game, States, check_options, make_game
+from armarl.guards import whole_number
 
 RENDER_MODES = ["ansi"]
 
@@ -101,9 +101,7 @@ def deal_number(seed: int) -> int:
     """A seed as the int64 that a deal takes.
 
     Raises:
+        TypeError: it is no integer.
         ValueError: it is not one.
     """
-    number = operator.index(seed)
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(f"seed must be in -2**63 to 2**63 - 1, not {number}")
-    return number
+    return whole_number("seed", seed, -(2**63), 2**63 - 1)

@@ -16,9 +16,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import loops, threads
+from armarl import guards, loops, threads
 from armarl.binding import Binding
 from armarl.catalogue import game_entry
+from armarl.guards import seed_numbers, whole_number
 from armarl.shares import Body
 from armarl.tables import ActionTable, ObservationTable
 from armarl.verbs import as_verbs
@@ -56,6 +57,8 @@ class Game:
         max_actions: no game takes more actions than this.
         blank: a record of the state's type that holds the options and nothing else.
         attributes: what its environments offer besides, by name: Armada's `chart`.
+        option_fields: fields of `blank` by which a state of another variant is told at a glance.
+        faults: texts to the numbers that the verb `valid` returns, the first for lawful states.
     """
 
     name: str
@@ -73,6 +76,8 @@ class Game:
     _explain: Callable[[Game, State, int], str] = field(repr=False)
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _deals: Callable[[Game], States] | None = field(default=None, repr=False)
+    option_fields: tuple[str, ...] = ("players",)
+    faults: tuple[str, ...] = field(default=("it is lawful",), repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.name, {"players": self.players, **self.options})
@@ -127,15 +132,38 @@ class Game:
         least = threads.LEAST_GAMES_OF_LIGHT_LOOPS if body in loops.LIGHT else None
         threads.run(self._binding.driver(body), games, batch, least=least)
 
+    @cached_property
+    def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Where in a record the bytes of `option_fields` are, and those of this variant."""
+        fields: Any = self.blank.dtype.fields
+        places = [
+            np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)
+            for name in self.option_fields
+        ]
+        where = np.concatenate(places)
+        return where, np.frombuffer(self.blank.tobytes(), np.uint8)[where].copy()
+
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:
-        """Freshly dealt games, one record per seed (an int gives an array of one)."""
-        numbers = np.atleast_1d(np.asarray(seeds, np.int64))
+        """Freshly dealt games, one record per seed (an int gives an array of one).
+
+        Raises:
+            TypeError: a seed is no integer.
+            ValueError: a seed is no int64.
+        """
+        numbers = seed_numbers(seeds)
         states = np.full(numbers.size, self.blank)
-        self.deal(states, np.arange(numbers.size), numbers)
+        self.run(loops.deal, numbers.size, loops.Deals(states, np.arange(numbers.size), numbers))
         return states
 
     def deal(self, states: States, games: NDArray[np.int64], seeds: NDArray[np.int64]) -> None:
-        """Deal `states[games]` anew, each from its seed."""
+        """Deal `states[games]` anew, each from its seed.
+
+        Raises:
+            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+        """
+        guards.check_states(self, states, written=True)
+        guards.check_rows("games", games, states.size, written=True)
+        guards.check_numbers("seeds", seeds, games.size)
         self.run(loops.deal, games.size, loops.Deals(states, games, seeds))
 
     def deals(self) -> States:
@@ -152,8 +180,42 @@ class Game:
         return self._deals(self)
 
     def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Play an action in each of `states[games]`; what an illegal one does is undefined."""
+        """Play an action in each of `states[games]`.
+
+        Raises:
+            IllegalActionError: the rules forbid one of them; none is played.
+            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+        """
+        guards.check_states(self, states, written=True)
+        guards.check_rows("games", games, states.size, written=True)
+        guards.check_numbers("actions", actions, games.size)
+        allowed = np.empty(games.size, np.int8)
+        masks = self.scratch_masks(games.size)
+        batch = loops.Judgements(states, games, actions, masks, allowed)
+        self.run(loops.judge, games.size, batch)
+        for i in np.flatnonzero(allowed == 0)[:1]:
+            raise IllegalActionError(self.explain(states[games[i]], int(actions[i])))
+        self.play(states, games, actions)
+
+    def play(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """`apply` without its checks, for callers who have made them: of what is illegal or out of
+        range anything may come."""
         self.run(loops.apply, games.size, loops.Actions(states, games, actions))
+
+    def check_states(self, states: States) -> None:
+        """Check states that come from outside, such as saved ones: whether the rules know them.
+
+        Raises:
+            TypeError: it is no array of the game's records.
+            ValueError: one is of another variant, or breaks a law of the game; the message says
+                which.
+        """
+        guards.check_states(self, states)
+        faults = np.empty(states.size, np.int64)
+        blank = np.full(1, self.blank)
+        self.run(loops.judge_state, states.size, loops.Inspections(states, blank, faults))
+        for i in np.flatnonzero(faults)[:1]:
+            raise ValueError(f"states[{i}] is no state of {self.name}: {self.faults[faults[i]]}")
 
     def taken(self, states: States, indices: NDArray[np.int64]) -> States:
         """Copies of `states[indices]`; much faster than NumPy, which copies field by field."""
@@ -164,7 +226,12 @@ class Game:
         return copies
 
     def legal_masks(self, states: States) -> NDArray[np.int8]:
-        """Masks of the seats to move, int8 of shape (batch, actions)."""
+        """Masks of the seats to move, int8 of shape (batch, actions).
+
+        Raises:
+            TypeError, ValueError: these are no states of this variant.
+        """
+        guards.check_states(self, states)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run(loops.read_mask, states.size, loops.Masks(states, masks))
         return masks
@@ -203,13 +270,18 @@ class Game:
             ValueError: not one seat and one seed for each state, or a seat that there is not.
         """
         self._check_seats(states, seats)
-        _check_one_each(states, seeds=seeds)
+        guards.check_numbers("seeds", seeds, states.size)
         dealt = self.taken(states, np.arange(states.size))
         self.run(loops.determinise, states.size, loops.Determinisations(dealt, seats, seeds))
         return dealt
 
     def statuses(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move."""
+        """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move.
+
+        Raises:
+            TypeError, ValueError: these are no states of this variant.
+        """
+        guards.check_states(self, states)
         statuses, seats = np.empty((2, states.size), np.int64)
         self.run(loops.read_status, states.size, loops.Statuses(states, statuses, seats))
         return statuses, seats
@@ -217,7 +289,13 @@ class Game:
     def returns(
         self, states: States, games: NDArray[np.int64], reward: str = "win"
     ) -> NDArray[np.float64]:
-        """Returns of all seats in the finished games `states[games]`, (games, players)."""
+        """Returns of all seats in the finished games `states[games]`, (games, players).
+
+        Raises:
+            TypeError, ValueError: arrays of other types, or games that there are not.
+        """
+        guards.check_states(self, states)
+        guards.check_rows("games", games, states.size)
         returns = np.empty((games.size, self.players))
         kind = self.reward_kind(reward)
         self.run(loops.read_returns, games.size, loops.Outcomes(states, games, kind, returns))
@@ -237,9 +315,10 @@ class Game:
             Returns of all seats, float64 (batch, players), and actions played, int64 (batch,).
 
         Raises:
-            ValueError: not one seed for each state.
+            TypeError, ValueError: arrays of other types, or not one seed for each state.
         """
-        _check_one_each(states, seeds=seeds)
+        guards.check_states(self, states, written=True)
+        guards.check_numbers("seeds", seeds, states.size)
         chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
         returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
         kind = self.reward_kind(reward)
@@ -248,7 +327,12 @@ class Game:
         return returns, lengths
 
     def new_chance(self, seeds: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """A stream of random numbers for each game, besides the one in its state."""
+        """A stream of random numbers for each game, besides the one in its state.
+
+        Raises:
+            TypeError, ValueError: the seeds are no array of int64 (n,).
+        """
+        guards.check_numbers("seeds", seeds, None)
         chance = np.empty(seeds.size, np.uint64)
         batch = loops.Streams(chance, np.arange(seeds.size), seeds)
         self.run(loops.seed_stream, seeds.size, batch)
@@ -260,9 +344,12 @@ class Game:
         """A random legal action of each row of `masks`, by its stream; 0 where none is legal.
 
         Raises:
-            ValueError: not one stream for each row.
+            TypeError, ValueError: arrays of other types, numbers that are not 0 or 1, or not one
+                stream for each row.
         """
-        _check_one_each(masks, chance=chance)
+        guards.check_masks(masks, len(self.actions))
+        guards.check_array("chance", chance, np.uint64, written=True)
+        guards.check_size("chance", chance, len(masks))
         actions = np.empty(len(masks), np.int64)
         self.run(loops.pick_action, len(masks), loops.Picks(masks, chance, actions))
         return actions
@@ -274,7 +361,14 @@ class Game:
 
         Args:
             chance: a stream for each of `states`, which gives the random numbers.
+
+        Raises:
+            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
         """
+        guards.check_states(self, states)
+        guards.check_rows("games", games, states.size, written=True)
+        guards.check_array("chance", chance, np.uint64, written=True)
+        guards.check_size("chance", chance, states.size)
         seen = np.empty(games.size, states.dtype)
         movers, draws = np.empty(games.size, np.int64), np.empty(games.size)
         batch = loops.Questions(states, games, chance, seen, movers, draws)
@@ -283,7 +377,7 @@ class Game:
 
     def scratch_masks(self, games: int) -> NDArray[np.int8]:
         """A mask for each thread on a batch, for loops that need one to themselves."""
-        return np.empty((2 * threads.threads_for(games), len(self.actions)), np.int8)
+        return np.empty((2 * threads.most_threads_for(games), len(self.actions)), np.int8)
 
     # --- one state, for people -------------------------------------------------------------------
 
@@ -304,15 +398,11 @@ class Game:
         return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
 
     def _check_seats(self, states: States, seats: NDArray[np.int64]) -> None:
-        _check_one_each(states, seats=seats)
-        outside = seats[(seats < 0) | (seats >= self.players)]
-        if outside.size:
-            raise ValueError(f"seats must be in 0 to {self.players - 1}, not {outside[0]}")
+        guards.check_states(self, states)
+        guards.check_numbers("seats", seats, states.size, 0, self.players - 1)
 
     def _check_seat(self, seat: int | None) -> int | None:
-        if seat is not None and not 0 <= seat < self.players:
-            raise ValueError(f"seat must be in 0 to {self.players - 1}, not {seat}")
-        return seat
+        return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
 
 
 @cache
@@ -326,13 +416,6 @@ def _warm_up(game: Game) -> None:
     )  # -1 is never legal: nothing happens
 
 
-def _check_one_each(rows: NDArray[Any], **columns: NDArray[Any]) -> None:
-    """Raise ValueError where a column has not one item for each row: the loops trust in that."""
-    for name, column in columns.items():
-        if len(column) != len(rows):
-            raise ValueError(f"{name} must be {len(rows)}, one for each game, not {len(column)}")
-
-
 def make_game(name: str, **options: Any) -> Game:
     """Make a game by name: `make_game("armadora", players=3, advanced=True)`.
 
@@ -342,6 +425,19 @@ def make_game(name: str, **options: Any) -> Game:
     """
     check_options(name, options)
     return game_entry(name).load().make(**options)
+
+
+def restore_game(name: str, options: Mapping[str, Any]) -> Game:
+    """The game that a file names: as `make_game`, but no option is taken as another file's path.
+
+    Raises:
+        ValueError, TypeError: as `make_game`; or an option that would have a file opened.
+    """
+    check_options(name, options)
+    module = game_entry(name).load()
+    make = getattr(module, "restore", module.make)
+    game: Game = make(**options)
+    return game
 
 
 def check_options(name: str, options: Iterable[str], besides: str = "") -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.randomness import pick, seed, seed_chance, uniform
+from armarl.randomness import draw, pick, seed, seed_chance, uniform
 from armarl.verbs import (
     CUT_SHORT,
     ENDED,
@@ -130,6 +130,38 @@ class Actions(NamedTuple):
 def apply(batch: Actions, i: int, thread: int) -> None:
     """Play a legal action."""
     verbs.apply(batch.states[batch.games[i]], batch.actions[i])
+
+
+class Judgements(NamedTuple):
+    """Actions to be judged before any of them is played."""
+
+    states: States
+    games: Int64s  # (n,)
+    actions: Int64s  # (n,) any numbers
+    masks: Int8s  # (2 * threads, actions) scratch
+    allowed: Int8s  # (n,) written: 1 for a legal action, else 0
+
+
+def judge(batch: Judgements, i: int, thread: int) -> None:
+    """Whether an action is legal."""
+    mask, action = batch.masks[own(thread)], batch.actions[i]
+    verbs.legal(batch.states[batch.games[i]], mask)
+    batch.allowed[i] = 0
+    if 0 <= action < mask.size:
+        batch.allowed[i] = mask[action]
+
+
+class Inspections(NamedTuple):
+    """States from outside."""
+
+    states: States  # (n,)
+    blank: States  # (1,) the variant's options
+    faults: Int64s  # (n,) written: 0, or the number of the law that a state breaks
+
+
+def judge_state(batch: Inspections, i: int, thread: int) -> None:
+    """Whether a state is lawful."""
+    batch.faults[i] = verbs.valid(batch.states[i], batch.blank[0])
 
 
 class Statuses(NamedTuple):
@@ -278,7 +310,7 @@ def ask(batch: Questions, i: int, thread: int) -> None:
     """A concealed copy, its seat and a random number."""
     game = batch.games[i]
     batch.movers[i] = verbs.to_move(batch.states[game])
-    batch.draws[i] = uniform(batch.chance, game)
+    batch.draws[i] = draw(batch.chance, game)
     batch.seen[i] = batch.states[game]
     verbs.conceal(batch.seen[i], batch.movers[i])
 

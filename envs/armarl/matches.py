@@ -276,7 +276,7 @@ def play_games(
             games = running[movers == number]
             questions = game.questions(states, games, chance)
             actions = choose_legally(players[number], game, *questions)
-            game.apply(states, games, actions)
+            game.play(states, games, actions)
             if recorder:
                 recorder.played(states, games, questions[1], actions)
         lengths[running] += 1

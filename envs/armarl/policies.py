@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.game import Game, States, make_game
+from armarl.game import Game, States, restore_game
 from armarl.players import Thoughts
 
 FORMAT = "armarl-policy-1"
@@ -194,7 +194,7 @@ def policy_game(path: str | Path) -> Game:
     """
     variant: Any = read_policy_metadata(path).get("variant")
     try:
-        return make_game(variant["game"], players=variant["players"], **variant["options"])
+        return restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError) as error:
         raise PolicyError(f"{path} does not say a game that can be made: {error}") from error
 

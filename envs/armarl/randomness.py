@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.bits import count, eight_bytes
-from armarl.compiled import inlined
+from armarl.compiled import inlined, kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -48,19 +48,80 @@ def random_below(state, n):
 
 
 # --- chance outside the states: one stream a game, in an array of uint64 -------------------------
+#
+# Players see numbers of these streams, and SplitMix64 can be run backwards: from two numbers of it
+# follow its state, and from that the seed with which the game was dealt. So a stream is derived
+# from its seed, and what players see from the stream, by a function that cannot.
+
+_SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)  # what a word is wanted for
+_SIP_0, _SIP_1 = np.uint64(0x736F6D6570736575), np.uint64(0x646F72616E646F6D)
+_SIP_2, _SIP_3 = np.uint64(0x6C7967656E657261), np.uint64(0x7465646279746573)
+_LENGTH, _LAST = np.uint64(8 << 56), np.uint64(0xFF)  # of a message of one word
+_ZERO = np.uint64(0)
 
 
 @inlined
+def _rotated(x, by):
+    """The bits of a word (uint64), so many places to the left."""
+    return (x << by) | (x >> (np.uint64(64) - by))
+
+
+@inlined
+def _sip_round(a, b, c, d):
+    """A round of SipHash on its four words."""
+    a, c = a + b, c + d
+    b, d = _rotated(b, np.uint64(13)) ^ a, _rotated(d, np.uint64(16)) ^ c
+    a, c = _rotated(a, np.uint64(32)) + d, c + b
+    b, d = _rotated(b, np.uint64(17)) ^ c, _rotated(d, np.uint64(21)) ^ a
+    return a, b, _rotated(c, np.uint64(32)), d
+
+
+@inlined
+def _sip_block(a, b, c, d, block):
+    """SipHash takes in a word: two rounds."""
+    a, b, c, d = _sip_round(a, b, c, d ^ block)
+    a, b, c, d = _sip_round(a, b, c, d)
+    return a ^ block, b, c, d
+
+
+@kernel
+def sip_hash(key, more_key, word):
+    """SipHash-2-4 (Aumasson and Bernstein, 2012) of a word under a key of two: uint64 throughout.
+
+    Nobody knows a way from it to the key, or to what it says of another word, but to try all keys.
+    """
+    a, b, c, d = _SIP_0 ^ key, _SIP_1 ^ more_key, _SIP_2 ^ key, _SIP_3 ^ more_key
+    a, b, c, d = _sip_block(a, b, c, d, word)
+    a, b, c, d = _sip_block(a, b, c, d, _LENGTH)
+    c ^= _LAST
+    for _ in range(4):
+        a, b, c, d = _sip_round(a, b, c, d)
+    return a ^ b ^ c ^ d
+
+
+@kernel
 def seed_chance(chance, i, number):
-    """Set stream `i` from any int64; it has nothing to do with a state's that has this seed."""
-    chance[i] = mix(mix(np.uint64(number) + _GOLDEN) ^ _MIX_2)
+    """Set stream `i` from any int64, which cannot be found from it but by trying."""
+    chance[i] = sip_hash(np.uint64(number), _ZERO, _SEEDED)
 
 
 @inlined
 def uniform(chance, i):
-    """The next random number in [0, 1) of stream `i`."""
+    """The next random number in [0, 1) of stream `i`, quickly, for what no player is shown."""
     chance[i] += _GOLDEN
     return np.float64(np.int64(mix(chance[i]) >> _11)) * _UNIT
+
+
+@kernel
+def draw(chance, i):
+    """The next random number in [0, 1) of stream `i`, for a player.
+
+    It says nothing of the stream: that moves on to another word of the same function, of which it
+    is the key, so that neither what came before nor what comes can be found from a number.
+    """
+    word = sip_hash(chance[i], _ZERO, _DRAWN)
+    chance[i] = sip_hash(chance[i], _ZERO, _MOVED_ON)
+    return np.float64(np.int64(word >> _11)) * _UNIT
 
 
 # --- a random choice -----------------------------------------------------------------------------

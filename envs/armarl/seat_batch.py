@@ -58,6 +58,7 @@ class SeatBatch:
         self.ends = np.zeros(size, np.int8)
         self.rewards = np.zeros(size)
         self.lineups = np.full((size, game.players), LEARNER)
+        self._half_played = False
         self._reward_kind = game.reward_kind(reward)
         self._seat = -1 if seat is None else seat
         self.chance = np.zeros(size, np.uint64)
@@ -71,6 +72,10 @@ class SeatBatch:
         one per game) all chance begins anew; else it goes on as it is.
         """
         reseed = seeds is not None
+        if reseed and games.size == self.size:
+            self._half_played = False  # nothing is left of what was
+        self._refuse_half_played()
+        self._half_played = True
         numbers = games if seeds is None else seeds
         self.over[games] = False
         while games.size:
@@ -81,6 +86,7 @@ class SeatBatch:
             self._play_others()
             reseed = False
             games = games[self.game.statuses(self.game.taken(self.states, games))[0] != 0]
+        self._half_played = False
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """Who sits after the learner in new games: (games, players - 1) numbers in `players`."""
@@ -90,12 +96,25 @@ class SeatBatch:
         """Play the learner's action in every game that is not over, and then the others' actions.
 
         An illegal action is not played, and ends the game for the learner.
+
+        Raises:
+            RuntimeError: a call before this one ended in an error of a player.
         """
+        self._refuse_half_played()
+        self._half_played = True
         batch = self._batch()
         self.game.run(loops.answer, self.size, loops.Answers(batch, actions))
         self._play_others()
         self.game.run(loops.settle, self.size, batch)
         self.over |= self.ends != 0
+        self._half_played = False
+
+    def _refuse_half_played(self) -> None:
+        """Raise RuntimeError where an error of a player has left games between two decisions."""
+        if self._half_played:
+            raise RuntimeError(
+                "an error has left these games half played: reset all of them with a seed"
+            )
 
     def illegal_actions(self, actions: NDArray[np.int64]) -> dict[int, str]:
         """By game, why those that the last `answer` did not play are illegal."""
@@ -151,7 +170,7 @@ class SeatBatch:
         """Let a player choose and play one action in each of `games`."""
         seen, movers, draws = self.game.questions(self.states, games, self.chance)
         actions = choose_legally(player, self.game, seen, movers, draws)
-        self.game.apply(self.states, games, actions)
+        self.game.play(self.states, games, actions)
 
 
 def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> list[Player]:

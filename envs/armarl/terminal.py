@@ -83,7 +83,7 @@ def _play(
         if think and isinstance(player, Thinker):
             print(f"player {mover} thinks: {_thoughts(game, player.think(*questions))}")
         action = choose_legally(player, game, *questions)
-        game.apply(states, only, action)
+        game.play(states, only, action)
         recorder.played(states, only, questions[1], action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")

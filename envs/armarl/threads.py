@@ -22,13 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import PLAIN_PYTHON
-from armarl.shares import PLAYED
+from armarl.guards import whole_number
+from armarl.shares import PLAYED, TAKEN
 
 Driver = Callable[..., None]
+_NONE_LEFT = 2**62  # in place of the number of the next share
 
 # For each thread: with fewer, to call it takes longer than to play them.
 LEAST_GAMES = 64
 LEAST_GAMES_OF_LIGHT_LOOPS = 512  # those that neither observe nor look for legal actions
+MOST_THREADS = 256
 LEAST_SHARE = 8  # games that a thread takes at once
 
 
@@ -45,12 +48,14 @@ def set_threads(number: int | None) -> None:
     The environment variable `ARMARL_THREADS` sets the same at the start.
 
     Raises:
-        ValueError: the number is below 1.
+        TypeError: the number is no integer.
+        ValueError: it is below 1 or above MOST_THREADS.
     """
     global _threads
-    if number is not None and number < 1:
-        raise ValueError(f"the number of threads must be 1 or more, not {number}")
-    _threads = available_cores() if number is None else number
+    if number is None:
+        _threads = min(available_cores(), MOST_THREADS)
+    else:
+        _threads = whole_number("the number of threads", number, 1, MOST_THREADS)
 
 
 def get_threads() -> int:
@@ -63,6 +68,12 @@ def threads_for(games: int, least: int | None = None) -> int:
     if PLAIN_PYTHON:
         return 1
     return max(1, min(_threads, games // (least or LEAST_GAMES)))
+
+
+def most_threads_for(games: int, least: int | None = None) -> int:
+    """The threads that may ever play a batch: scratch for so many is enough, whatever
+    `set_threads` says by the time at which the batch is played."""
+    return max(1, min(MOST_THREADS, games // (least or LEAST_GAMES)))
 
 
 @lru_cache
@@ -91,11 +102,34 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
     number = threads_for(games, least)
     workers = _workers()
     progress, bounds = np.zeros(3, np.int64), _bounds(games, number, LEAST_SHARE)
-    for thread in range(1, number):
-        workers.help(thread, driver, (workers.calls, progress, bounds, thread, batch))
-    driver(workers.calls, progress, bounds, 0, batch)
-    while progress[PLAYED] < bounds.size - 1:  # a thread has lost its core
-        time.sleep(1e-5)
+    shares, helpers = bounds.size - 1, _Helpers()
+    try:
+        for thread in range(1, number):
+            workers.help(thread, driver, (workers.calls, progress, bounds, thread, batch), helpers)
+        driver(workers.calls, progress, bounds, 0, batch)
+        while progress[PLAYED] < shares:  # a thread has lost its core
+            if helpers.errors:
+                raise helpers.errors[0]
+            time.sleep(1e-5)
+    finally:
+        if progress[PLAYED] < shares:  # Ctrl-C, or an error: no thread goes on behind our back
+            progress[TAKEN] = _NONE_LEFT
+            helpers.wait()
+
+
+class _Helpers:
+    """The threads that help with one call: which have begun and ended, and what went wrong."""
+
+    def __init__(self) -> None:
+        self.begun: list[None] = []  # lists, since adding to one is a single step of Python
+        self.ended: list[None] = []
+        self.errors: list[Exception] = []
+
+    def wait(self) -> None:
+        """Wait until all that have begun have ended; those to come will find nothing to do."""
+        while len(self.ended) < len(self.begun):
+            with suppress(KeyboardInterrupt):
+                time.sleep(1e-4)
 
 
 class _Workers:
@@ -105,21 +139,27 @@ class _Workers:
         self.process = os.getpid()
         self.number = 0
         self.calls = np.zeros(1, np.int64)  # how many callers have made
-        self._queue: SimpleQueue[tuple[Driver, tuple[Any, ...]]] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Driver, tuple[Any, ...], _Helpers]] = SimpleQueue()
 
-    def help(self, number: int, driver: Driver, arguments: tuple[Any, ...]) -> None:
+    def help(
+        self, number: int, driver: Driver, arguments: tuple[Any, ...], helpers: _Helpers
+    ) -> None:
         """Have a call made as soon as a thread is free; by then no share may be left."""
         if self.number < number:
             self.number += 1
             Thread(target=self._work, name=f"armarl-{self.number}", daemon=True).start()
-        self._queue.put((driver, arguments))
+        self._queue.put((driver, arguments, helpers))
 
     def _work(self) -> None:
         while True:
-            driver, arguments = self._queue.get()
-            with suppress(Exception):  # a body that does not compile: the caller gets that himself
+            driver, arguments, helpers = self._queue.get()
+            helpers.begun.append(None)
+            try:
                 driver(*arguments)
-            del driver, arguments  # large arrays
+            except Exception as error:  # the caller tells it
+                helpers.errors.append(error)
+            helpers.ended.append(None)
+            del driver, arguments, helpers  # large arrays
 
 
 def _workers() -> _Workers:
@@ -133,9 +173,9 @@ def _workers() -> _Workers:
 def _threads_at_start() -> int:
     chosen = os.environ.get("ARMARL_THREADS")
     if chosen is None:
-        return available_cores()
-    if not chosen.isdecimal() or int(chosen) < 1:
-        raise ValueError(f"ARMARL_THREADS must be a number from 1 on, not {chosen!r}")
+        return min(available_cores(), MOST_THREADS)
+    if not chosen.isdecimal() or len(chosen) > 9 or not 1 <= int(chosen) <= MOST_THREADS:
+        raise ValueError(f"ARMARL_THREADS must be in 1 to {MOST_THREADS}, not {chosen[:20]!r}")
     return int(chosen)
 
 

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiled import kernel
+
 if TYPE_CHECKING:
     from armarl.game import Game
 
@@ -37,6 +39,12 @@ Bits: TypeAlias = Any  # a set of small numbers as the bits of an int64
 
 # What `status` says of a state; ILLEGAL is how a step may leave a game besides.
 PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)
+
+
+@kernel
+def trusting(s: Any, blank: Any) -> int:
+    """Stands for `valid` in a game that has none: whatever is saved is taken as it is found."""
+    return 0
 
 
 class Verbs(NamedTuple):
@@ -98,6 +106,13 @@ class Verbs(NamedTuple):
     hidden in it: it has been dealt, or determinised. Seats of one side get the same; those of the
     sides add up to 0. Does not change `s`."""
 
+    valid: Callable[[State, State], int] = trusting
+    """`valid(s, blank)`: 0 if `s`, any bytes at all, is a lawful state of the variant whose options
+    the record `blank` holds, else the number of the law that it breaks, a place in the game's
+    texts (`Game.faults`). What is lawful can be played to its end, and stays lawful with every
+    legal action. Every state that play reaches is, and every determinised one before the end;
+    concealed ones need not be. Does not change `s`."""
+
 
 def _unbound(*arguments: Any) -> Any:
     raise NotImplementedError(
@@ -111,7 +126,11 @@ name are compiled for each game with that game's own in its place (see `armarl.b
 
 
 class GameModule(Protocol):
-    """What a game's package offers; `register_game` names it."""
+    """What a game's package offers; `register_game` names it.
+
+    One whose `make` opens files that its options name has a function `restore` besides, which takes
+    the same options from a file that somebody else may have written, and opens none.
+    """
 
     VERSION: int  # raised whenever the rules, the actions or the observation change
     VERBS: Verbs

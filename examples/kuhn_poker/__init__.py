@@ -22,6 +22,7 @@ from kuhn_poker.evaluation import evaluate
 from kuhn_poker.explain import explain
 from kuhn_poker.greedy import greedy
 from kuhn_poker.observation import observation_table, observe
+from kuhn_poker.valid import FAULTS, valid
 
 ENTRY = GameEntry(
     name="kuhn_poker",
@@ -44,6 +45,7 @@ VERBS = Verbs(
     determinise=knowledge.determinise,
     greedy=greedy,
     evaluate=evaluate,
+    valid=valid,
 )
 
 
@@ -73,6 +75,7 @@ def _make(players: int) -> Game:
         rewards=("win",),
         max_actions=2 * players - 1,
         blank=blank[()],
+        faults=FAULTS,
         _describe=describe,
         _draw=draw,
         _explain=explain,

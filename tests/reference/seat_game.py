@@ -8,7 +8,7 @@ import numpy as np
 
 from armarl.aec import RawAECEnv
 from armarl.game import Game
-from armarl.players import Player
+from armarl.players import Player, RandomPlayer
 
 _WORD = 2**64
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -21,15 +21,64 @@ def mixed(x: int) -> int:
     return x ^ (x >> 31)
 
 
+def _left(x: int, bits: int) -> int:
+    return (x << bits | x >> (64 - bits)) % _WORD
+
+
+def sip_hash(key: bytes, message: bytes) -> int:
+    """SipHash-2-4, on Python's integers, as its authors write it down."""
+    k0, k1 = (int.from_bytes(key[at : at + 8], "little") for at in (0, 8))
+    v = [
+        0x736F6D6570736575 ^ k0,
+        0x646F72616E646F6D ^ k1,
+        0x6C7967656E657261 ^ k0,
+        0x7465646279746573 ^ k1,
+    ]
+
+    def add(into: int, other: int, bits: int) -> None:
+        v[into] = (v[into] + v[other]) % _WORD
+        v[other] = _left(v[other], bits) ^ v[into]
+
+    def rounds(number: int) -> None:
+        for _ in range(number):
+            add(0, 1, 13)
+            v[0] = _left(v[0], 32)
+            add(2, 3, 16)
+            add(0, 3, 21)
+            add(2, 1, 17)
+            v[2] = _left(v[2], 32)
+
+    padded = message + bytes(7 - len(message) % 8) + bytes([len(message) % 256])
+    for at in range(0, len(padded), 8):
+        word = int.from_bytes(padded[at : at + 8], "little")
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    v[2] ^= 0xFF
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
 class Chance:
     """A stream of random numbers in [0, 1), as a batch has one for each game."""
 
     def __init__(self, seed: int) -> None:
-        self.state = mixed(mixed((seed + _GOLDEN) % _WORD) ^ _MIX_2)
+        self.state = _word(seed % _WORD, 1)
 
     def draw(self) -> float:
+        """The next number, for a player."""
+        number = (_word(self.state, 2) >> 11) / 2**53
+        self.state = _word(self.state, 3)
+        return number
+
+    def uniform(self) -> float:
+        """The next number, for what no player is shown."""
         self.state = (self.state + _GOLDEN) % _WORD
         return (mixed(self.state) >> 11) / 2**53
+
+
+def _word(key: int, wanted_for: int) -> int:
+    return sip_hash(key.to_bytes(16, "little"), wanted_for.to_bytes(8, "little"))
 
 
 class SeatGame:
@@ -85,7 +134,7 @@ class SeatGame:
         return self.env._states.tobytes()
 
     def _draw_seat(self) -> int:
-        return int(self.chance.draw() * self.game.players)
+        return int(self.chance.uniform() * self.game.players)
 
     def _play_others(self) -> None:
         while not self.over:
@@ -93,6 +142,8 @@ class SeatGame:
             if mover == self.seat:
                 return
             player = self.players[(mover - self.seat) % self.game.players - 1]
-            seats, draws = np.array([mover]), np.array([self.chance.draw()])
+            plain = type(player) is RandomPlayer  # whose choices compiled loops make
+            number = self.chance.uniform() if plain else self.chance.draw()
+            seats, draws = np.array([mover]), np.array([number])
             seen = self.game.concealed(self.env._states, seats)
             self.env.step(int(player.choose(seen, seats, draws)[0]))

@@ -19,7 +19,7 @@ from armarl.armada.actions import (
     families,
     post_places,
 )
-from armarl.armada.chart import Chart, ChartError, load_chart
+from armarl.armada.chart import Chart, ChartError, content_only, load_chart
 from armarl.armada.describe import describe
 from armarl.armada.drawing import draw
 from armarl.armada.evaluation import evaluate
@@ -36,6 +36,7 @@ from armarl.armada.state import (
     RAID_COUPS,
     STATE,
 )
+from armarl.armada.valid import FAULTS, valid
 from armarl.game import Game
 from armarl.verbs import Verbs
 
@@ -52,7 +53,11 @@ VERBS = Verbs(
     determinise=determinise,
     greedy=greedy,
     evaluate=evaluate,
+    valid=valid,
 )
+
+# The chart itself is left out: with these alike its borders only lead elsewhere.
+OPTION_FIELDS = ("players", "cards", "enrolment", "max_turns", "places", "first", "launches")
 
 MAX_TURNS = 400  # most games between players who want to win end before a hundred
 MOST_TURNS = 10**6
@@ -92,6 +97,15 @@ def make(
     return _make(int(players), bool(cards), bool(enrolment), int(max_turns), checked)
 
 
+def restore(**options: Any) -> Game:
+    """As `make`, of options that a file says: its chart must be a chart's content, not a path.
+
+    Raises:
+        ValueError: as `make`, or its chart is anything else (ChartError).
+    """
+    return make(**{**options, "chart": content_only(options.get("chart"))})
+
+
 @lru_cache(maxsize=64)
 def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart) -> Game:
     return Game(
@@ -113,6 +127,8 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         _describe=describe,
         _draw=draw,
         _explain=explain,
+        option_fields=OPTION_FIELDS,
+        faults=FAULTS,
         attributes={"chart": chart},
     )
 

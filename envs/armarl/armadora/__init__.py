@@ -17,6 +17,7 @@ from armarl.armadora.evaluation import evaluate
 from armarl.armadora.explain import explain
 from armarl.armadora.greedy import greedy
 from armarl.armadora.observation import observation_table, observe
+from armarl.armadora.valid import FAULTS, valid
 from armarl.game import Game, States
 from armarl.verbs import Verbs
 
@@ -33,6 +34,7 @@ VERBS = Verbs(
     determinise=knowledge.determinise,
     greedy=greedy,
     evaluate=evaluate,
+    valid=valid,
 )
 
 
@@ -84,6 +86,8 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
         _draw=draw,
         _explain=explain,
         _deals=None if board == WHOLE else deals,
+        option_fields=("players", "advanced", "peek", "board"),
+        faults=FAULTS,
     )
 
 

@@ -121,7 +121,7 @@ class Match:
         for rng in range(100_000):
             trial[:] = self.states
             trial["rng"] = rng
-            self.game.apply(trial, np.array([0]), np.array([action]))
+            self.game.play(trial, np.array([0]), np.array([action]))
             if self.game.describe(trial[0])["chance"] == dice:
                 self.states["rng"] = rng
                 return

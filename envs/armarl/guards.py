@@ -1,0 +1,166 @@
+"""What the doors of `Game` check: compiled loops trust whatever passes here.
+
+They run without bounds checks, so an array must be of the right type, lie in one piece, be long
+enough, and may be written if it will be; what chooses rows must be within them, and where rows are
+written it must choose none twice, since threads share them. States must be of the same variant: of
+two variants that have one type of record, one has actions or seats that the other has no room for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiled import kernel
+
+if TYPE_CHECKING:
+    from armarl.game import Game
+
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> None:
+    """Check type, memory and, if it is `written`, leave to write.
+
+    Raises:
+        TypeError: it is no array of this type.
+        ValueError: it does not lie in one piece, or may not be written.
+    """
+    if not isinstance(array, np.ndarray) or array.dtype != dtype:
+        found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+        raise TypeError(f"{name} must be an array of {_named(np.dtype(dtype))}, not {found}")
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        raise ValueError(f"{name} must lie in one piece of memory (np.ascontiguousarray)")
+    if written and not array.flags.writeable:
+        raise ValueError(f"{name} would be written, and may only be read; give a copy")
+
+
+def _named(dtype: np.dtype[Any]) -> str:
+    return "the game's records" if dtype.names else str(dtype)
+
+
+def check_states(game: Game, states: Any, *, written: bool = False) -> None:
+    """Check that it is an array (batch,) of records of this variant.
+
+    Raises:
+        TypeError: it is no array of the game's records.
+        ValueError: it has another shape, or states of another variant, or may not be written.
+    """
+    check_array("states", states, game.blank.dtype, written=written)
+    if states.ndim != 1:
+        raise ValueError(f"states must have shape (batch,), not {states.shape}")
+    where, options = game.option_bytes
+    other = _first_other(
+        states.view(np.uint8).reshape(states.size, states.itemsize), where, options
+    )
+    if other < states.size:
+        raise ValueError(
+            f"states[{other}] is of another variant of {game.name} than this one, "
+            f"{game.players} players and {dict(game.options)}"
+        )
+
+
+@kernel
+def _first_other(
+    rows: NDArray[np.uint8], where: NDArray[np.int64], options: NDArray[np.uint8]
+) -> int:
+    """The first row that does not hold the options at these places, or the number of rows."""
+    for row in range(rows.shape[0]):
+        for i in range(where.size):
+            if rows[row, where[i]] != options[i]:
+                return row
+    return int(rows.shape[0])
+
+
+def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> None:
+    """Check numbers of rows, int64 (n,), all in 0 to `count` - 1; each once if they are written.
+
+    Raises:
+        TypeError: it is no array of int64.
+        ValueError: it has another shape, or there are no such rows, or one stands there twice.
+    """
+    check_numbers(name, rows, None, 0, count - 1)
+    if written and rows.size > 1:
+        chosen = np.zeros(count, np.bool_)
+        chosen[rows] = True
+        if np.count_nonzero(chosen) != rows.size:
+            raise ValueError(f"{name} must not have a number twice")
+
+
+def check_numbers(
+    name: str, numbers: Any, size: int | None, low: int = _LOWEST, high: int = _HIGHEST
+) -> None:
+    """Check int64 (size,), or of any size, all from `low` to `high`.
+
+    Raises:
+        TypeError: it is no array of int64.
+        ValueError: it has another shape, or numbers out of range.
+    """
+    check_array(name, numbers, np.int64)
+    check_size(name, numbers, size)
+    if numbers.size and (low > _LOWEST or high < _HIGHEST):
+        lowest, highest = numbers.min(), numbers.max()
+        if lowest < low or highest > high:
+            wrong = lowest if lowest < low else highest
+            raise ValueError(f"{name} must be in {low} to {high}, not {wrong}")
+
+
+def check_size(name: str, column: NDArray[Any], size: int | None) -> None:
+    """Raise ValueError unless there is one item for each of `size` games, if that is a number."""
+    if column.ndim != 1 or (size is not None and column.size != size):
+        wanted = "(n,)" if size is None else f"({size},), one for each game"
+        raise ValueError(f"{name} must have shape {wanted}, not {column.shape}")
+
+
+def check_masks(masks: Any, actions: int) -> None:
+    """Check masks: int8 (batch, actions) of 0 and 1.
+
+    Raises:
+        TypeError: it is no array of int8.
+        ValueError: it has another shape or other numbers.
+    """
+    check_array("masks", masks, np.int8)
+    if masks.ndim != 2 or masks.shape[1] != actions:
+        raise ValueError(f"masks must have shape (batch, {actions}), not {masks.shape}")
+    if masks.size and (masks.view(np.uint8) > 1).any():
+        raise ValueError("masks must hold 0 and 1 alone")
+
+
+def whole_number(name: str, number: Any, low: int, high: int) -> int:
+    """A number that a user gives, as an int.
+
+    Raises:
+        TypeError: it is no integer (True and 1.0 are none).
+        ValueError: it is out of range.
+    """
+    if isinstance(number, bool | np.bool_) or not isinstance(number, int | np.integer):
+        raise TypeError(f"{name} must be an integer, not {number!r}")
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be in {_range(low, high)}, not {number}")
+    return int(number)
+
+
+def _range(low: int, high: int) -> str:
+    if (low, high) == (_LOWEST, _HIGHEST):
+        return "-2**63 to 2**63 - 1"
+    return f"{low} to {high}"
+
+
+def seed_numbers(seeds: Any) -> NDArray[np.int64]:
+    """Seeds that a user gives, an integer or several, as int64 (n,).
+
+    Raises:
+        TypeError: they are no integers.
+        ValueError: one is no int64, or they have another shape.
+    """
+    found = np.asarray(seeds)
+    if found.dtype == np.int64 and found.ndim == 1:
+        return np.ascontiguousarray(found)
+    if found.ndim > 1:
+        raise ValueError(f"seeds must be one integer or have shape (n,), not {found.shape}")
+    if found.size == 0:
+        return np.empty(0, np.int64)
+    numbers = [whole_number("a seed", seed, _LOWEST, _HIGHEST) for seed in np.atleast_1d(found)]
+    return np.array(numbers, np.int64)

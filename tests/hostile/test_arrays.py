@@ -1,0 +1,150 @@
+"""What the doors of `Game` refuse: compiled loops run without bounds checks behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armarl.game import Game, IllegalActionError, make_game
+from armarl.threads import set_threads
+
+GAME = make_game("armadora")
+OTHER = make_game("armadora", players=3, advanced=True)
+ARMADA = make_game("armada")
+FOUR = np.arange(4)
+ZEROS = np.zeros(4, np.int64)
+
+# Every method of `Game` that takes an array of states, with good arguments besides.
+DOORS: dict[str, Callable[[Game, Any], Any]] = {
+    "deal": lambda game, states: game.deal(states, FOUR, FOUR),
+    "apply": lambda game, states: game.apply(states, FOUR, ZEROS),
+    "check_states": lambda game, states: game.check_states(states),
+    "legal_masks": lambda game, states: game.legal_masks(states),
+    "views": lambda game, states: game.views(states, ZEROS),
+    "concealed": lambda game, states: game.concealed(states, ZEROS),
+    "determinised": lambda game, states: game.determinised(states, ZEROS, FOUR),
+    "statuses": lambda game, states: game.statuses(states),
+    "returns": lambda game, states: game.returns(states, FOUR),
+    "playouts": lambda game, states: game.playouts(states, FOUR),
+    "questions": lambda game, states: game.questions(states, FOUR, np.zeros(4, np.uint64)),
+}
+WRITING = ("deal", "apply", "playouts")
+
+
+def bad_states() -> dict[str, Any]:
+    states = GAME.new_states(FOUR)
+    return {
+        "another variant": OTHER.new_states(FOUR),
+        "one of another variant": np.concatenate([states[:3], OTHER.new_states(1)]),
+        "another game": ARMADA.new_states(FOUR),
+        "a list": list(states),
+        "bytes": states.tobytes(),
+        "every second one": GAME.new_states(np.arange(8))[::2],
+        "in rows": states.reshape(2, 2),
+        "one record": states[0],
+        "numbers": np.zeros(4),
+        "of zeros": np.zeros(4, states.dtype),
+    }
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("kind", bad_states())
+def test_states_that_are_none_of_this_variant(door: str, kind: str) -> None:
+    with pytest.raises((TypeError, ValueError), match="states"):
+        DOORS[door](GAME, bad_states()[kind])
+
+
+@pytest.mark.parametrize("door", WRITING)
+def test_what_may_only_be_read_is_not_written(door: str, tmp_path: Path) -> None:
+    """`playouts` wrote into the bytes under `np.frombuffer`; a read-only map was a SIGSEGV."""
+    saved = GAME.new_states(FOUR).tobytes()
+    path = tmp_path / "states"
+    path.write_bytes(saved)
+    dtype = GAME.blank.dtype
+    for states in (np.frombuffer(saved, dtype), np.memmap(path, dtype, "r")):
+        with pytest.raises(ValueError, match="may only be read"):
+            DOORS[door](GAME, np.asarray(states))
+    assert saved == GAME.new_states(FOUR).tobytes() == path.read_bytes()
+
+
+def states() -> Any:
+    return GAME.new_states(FOUR)
+
+
+def streams(n: int = 4) -> Any:
+    return np.zeros(n, np.uint64)
+
+
+BAD_COLUMNS: dict[str, Callable[[], Any]] = {
+    "games beyond": lambda: GAME.deal(states(), FOUR + 1, FOUR),
+    "games below 0": lambda: GAME.apply(states(), FOUR - 1, ZEROS),
+    "a game twice": lambda: GAME.apply(states(), ZEROS, ZEROS),
+    "a game dealt twice": lambda: GAME.deal(states(), ZEROS, FOUR),
+    "games of int32": lambda: GAME.returns(states(), FOUR.astype(np.int32)),
+    "games of float": lambda: GAME.returns(states(), FOUR.astype(float)),
+    "games as a list": lambda: GAME.deal(states(), [0, 1], FOUR),
+    "games beyond, asked": lambda: GAME.questions(states(), FOUR + 1, streams()),
+    "returns of games beyond": lambda: GAME.returns(states(), np.array([4])),
+    "fewer seeds": lambda: GAME.deal(states(), FOUR, FOUR[:3]),
+    "fewer actions": lambda: GAME.apply(states(), FOUR, FOUR[:3]),
+    "seeds in between": lambda: GAME.playouts(states(), np.arange(8)[::2]),
+    "seeds of float": lambda: GAME.playouts(states(), FOUR.astype(float)),
+    "seeds in rows": lambda: GAME.new_chance(FOUR.reshape(2, 2)),
+    "fewer streams": lambda: GAME.questions(states(), FOUR, streams(3)),
+    "streams of int": lambda: GAME.questions(states(), FOUR, ZEROS),
+    "seats of float": lambda: GAME.views(states(), ZEROS.astype(float)),
+    "seats of bool": lambda: GAME.views(states(), ZEROS.astype(bool)),
+    "seats beyond": lambda: GAME.views(states(), ZEROS + 2),
+    "seats below 0": lambda: GAME.concealed(states(), ZEROS - 1),
+    "a seat of bool": lambda: GAME.describe(states()[0], True),
+    "a seat of float": lambda: GAME.describe(states()[0], 0.0),  # type: ignore[arg-type]
+    "masks of 2": lambda: GAME.random_actions(GAME.legal_masks(states()) * 2, streams()),
+    "masks of -1": lambda: GAME.random_actions(-GAME.legal_masks(states()), streams()),
+    "masks of NaN": lambda: GAME.random_actions(
+        np.full((4, len(GAME.actions)), np.nan),  # type: ignore[arg-type]
+        streams(),
+    ),
+    "narrow masks": lambda: GAME.random_actions(np.ones((4, 3), np.int8), streams()),
+    "masks of one row": lambda: GAME.random_actions(GAME.legal_masks(states())[0], streams()),
+    "a seed of 1.7": lambda: GAME.new_states(1.7),  # type: ignore[arg-type]
+    "a seed of text": lambda: GAME.new_states("7"),  # type: ignore[arg-type]
+    "a seed of True": lambda: GAME.new_states(True),
+    "a seed of 2**63": lambda: GAME.new_states(2**63),
+    "seeds of 2**63": lambda: GAME.new_states(np.array([2**63], np.uint64)),  # type: ignore[arg-type]
+    "a seed below": lambda: GAME.new_states(-(2**63) - 1),
+    "seeds of objects": lambda: GAME.new_states(np.array([1, None])),
+    "1.5 threads": lambda: set_threads(1.5),  # type: ignore[arg-type]
+    "threads of True": lambda: set_threads(True),
+    "no threads": lambda: set_threads(0),
+    "a million threads": lambda: set_threads(10**6),
+}
+
+
+@pytest.mark.parametrize("name", BAD_COLUMNS)
+def test_columns_that_do_not_fit(name: str) -> None:
+    with pytest.raises((TypeError, ValueError)) as caught:
+        BAD_COLUMNS[name]()
+    assert "numba" not in str(caught.value).lower()
+    assert len(str(caught.value)) < 300
+
+
+def test_an_illegal_action_is_refused_and_nothing_is_played() -> None:
+    for action in (-1, len(GAME.actions), 2**62, GAME.actions.id("stop")):
+        played = states()
+        actions = np.array([0, 0, action, 0])
+        with pytest.raises(IllegalActionError):
+            GAME.apply(played, FOUR, actions)
+        assert played.tobytes() == states().tobytes()
+
+
+def test_good_arrays_pass() -> None:
+    batch = states()
+    GAME.apply(batch, FOUR[::-1].copy(), ZEROS)
+    assert (GAME.new_states(7) == GAME.new_states(np.array([7]))).all()
+    assert (GAME.new_states([7, -1]) == GAME.new_states(np.array([7, -1]))).all()  # type: ignore[arg-type]
+    assert GAME.new_states(np.empty(0, np.int64)).size == 0
+    assert GAME.views(batch[:0], ZEROS[:0])[0].shape == (0, GAME.observation.size)

@@ -1,0 +1,114 @@
+"""Lawful states: all that play reaches are, and what is accepted stays lawful to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armarl.game import Game, States, make_game
+
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("armadora", {"players": 2}),
+    ("armadora", {"players": 3, "advanced": True, "peek": False}),
+    ("armadora", {"players": 4, "advanced": True}),
+    ("armadora", {"board": "mini"}),
+    ("armada", {"players": 2, "cards": True, "enrolment": True, "max_turns": 40}),
+    ("armada", {"players": 3, "cards": True, "max_turns": 40}),
+    ("armada", {"players": 4, "enrolment": True, "max_turns": 40}),
+]
+EVERY = pytest.mark.parametrize(
+    ("name", "options"), VARIANTS, ids=[f"{name}-{options}" for name, options in VARIANTS]
+)
+
+
+def played(game: Game, games: int, seed: int) -> States:
+    """Every state of some games between random players, at every decision."""
+    states = game.new_states(np.arange(games) + seed)
+    chance = game.new_chance(np.arange(games) + seed)
+    found = []
+    while True:
+        found.append(states.copy())
+        going_on = np.flatnonzero(game.statuses(states)[0] == 0)
+        if going_on.size == 0:
+            return np.concatenate(found)
+        actions = game.random_actions(game.legal_masks(states), chance)
+        game.apply(states, going_on, actions[going_on])
+
+
+def mutated(pool: States, count: int, rng: np.random.Generator) -> States:
+    """States with one or two elements of fields changed: by little, at random, or another's."""
+    states = pool[rng.integers(pool.size, size=count)].copy()
+    fields = [name for name in states.dtype.names or () if name != "rng"]
+    for i in range(count):
+        for _ in range(rng.integers(1, 3)):
+            name = fields[rng.integers(len(fields))]
+            limits = np.iinfo(states[name].dtype)
+            place = tuple(rng.integers(size) for size in states[name].shape[1:])
+            kind = rng.integers(3)
+            if kind == 0:
+                value = int(states[name][i][place]) + int(rng.integers(-2, 3))
+            elif kind == 1:
+                value = int(rng.integers(limits.min, limits.max, dtype=states[name].dtype))
+            else:
+                value = int(pool[name][rng.integers(pool.size)][place])
+            states[name][(i, *place)] = min(max(value, limits.min), limits.max)
+    return states
+
+
+@EVERY
+def test_states_that_play_reaches_are_lawful(name: str, options: dict[str, Any]) -> None:
+    game = make_game(name, **options)
+    states = played(game, 8, seed=1)
+    game.check_states(states)
+    going_on = states[game.statuses(states)[0] == 0]
+    seats = np.arange(going_on.size) % game.players
+    game.check_states(game.determinised(going_on, seats, np.arange(going_on.size)))
+
+
+@EVERY
+def test_what_is_accepted_stays_lawful(name: str, options: dict[str, Any]) -> None:
+    """A closed circle: from a state that is accepted, legal play leads to none that is not."""
+    game = make_game(name, **options)
+    rng = np.random.default_rng(5)
+    pool = played(game, 8, seed=3)
+    strange = mutated(pool, 1500, rng)
+    lawful = np.array([_is_lawful(game, strange[i : i + 1]) for i in range(strange.size)])
+    assert 100 < lawful.sum() < strange.size - 300
+    states = strange[lawful]
+    chance = game.new_chance(np.arange(states.size))
+    for _ in range(game.max_actions + 1):
+        going_on = np.flatnonzero(game.statuses(states)[0] == 0)
+        if going_on.size == 0:
+            break
+        masks = game.legal_masks(states)
+        assert masks[going_on].any(axis=1).all()
+        game.apply(states, going_on, game.random_actions(masks, chance)[going_on])
+        game.check_states(states)
+    assert game.statuses(states)[0].all()
+
+
+def _is_lawful(game: Game, states: States) -> bool:
+    try:
+        game.check_states(states)
+    except ValueError:
+        return False
+    return True
+
+
+@EVERY
+def test_random_bytes_are_refused(name: str, options: dict[str, Any]) -> None:
+    game = make_game(name, **options)
+    rng = np.random.default_rng(7)
+    for _ in range(200):
+        data = rng.integers(256, size=game.blank.dtype.itemsize, dtype=np.uint8)
+        where, values = game.option_bytes
+        data[where] = values
+        with pytest.raises(ValueError, match="no state of"):
+            game.check_states(data.view(game.blank.dtype))
+
+
+def test_every_law_has_its_text() -> None:
+    for name in ("armadora", "armada"):
+        assert len(set(make_game(name).faults)) == len(make_game(name).faults) > 5

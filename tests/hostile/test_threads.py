@@ -1,0 +1,135 @@
+"""Threads under trouble: nobody waits for ever, and nobody writes behind the caller's back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armarl import threads
+from armarl.game import make_game
+from armarl.shares import PLAYED, TAKEN
+
+pytestmark = pytest.mark.usefixtures("small_shares", "_four_threads")
+
+
+@pytest.fixture
+def _four_threads() -> Iterator[None]:
+    before = threads.get_threads()
+    threads.set_threads(4)
+    yield
+    threads.set_threads(before)
+
+
+class Loop:
+    """Takes shares as `shares.take_shares` does, in Python; a share takes some milliseconds."""
+
+    def __init__(self, fails_on: int = -1, pause: float = 0.01) -> None:
+        self.fails_on, self.pause = fails_on, pause
+        self.lock = threading.Lock()
+        self.running = 0
+        self.others_began = threading.Event()
+
+    def __call__(self, calls: Any, progress: Any, bounds: Any, thread: int, batch: Any) -> None:
+        if thread == 0:
+            self.others_began.wait(5)
+        else:
+            self.others_began.set()
+        while True:
+            with self.lock:
+                share = progress[TAKEN]
+                progress[TAKEN] += 1
+            if share >= bounds.size - 1:
+                return
+            if thread == self.fails_on:
+                raise IndexError(f"in thread {thread}")
+            self.running += thread > 0
+            time.sleep(self.pause)
+            batch[bounds[share] : bounds[share + 1]] += 1
+            self.running -= thread > 0
+            with self.lock:
+                progress[PLAYED] += 1
+
+
+def test_every_game_is_played_once() -> None:
+    batch = np.zeros(50, np.int64)
+    threads.run(Loop(), 50, batch)
+    assert (batch == 1).all()
+
+
+def test_an_error_in_a_thread_reaches_the_caller() -> None:
+    """He waited for its share for ever."""
+    batch = np.zeros(50, np.int64)
+    with pytest.raises(IndexError, match="in thread"):
+        threads.run(Loop(fails_on=2), 50, batch)
+
+
+def test_an_error_of_the_caller_s_own_waits_for_the_others() -> None:
+    loop, batch = Loop(fails_on=0), np.zeros(50, np.int64)
+    with pytest.raises(IndexError):
+        threads.run(loop, 50, batch)
+    assert loop.running == 0
+    after = batch.copy()
+    time.sleep(0.1)
+    assert (batch == after).all()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent so on POSIX")
+def test_ctrl_c_returns_when_no_thread_writes_any_more() -> None:
+    loop, batch = Loop(pause=0.1), np.zeros(2000, np.int64)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(loop, 2000, batch)
+    assert loop.running == 0
+    after = batch.copy()
+    time.sleep(0.1)
+    assert (batch == after).all()
+    assert 0 < batch.sum() < 2000
+    batch[:] = 0
+    threads.run(Loop(), 50, batch[:50])  # the threads are of use still
+    assert (batch[:50] == 1).all()
+
+
+def test_scratch_is_enough_whatever_the_number_of_threads_becomes() -> None:
+    """It was sized by one reading of the number of threads, and used by another."""
+    game = make_game("armadora")
+    for games in (1, 64, 1000):
+        threads.set_threads(1)
+        rows = len(game.scratch_masks(games))
+        threads.set_threads(threads.MOST_THREADS)
+        assert rows >= 2 * threads.threads_for(games)
+        assert rows >= 2 * threads.threads_for(games, threads.LEAST_GAMES_OF_LIGHT_LOOPS)
+
+
+def test_threads_are_set_while_games_are_played() -> None:
+    game, seeds = make_game("armadora"), np.arange(64)
+    expected = game.playouts(game.new_states(seeds), seeds)[0]
+    done = threading.Event()
+
+    def set_often() -> None:
+        while not done.is_set():
+            for number in (1, 2, 16, 3):
+                threads.set_threads(number)
+
+    setter = threading.Thread(target=set_often)
+    setter.start()
+    try:
+        for _ in range(50):
+            assert (game.playouts(game.new_states(seeds), seeds)[0] == expected).all()
+    finally:
+        done.set()
+        setter.join()
+
+
+@pytest.mark.parametrize("value", ["", "0", "-1", "1.5", "two", "9" * 5000, "257"])
+def test_what_the_environment_may_say(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARMARL_THREADS", value)
+    with pytest.raises(ValueError, match="ARMARL_THREADS must be in 1 to 256"):
+        threads._threads_at_start()
