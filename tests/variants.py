@@ -29,6 +29,8 @@ class Variant:
     @property
     def midgame(self) -> int:
         """Decisions after which a game is under way: Armada has a preliminary turn first."""
+        if self.options.get("board") == "mini":
+            return 4  # of seven at most
         return {"armadora": 15, "armada": 60, "kuhn_poker": 1}[self.game]
 
     @property
