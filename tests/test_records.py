@@ -149,6 +149,16 @@ def test_what_is_no_record(text, tmp_path, line, written, message):
         read(tmp_path, "\n".join(lines) + "\n")
 
 
+def test_a_record_opens_no_file(tmp_path):
+    """A chart would be read from the path that an option names."""
+    text, _ = recorded(make_game("armada", max_turns=1))
+    variant = text.splitlines()[1].replace('"chart": null', '"chart": "/dev/zero"')
+    assert "/dev/zero" in variant
+    lines = [text.splitlines()[0], variant, *text.splitlines()[2:]]
+    with pytest.raises(RecordError, match="line 2: it names no game that can be made"):
+        read(tmp_path, "\n".join(lines) + "\n")
+
+
 @pytest.mark.parametrize("data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n"])
 def test_what_is_no_text(tmp_path, data):
     with pytest.raises(RecordError, match="line 1: "):

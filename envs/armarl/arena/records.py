@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from armarl import loops
 from armarl.catalogue import game_entry
-from armarl.game import Game, State, States, make_game
+from armarl.game import Game, State, States, restore_game
 from armarl.randomness import seed
 from armarl.verbs import CUT_SHORT, PLAYING
 
@@ -264,7 +264,7 @@ def _game_of(lines: _Lines) -> Game:
     text = lines.take("variant ")
     try:
         variant: Any = json.loads(text)
-        game = make_game(variant["game"], players=variant["players"], **variant["options"])
+        game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
         lines.refuse(f"it names no game that can be made: {error}")
     for key, known in game.variant.items():

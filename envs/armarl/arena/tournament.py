@@ -21,7 +21,7 @@ import numpy as np
 from armarl.arena.lineups import Lineup, lineups, members, tables
 from armarl.arena.ratings import Tally
 from armarl.arena.records import Recorder
-from armarl.game import Game, make_game
+from armarl.game import Game, make_game, restore_game
 from armarl.matches import deal_seeds, in_processes, play_games, shares_of_victory
 from armarl.players import PlayerLike, make_player
 
@@ -316,7 +316,7 @@ def read_tournament(folder: str | Path) -> Tournament:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         variant, names = found["variant"], tuple(found["players"])
-        game = make_game(variant["game"], players=variant["players"], **variant["options"])
+        game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
         settings = {name: found[name] for name in ("kind", "mixed", "every", "seed")}
     except (ValueError, TypeError, KeyError) as error:
         raise ArenaError(f"{path} is damaged: {error}") from error
