@@ -48,8 +48,36 @@ def game_page(name: str) -> str:
         "More players make the blocks per seat longer.",
         "",
         full.observation.markdown(),
+        "",
+        "### On the board",
+        "",
+        _on_board(full),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _on_board(game: Game) -> str:
+    """What `grid` or `graph` gives."""
+    table, board = game.observation, game.observation.board
+    assert board is not None
+    features = ", ".join(f"`{name}`" for name in table.cell_features)
+    if len(board.shape) == 2:
+        rows, columns = board.shape
+        return (
+            f"`game.observation.grid(observation)` gives {len(table.cell_features)} planes of "
+            f"{rows} rows and {columns} columns, and the {len(table.other_features)} entries of "
+            f"the blocks that lie on no square. The planes: {features}."
+        )
+    assert board.edges is not None
+    kinds = ", ".join(f"{number}: {kind}" for number, kind in enumerate(board.kinds))
+    constants = ", ".join(f"`{name}`" for name in board.constants)
+    return (
+        f"`game.observation.graph(observation)` gives {len(table.cell_features)} features of each "
+        f"of the {board.cells} places, and the {len(table.other_features)} entries of the blocks "
+        f"that lie on no place. The features: {features}; `lair[k]`: the place is in the lair of "
+        f"the k-th colour, oneself first. Those that never change: {constants}. There are "
+        f"{board.edges.shape[1]} edges, every border in both directions; their kinds are {kinds}."
+    )
 
 
 def _sizes(name: str, flags: dict[str, bool]) -> str:

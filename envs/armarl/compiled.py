@@ -21,7 +21,7 @@ if PLAIN_PYTHON:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def kernel(function: F, *, inline: bool = False) -> F:
+def kernel(function: F, *, inline: bool = False, entry: bool = True) -> F:
     """Compile a rule on first use. Kernels use no allocation, no exception and no Python object.
 
     Numba's runtime is left out: it would count references to every array that a kernel touches,
@@ -30,6 +30,8 @@ def kernel(function: F, *, inline: bool = False) -> F:
     if PLAIN_PYTHON:
         return function
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+    if not entry:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return cast(F, keep(numba.njit(forceinline=inline, **options)(function)))
 
 
@@ -40,6 +42,11 @@ def inlined(function: F) -> F:
     the time of the first use.
     """
     return kernel(function, inline=True)
+
+
+def part(function: F) -> F:
+    """An `inlined` kernel that nothing but kernels call: no entry from Python is made for it."""
+    return kernel(function, inline=True, entry=False)
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]

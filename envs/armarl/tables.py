@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ class ActionFamily:
     Attributes:
         text: the notation, with one `{}` per argument.
         public: what the other seats learn of it, where that is less: `W? {1}`.
+        at: for each value of the last argument where it acts on the board: the cell it goes from
+            and the cell it goes to, -1 where there is none. Empty: it acts on no cell.
     """
 
     name: str
@@ -32,6 +34,7 @@ class ActionFamily:
     arguments: tuple[Sequence[Any], ...]
     meaning: str
     public: str | None = None
+    at: Sequence[tuple[int, int]] = ()
 
     @property
     def size(self) -> int:
@@ -43,11 +46,34 @@ class ActionFamily:
         return [text.format(*values) for values in product(*self.arguments)]
 
 
-class ActionTable:
-    """All actions of a game: `table.text(id)` and `table.id(text)` are each other's inverse."""
+class ActionPlaces(NamedTuple):
+    """Where on the board actions act, so that a network can score them by its cells' embeddings.
 
-    def __init__(self, families: Sequence[ActionFamily]) -> None:
+    Attributes:
+        origin: int64 (actions,), the cell that an action goes from, or -1.
+        target: int64 (actions,), the cell that it goes to or acts on, or -1.
+        edge: int64 (actions,), the number of the edge from one to the other, or -1. For a wall
+            between two squares these are its two sides, and the edge is the line.
+    """
+
+    origin: NDArray[np.int64]
+    target: NDArray[np.int64]
+    edge: NDArray[np.int64]
+
+
+class ActionTable:
+    """All actions of a game: `table.text(id)` and `table.id(text)` are each other's inverse.
+
+    Attributes:
+        places: where each action acts, in the cells of the observation's board: the squares of
+            `ObservationTable.grid`, row by row, or the places of `ObservationTable.graph`.
+    """
+
+    def __init__(
+        self, families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self.families = tuple(families)
+        self.places = _places(self.families, edges)
         self.texts = tuple(text for family in families for text in family.texts())
         self.public_texts = tuple(text for family in families for text in family.texts(public=True))
         self._ids = {text: number for number, text in enumerate(self.texts)}
@@ -110,6 +136,7 @@ class Block:
         maximum: the largest quantity (the smallest is 0).
         scale: what the quantity is divided by, a number or one per entry of the last axis.
         known: who may see it: "public", or "own" for what depends on this seat's knowledge.
+        on: what its last axis runs along, if that lies on the board: a key of `Board.along`.
     """
 
     name: str
@@ -118,17 +145,77 @@ class Block:
     scale: float | tuple[float, ...]
     known: str
     meaning: str
+    on: str | None = None
 
     @property
     def size(self) -> int:
         return prod(self.shape)
 
 
-class ObservationTable:
-    """The blocks of a game's flat observation, in order."""
+@dataclass(frozen=True, eq=False)
+class Board:
+    """How blocks of an observation lie on the board.
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    Attributes:
+        shape: of the board's cells: (rows, columns) of a grid, (places,) of a graph.
+        along: for each thing that blocks run along the features that it makes: what is added to
+            the block's name, and the flat cell number of each entry, -1 where it has none.
+        derived: further features, each an index into the block that it is read from, one per cell
+            (-1: 0), by the feature's name and the block's.
+        constants: features of the cells that never change, float32 (cells,), by name.
+        edges: of a graph, int64 (2, edges): from which cell and to which.
+        edge_kinds: the kind of each edge, int64 (edges,), a number of `kinds`.
+    """
+
+    shape: tuple[int, ...]
+    along: Mapping[str, Mapping[str, NDArray[np.int64]]]
+    derived: Mapping[tuple[str, str], NDArray[np.int64]] = field(default_factory=dict)
+    constants: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    edges: NDArray[np.int64] | None = None
+    edge_kinds: NDArray[np.int64] | None = None
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def cells(self) -> int:
+        return prod(self.shape)
+
+
+class Grid(NamedTuple):
+    """An observation as planes over a board of squares: `ObservationTable.grid`.
+
+    Attributes:
+        planes: float32 (..., planes, rows, columns); names: `ObservationTable.cell_features`.
+        others: float32 (..., features), what lies on no square; `ObservationTable.other_features`.
+    """
+
+    planes: Any
+    others: Any
+
+
+class Graph(NamedTuple):
+    """An observation as a graph of places: `ObservationTable.graph`.
+
+    Attributes:
+        nodes: float32 (..., places, features); names: `ObservationTable.cell_features`.
+        others: float32 (..., features), what lies on no place; `ObservationTable.other_features`.
+        constants: float32 (places, features), the same in all observations; `Board.constants`.
+        edges: int64 (2, edges), every border in both directions: from which place and to which.
+        edge_kinds: int64 (edges,), numbers of `Board.kinds`.
+    """
+
+    nodes: Any
+    others: Any
+    constants: NDArray[np.float32]
+    edges: NDArray[np.int64]
+    edge_kinds: NDArray[np.int64]
+
+
+class ObservationTable:
+    """The blocks of a game's flat observation, in order, and how they lie on its board."""
+
+    def __init__(self, blocks: Sequence[Block], board: Board | None = None) -> None:
         self.blocks = tuple(blocks)
+        self.board = board
         ends = np.cumsum([block.size for block in blocks])
         self.slices = {
             block.name: slice(int(end) - block.size, int(end))
@@ -161,6 +248,91 @@ class ObservationTable:
             )
         }
 
+    # --- on the board ----------------------------------------------------------------------------
+
+    def grid(self, observation: Any) -> Grid:
+        """Observations (..., size), NumPy's or torch's, as planes over the squares of the board.
+
+        Raises:
+            ValueError: this game's board is no grid.
+        """
+        board = self._board(2, "a grid of squares")
+        return Grid(*self._on_board(observation, self._cells[1].reshape(-1, *board.shape)))
+
+    def graph(self, observation: Any) -> Graph:
+        """Observations (..., size), NumPy's or torch's, as features of the places of a chart.
+
+        Raises:
+            ValueError: this game's board is no graph.
+        """
+        board = self._board(1, "a graph of places")
+        assert board.edges is not None
+        assert board.edge_kinds is not None
+        nodes, others = self._on_board(observation, self._cells[1].T)
+        constants = np.stack(list(board.constants.values()), axis=1)
+        return Graph(nodes, others, constants, board.edges, board.edge_kinds)
+
+    @property
+    def cell_features(self) -> tuple[str, ...]:
+        """The planes of `grid`, or the features of each place of `graph`.
+
+        A name is the block's, with an index for each axis but the last: `warriors[1]` are those of
+        the next seat. Lines are told by the square from which they are `_east` or `_south`.
+        """
+        return self._cells[0]
+
+    @property
+    def cell_index(self) -> NDArray[np.int64]:
+        """Where in the observation each feature of a cell stands, (features, cells); -1: nowhere.
+
+        For those who gather on a device of their own. What stands nowhere is 0.
+        """
+        return self._cells[1]
+
+    @cached_property
+    def other_features(self) -> tuple[str, ...]:
+        """The names of what lies on no cell, with an index for each axis: `hand[0]`."""
+        return tuple(name for block in self._others for name in _names(block.name, block.shape))
+
+    @cached_property
+    def other_index(self) -> NDArray[np.int64]:
+        """Where in the observation each of `other_features` stands, (features,)."""
+        return np.concatenate([np.r_[self.slices[block.name]] for block in self._others])
+
+    @property
+    def _others(self) -> list[Block]:
+        return [block for block in self.blocks if block.on is None]
+
+    def _board(self, axes: int, kind: str) -> Board:
+        if self.board is None or len(self.board.shape) != axes:
+            raise ValueError(f"the board of this game is not {kind}")
+        return self.board
+
+    @cached_property
+    def _cells(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+        """Names of the features of cells, and where each stands for each cell."""
+        assert self.board is not None
+        names: list[str] = []
+        rows: list[NDArray[np.int64]] = []
+        for block in self.blocks:
+            if block.on is not None:
+                entries = np.r_[self.slices[block.name]].reshape(-1, block.shape[-1])
+                for ending, cells in self.board.along[block.on].items():
+                    names += _names(block.name + ending, block.shape[:-1])
+                    rows += [_scattered(row, cells, self.board.cells) for row in entries]
+        for (name, source), entries in self.board.derived.items():
+            names.append(name)
+            rows.append(np.where(entries < 0, -1, self.slices[source].start + entries))
+        return tuple(names), np.stack(rows)
+
+    def _on_board(self, observation: Any, index: NDArray[np.int64]) -> tuple[Any, Any]:
+        """The entries at `index`, and those that lie on no cell."""
+        on_board = observation[..., index]
+        on_board[(..., *np.nonzero(index < 0))] = 0
+        return on_board, observation[..., self.other_index]
+
+    # --- what identifies and documents it --------------------------------------------------------
+
     @cached_property
     def hash(self) -> str:
         return _hash([[b.name, b.shape, b.maximum, b.scale, b.known] for b in self.blocks])
@@ -181,6 +353,33 @@ class ObservationTable:
                 f"| {block.known} | {block.meaning} |"
             )
         return "\n".join(rows)
+
+
+def _places(families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]]) -> ActionPlaces:
+    """Where the actions of some families act; `edges` as (from, to), in their order."""
+    ends: list[tuple[int, int]] = []
+    for family in families:
+        at = family.at or [(-1, -1)] * (len(family.arguments[-1]) if family.arguments else 1)
+        ends += [*at] * (family.size // len(at) if at else 0)
+    number = {edge: i for i, edge in enumerate(edges)}
+    origin, target = np.array(ends, np.int64).reshape(-1, 2).T
+    return ActionPlaces(origin, target, np.array([number.get(pair, -1) for pair in ends], np.int64))
+
+
+def _names(name: str, shape: tuple[int, ...]) -> list[str]:
+    """The name with every index of a shape; a single entry needs none."""
+    if prod(shape) == 1:
+        return [name]
+    return [name + "".join(f"[{i}]" for i in index) for index in np.ndindex(shape)]
+
+
+def _scattered(
+    entries: NDArray[np.int64], cells: NDArray[np.int64], number: int
+) -> NDArray[np.int64]:
+    """For each cell the entry that lies on it, or -1."""
+    at = np.full(number, -1)
+    at[cells[cells >= 0]] = entries[cells >= 0]
+    return at
 
 
 def _hash(value: Any) -> str:

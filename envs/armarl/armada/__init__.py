@@ -120,7 +120,7 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         },
         sides=tuple(range(players)),
         actions=action_table(chart, cards, enrolment),
-        observation=observation_table(players, len(chart.places), max_turns, cards),
+        observation=observation_table(chart, players, max_turns, cards),
         rewards=rules.REWARD_NAMES,
         max_actions=_longest_game(max_turns),
         blank=_blank(players, cards, enrolment, max_turns, chart),

@@ -92,50 +92,65 @@ def directed_borders(chart: Chart) -> tuple[list[tuple[int, int]], list[tuple[in
 
 def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
     """All families of actions in the order of the constants above; of an absent option, empty."""
-    names, sea = chart.places, chart.sea
-    land = names[:TERRITORIES]
-    cities = [names[place] for place in city_places(chart)]
-    posts = [names[place] for place in post_places(chart)]
+    names = chart.places
+    land, central = range(TERRITORIES), range(CENTRAL, TERRITORIES)
+    sea, places = range(TERRITORIES, len(names)), range(len(names))
+    cities, posts = city_places(chart), post_places(chart)
     to_land, to_sea = directed_borders(chart)
-    borders = [f"{names[a]} {names[b]}" for a, b in to_land + to_sea]
-    sails = [f"{names[a]} {names[b]}" for a, b in to_sea if a >= TERRITORIES]
-    launches = [f"{names[a]} {names[b]}" for a in city_places(chart) for b in chart.coast(a)]
+    borders = to_land + to_sea
+    sails = [(a, b) for a, b in to_sea if a >= TERRITORIES]
+    launches = [(a, b) for a in cities for b in chart.coast(a)]
     numbers = range(MOST_PIECES + 1)
 
     def family(name: str, text: str, values: Sequence[object], meaning: str) -> ActionFamily:
         return ActionFamily(name, text, (values,), meaning)
 
-    def card(name: str, text: str, values: Sequence[object], meaning: str) -> ActionFamily:
-        return ActionFamily(name, text, (values if cards else (),), meaning)
+    def on(name: str, text: str, at: Sequence[int], meaning: str) -> ActionFamily:
+        ends = [(-1, place) for place in at]
+        return ActionFamily(name, text, ([names[place] for place in at],), meaning, at=ends)
 
-    levies = land if cards or enrolment else ()
+    def along(name: str, ends: Sequence[tuple[int, int]], meaning: str) -> ActionFamily:
+        values = [f"{names[a]} {names[b]}" for a, b in ends]
+        return ActionFamily(name, f"{name} {{}}", (values,), meaning, at=ends)
+
+    def of(option: bool, at: Sequence[int]) -> Sequence[int]:
+        return at if option else ()
+
     return [
         family("end", "{}", ("end",), "end the turn or raid (ADA-15)"),
         family("count", "count {}", numbers, "so many bands (ADA-13, ADA-17)"),
         family("gold", "gold {}", numbers, "so much gold goes with them (ADA-17)"),
-        family("ship", "ship {}", cities, "put a ship on a city (ADA-13)"),
-        family("launch", "launch {}", launches, "launch a ship (ADA-16)"),
-        family("sail", "sail {}", sails, "sail a ship (ADA-20)"),
-        family("move", "move {}", borders, "move bands, load and unload (ADA-17)"),
-        family("attack", "attack {}", borders, "attack (ADA-22)"),
-        family("explore", "explore {}", land[CENTRAL:], "explore (ADA-21)"),
-        family("convert", "convert {}", cities + posts, "convert gold into bands (ADA-25)"),
-        family("scuttle", "scuttle {}", [*cities, *sea], "scuttle a ship (ADA-24)"),
-        family("levy", "levy {}", levies, "place bands (ADA-31, ADA-32)"),
+        on("ship", "ship {}", cities, "put a ship on a city (ADA-13)"),
+        along("launch", launches, "launch a ship (ADA-16)"),
+        along("sail", sails, "sail a ship (ADA-20)"),
+        along("move", borders, "move bands, load and unload (ADA-17)"),
+        along("attack", borders, "attack (ADA-22)"),
+        on("explore", "explore {}", central, "explore (ADA-21)"),
+        on("convert", "convert {}", cities + posts, "convert gold into bands (ADA-25)"),
+        on("scuttle", "scuttle {}", [*cities, *sea], "scuttle a ship (ADA-24)"),
+        on("levy", "levy {}", of(cards or enrolment, land), "place bands (ADA-31, ADA-32)"),
         family("enrol", "{}", ("enrol",) if enrolment else (), "enrol bands (ADA-31)"),
-        card("buy", "{}", ("buy",), "buy a card (ADA-32)"),
-        card("pay", "pay {}", names, "pay one gold from there (ADA-32)"),
-        card("shipyard", "play shipyard {}", cities, "a ship out of the box (ADA-32)"),
-        card("gold-mine", "play gold-mine {}", land, "3 gold (ADA-32)"),
-        card("mutiny", "play mutiny {}", sea, "take over a ship's crew (ADA-32)"),
-        card("discovery", "play discovery {}", land[CENTRAL:], "explore, double (ADA-32)"),
-        card("play", "play {}", PLAIN_CARDS, "play another card (ADA-32)"),
-        card("rise", "rise {}", land[CENTRAL:], "place tribes (ADA-32)"),
-        card("look", "{}", ("peek", "take"), "strategist: look on, or take it (ADA-32)"),
-        card("answer", "{}", ANSWERS, "answer a roll or a raid's asking (ADA-32, ADA-33)"),
+        family("buy", "{}", ("buy",) if cards else (), "buy a card (ADA-32)"),
+        on("pay", "pay {}", of(cards, places), "pay one gold from there (ADA-32)"),
+        on("shipyard", "play shipyard {}", of(cards, cities), "a ship out of the box (ADA-32)"),
+        on("gold-mine", "play gold-mine {}", of(cards, land), "3 gold (ADA-32)"),
+        on("mutiny", "play mutiny {}", of(cards, sea), "take over a ship's crew (ADA-32)"),
+        on("discovery", "play discovery {}", of(cards, central), "explore, double (ADA-32)"),
+        family("play", "play {}", PLAIN_CARDS if cards else (), "play another card (ADA-32)"),
+        on("rise", "rise {}", of(cards, central), "place tribes (ADA-32)"),
+        family(
+            *("look", "{}", ("peek", "take") if cards else ()),
+            "strategist: look on, or take it (ADA-32)",
+        ),
+        family(
+            *("answer", "{}", ANSWERS if cards else ()),
+            "answer a roll or a raid's asking (ADA-32, ADA-33)",
+        ),
     ]
 
 
 def action_table(chart: Chart, cards: bool, enrolment: bool) -> ActionTable:
     """The actions of a variant."""
-    return ActionTable([family for family in families(chart, cards, enrolment) if family.size])
+    to_land, to_sea = directed_borders(chart)
+    present = [family for family in families(chart, cards, enrolment) if family.size]
+    return ActionTable(present, to_land + to_sea)

@@ -76,7 +76,7 @@ def remember_looked(s, seat):
         s.drawn[seat, other] = 0
     for card in range(CARDS):
         s.remembered[seat, card] = max(
-            _number_on_top(s, card, np.int64(s.looked)), s.remembered[seat, card] - drawn
+            number_on_top(s, card, np.int64(s.looked)), s.remembered[seat, card] - drawn
         )
 
 
@@ -91,7 +91,7 @@ def is_asked(s, seat, answer):
 
 
 @kernel
-def _number_on_top(s, card, depth):
+def number_on_top(s, card, depth):
     """How many of the deck's top cards, so many deep, are of a kind."""
     n = 0
     for i in range(s.deck_size - depth, s.deck_size):
@@ -155,7 +155,7 @@ def _lay_out(s, seat, known):
     """Lay out the unseen cards by kind; their number, and whether anything is certain of them."""
     unseen, certain = 0, False
     for card in range(CARDS):
-        on_top = _number_on_top(s, card, known)
+        on_top = number_on_top(s, card, known)
         number = COPIES[card] - s.played[card] - s.hand[seat, card] - on_top
         marked = s.remembered[seat, card] - on_top
         certain |= marked > 0

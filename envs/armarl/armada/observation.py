@@ -1,17 +1,20 @@
-"""What a seat of Armada observes: the blocks and the compiled functions that fill them.
+"""What a seat of Armada observes: each block of the observation, and the kernel that writes it.
 
-`observation_table` declares the observation and `observe` writes it, in the same order. Colours are
-seen from one of the seat's own: first itself, then the others in play order, nobody's included.
-That is the colour which decides, if it is the seat's; else the seat's next one in play order.
-Places are those of the chart, in its order (`Chart.places`), with its fixed adjacency.
+Colours are seen from one of the seat's own: first itself, then the others in play order, nobody's
+included. That is the colour which decides, if it is the seat's; else the seat's next one in play
+order. Places are those of the chart, in its order (`Chart.places`), with its fixed adjacency. How
+this becomes one flat observation: see `armarl.observing`.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from armarl.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
-from armarl.armada.knowledge import HELD, LACKED, known_top
+from armarl.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES, directed_borders
+from armarl.armada.chart import COLOURS, Chart
+from armarl.armada.knowledge import HELD, LACKED, known_top, number_on_top
 from armarl.armada.state import (
     ALL_CARDS,
     ANSWER_ATTACK,
@@ -41,92 +44,83 @@ from armarl.armada.state import (
     posts_owned,
     territories_of,
 )
-from armarl.compiled import inlined, kernel
-from armarl.tables import Block, ObservationTable
+from armarl.compiled import kernel, part
+from armarl.observing import Blocks, Declared, Target
+from armarl.tables import Board, ObservationTable
+from armarl.verbs import Observation, State
 
 _PIECES = 10.0  # scale of numbers of pieces in one place
+_ALL_PIECES = float(MOST_PIECES)
 _TRIBES = 4.0
 _HAND = 10.0
 _IDLE = 8.0
 _MOST_COUPS = int(COUPS + MORE_COUPS)
 _MOST_ON_FACE = int(abs(FACES).max())
+_COPIES = tuple(float(number) for number in COPIES)
 
 
-def observation_table(players: int, places: int, max_turns: int, cards: bool) -> ObservationTable:
-    """The blocks of a variant's observation, on a chart of so many places."""
-    n, c = players, FOUR
-    copies = tuple(float(number) for number in COPIES)
-    blocks = [
-        Block("bands", (c, places), MOST_PIECES, _PIECES, "public", "bands of the colour there"),
-        Block("owner", (c, TERRITORIES), 1, 1.0, "public", "the colour's flag on the territory"),
-        Block("gold", (places,), MOST_PIECES, _PIECES, "public", "gold there"),
-        Block("ship", (places,), 1, 1.0, "public", "a ship there; on land, not launched"),
-        Block("explored", (CENTRALS,), 1, 1.0, "public", "the central territory is explored"),
-        Block("tribes_own", (CENTRALS,), 1, 1.0, "public", "it bears the tribes' flag"),
-        Block("tribes", (CENTRALS,), MOST_PIECES, _TRIBES, "public", "tribes there"),
-        Block("reserve", (c,), MOST_PIECES, float(MOST_PIECES), "public", "bands in the reserve"),
-        Block("claim", (c,), 1, 1.0, "public", "the colour has claimed victory (ADA-28)"),
-        Block("victory", (c,), 1, 1.0, "public", "the colour is in victory now (ADA-27)"),
-        Block("lairs", (c, c), 7, 4.0, "public", "territories owned of green's to orange's lair"),
-        Block("cities", (c, c), 3, 3.0, "public", "cities owned there"),
-        Block("enemy_cities", (c,), 12, 4.0, "public", "cities owned in enemy lairs (ADA-27)"),
-        Block("posts", (c,), 5, 3.0, "public", "trading posts owned"),
-        Block("central", (c,), CENTRALS, 4.0, "public", "central territories owned"),
-        Block(
-            "supply",
-            (3,),
-            MOST_PIECES,
-            (float(MOST_PIECES), float(MOST_PIECES), float(SHIPS)),
-            "public",
-            "supply of gold and tribes, ships in the box",
-        ),
-        Block("colour", (c,), 1, 1.0, "public", "one-hot: the own colour, green to orange"),
-        Block("neutral", (c,), 1, 1.0, "public", "the colour is nobody's (ADA-12)"),
-        Block("acting", (c,), 1, 1.0, "public", "its turn or raid is under way"),
-        Block("turn", (c,), 1, 1.0, "public", "its turn is under way; in a raid, interrupted"),
-        Block("to_move", (n,), 1, 1.0, "public", "this seat is to move, oneself first"),
-        Block("stage", (STAGES,), 1, 1.0, "public", "one-hot: " + ", ".join(STAGE_NAMES)),
-        Block(
-            "coups",
-            (2,),
-            _MOST_COUPS,
-            float(COUPS),
-            "public",
-            "coups left of the turn or raid, and of the interrupted turn",
-        ),
-        Block("raid", (1,), 1, 1.0, "public", "a raid is under way"),
-        Block("enrolled", (1,), 1, 1.0, "public", "enrolment is used up (ADA-31)"),
-        Block("more_coups", (1,), 1, 1.0, "public", "more-coups is used up (ADA-32)"),
-        Block("turns_left", (1,), max_turns, float(max_turns), "public", "until ADA-30"),
-        Block("idle", (1,), _IDLE, _IDLE, "public", "turns that ended by themselves (ADA-26)"),
-        Block("origin", (places,), 1, 1.0, "public", "whence the chain under way goes"),
-        Block("target", (places,), 1, 1.0, "public", "whither it goes, or where bands are due"),
-        Block("used", (TERRITORIES,), 1, 1.0, "public", "territory which the card has used"),
-        Block("count", (1,), MOST_PIECES, _PIECES, "public", "bands chosen, ships or bands placed"),
-        Block("due", (1,), MOST_PIECES, _PIECES, "public", "bands, gold or rolls still due"),
-        Block("hits", (1,), _MOST_ON_FACE, 2.0, "public", "hits of the roll that may be answered"),
-        Block("losses", (1,), _MOST_ON_FACE, 2.0, "public", "its losses"),
-        Block("rolled", (1,), _MOST_ON_FACE, _TRIBES, "public", "tribes die to be placed"),
-    ]
-    if cards:
-        blocks += [
-            Block("hand", (CARDS,), 8, copies, "own", "own cards by kind"),
-            Block("played", (CARDS,), 8, copies, "public", "cards played, by kind"),
-            Block("looked", (CARDS,), 8, copies, "own", "cards one's strategist has looked at"),
-            Block("offered", (CARDS,), 1, 1.0, "own", "one-hot: the card that `take` would take"),
-            Block("hand_sizes", (n,), ALL_CARDS, _HAND, "public", "cards held, oneself first"),
-            Block("deck_size", (1,), ALL_CARDS, float(ALL_CARDS), "public", "cards in the deck"),
-            Block("peeked", (1,), ALL_CARDS, _HAND, "public", "cards the strategist has looked at"),
-            Block("remembered", (CARDS,), 8, copies, "own", "cards known to be left in the deck"),
-            Block("drawn", (n,), ALL_CARDS, _HAND, "own", "of which this seat may have drawn some"),
-            Block("held", (n, ANSWERS), 1, 1.0, "public", "holds attack, defence, raid for sure"),
-            Block("lacked", (n, ANSWERS), 1, 1.0, "public", "has none of them for sure"),
-        ]
-    return ObservationTable(blocks)
+# --- the board -----------------------------------------------------------------------------------
+
+BORDER_KINDS = ("land to land", "land to sea", "sea to land", "sea to sea")
+
+
+def board_of(chart: Chart) -> Board:
+    """The chart as a graph. Its edges are numbered as the actions `move` and `attack` are.
+
+    A place has the features of the blocks that run along places, and `lair[k]`: it is in the lair
+    of the k-th colour, oneself first. Others never change: whether it is sea, holds a city, holds
+    the post of the Centre or another one.
+    """
+    places = range(len(chart.places))
+    to_land, to_sea = directed_borders(chart)
+    edges = np.array(to_land + to_sea).T
+    sea = np.array([chart.is_sea(place) for place in places])
+    territories = chart.territories
+    lairs = np.array([COLOURS.index(t.lair) if t.lair in COLOURS else -1 for t in territories])
+    of_place = np.concatenate([lairs, np.full(len(places) - TERRITORIES, -1)])
+    posts = [t.post for t in territories] + [None] * (len(places) - TERRITORIES)
+    cities = [t.city for t in territories] + [False] * (len(places) - TERRITORIES)
+    return Board(
+        shape=(len(places),),
+        along={
+            "places": {"": np.arange(len(places))},
+            "territories": {"": np.arange(TERRITORIES)},
+            "central": {"": np.arange(CENTRAL, TERRITORIES)},
+        },
+        derived={
+            (f"lair[{k}]", "colour"): np.where(of_place < 0, -1, (of_place - k) % FOUR)
+            for k in range(FOUR)
+        },
+        constants={
+            "sea": sea.astype(np.float32),
+            "city": np.array(cities, np.float32),
+            "centre": np.array([post == "Centre" for post in posts], np.float32),
+            "post": np.array([post not in (None, "Centre") for post in posts], np.float32),
+        },
+        edges=edges,
+        edge_kinds=2 * sea[edges[0]] + sea[edges[1]],
+        kinds=BORDER_KINDS,
+    )
+
+
+def observation_table(chart: Chart, players: int, max_turns: int, cards: bool) -> ObservationTable:
+    """The blocks of a variant's observation."""
+    values = {"players": players, "places": len(chart.places), "max_turns": max_turns}
+    return blocks.table(values | {"cards": cards}, board_of(chart))
+
+
+# --- how a seat looks at it ----------------------------------------------------------------------
+
+
+class View(NamedTuple):
+    """What the writers get, beside the state."""
+
+    seat: Any
+    own: Any  # the colour from which the seat sees the game
 
 
 @kernel
-def perspective(s, seat):
+def perspective(s: State, seat: int) -> Any:
     """The colour from which a seat sees the game."""
     colour = acting_colour(s)
     if s.stage == ANSWER_RAID:
@@ -138,168 +132,380 @@ def perspective(s, seat):
     return colour
 
 
-@kernel
-def observe(s, seat, out):
-    """Write the observation of a seat into `out`, float32 of shape (size,)."""
-    own = perspective(s, seat)
-    at = _board(s, own, out, 0)
-    out[at:] = 0
-    at = _standing(s, own, out, at)
-    at = _turn(s, own, seat, out, at)
-    at = _chain(s, out, at)
-    if s.cards:
-        _cards(s, seat, out, at)
+def look(s: State, seat: int) -> View:
+    """How a seat looks at a state."""
+    return View(seat, perspective(s, seat))
 
 
-# LLVM makes vector instructions of loops over a slice of `out`, not of those with `out[at + i]`.
-# Products with float64's nearest to 1 / scale, rounded to float32, are what divisions would give.
+blocks = Blocks(look)
+
+# LLVM makes vector instructions of loops over an array from its beginning, not of those with
+# `out[at + i]`.
 
 
-@inlined
-def _scaled(numbers, first, size, scale, out, at):
-    """Write numbers divided by their scale."""
-    block = out[at : at + size]
-    for i in range(block.size):
-        block[i] = numbers[first + i] * (1 / scale)
-    return at + size
+@part
+def _numbers(numbers: Any, first: int, block: Target) -> None:
+    """Write a field's numbers, from `first` on."""
+    out = block.out
+    for i in range(out.size):
+        out[i] = numbers[first + i] * block.unit
 
 
-@inlined
-def _equal(numbers, first, size, number, out, at):
-    """Write 1 where a number is this one, else 0."""
-    block = out[at : at + size]
-    for i in range(block.size):
-        block[i] = numbers[first + i] == number
-    return at + size
+@part
+def _equal(numbers: Any, first: int, number: int, out: Observation) -> None:
+    """Write 1 where a field's number, from `first` on, is this one, else 0."""
+    for i in range(out.size):
+        out[i] = numbers[first + i] == number
 
 
-@inlined
-def _bands(s, colour, out, at):
-    """Write the bands of a colour in all places."""
-    block = out[at : at + s.places]
-    for place in range(block.size):
-        block[place] = s.bands[place] * (s.owner[place] == colour) * (1 / _PIECES)
-    return at + s.places
+@part
+def _one_hot(number: int, out: Observation) -> None:
+    """Write 1 at a number, and 0 elsewhere."""
+    for i in range(out.size):
+        out[i] = i == number
 
 
-@inlined
-def _board(s, own, out, at):
-    """bands, owner, gold, ship, explored, tribes_own, tribes."""
+# --- places and territories -----------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared(
+        "bands", (FOUR, "places"), MOST_PIECES, "bands of the colour there", _PIECES, on="places"
+    )
+)
+def _bands(s: State, view: View, bands: Target) -> None:
     for k in range(FOUR):
-        at = _bands(s, (own + k) % FOUR, out, at)
-    for k in range(FOUR):
-        at = _equal(s.owner, 0, TERRITORIES, (own + k) % FOUR, out, at)
-    at = _scaled(s.gold, 0, s.places, _PIECES, out, at)
-    at = _scaled(s.ship, 0, s.places, 1.0, out, at)
-    explored = out[at : at + CENTRALS]
-    for i in range(explored.size):
-        explored[i] = s.owner[CENTRAL + i] != NOBODY
-    at = _equal(s.owner, CENTRAL, CENTRALS, TRIBES, out, at + CENTRALS)
-    return _scaled(s.tribes, CENTRAL, CENTRALS, _TRIBES, out, at)
+        colour, out = (view.own + k) % FOUR, bands.out[k * s.places : (k + 1) * s.places]
+        for place in range(out.size):
+            out[place] = s.bands[place] * (s.owner[place] == colour) * bands.unit
 
 
-@kernel
-def _standing(s, own, out, at):
-    """reserve, claim, victory, lairs, cities, enemy_cities, posts, central, supply."""
+@blocks.add(
+    Declared(
+        "owner", (FOUR, TERRITORIES), 1, "the colour's flag on the territory", on="territories"
+    )
+)
+def _owner(s: State, view: View, owner: Target) -> None:
     for k in range(FOUR):
-        colour = (own + k) % FOUR
+        out = owner.out[k * TERRITORIES : (k + 1) * TERRITORIES]
+        _equal(s.owner, 0, (view.own + k) % FOUR, out)
+
+
+@blocks.add(Declared("gold", ("places",), MOST_PIECES, "gold there", _PIECES, on="places"))
+def _gold(s: State, view: View, gold: Target) -> None:
+    _numbers(s.gold, 0, gold)
+
+
+@blocks.add(Declared("ship", ("places",), 1, "a ship there; on land, not launched", on="places"))
+def _ship(s: State, view: View, ship: Target) -> None:
+    _numbers(s.ship, 0, ship)
+
+
+@blocks.add(Declared("explored", (CENTRALS,), 1, "the central territory is explored", on="central"))
+def _explored(s: State, view: View, explored: Target) -> None:
+    out = explored.out
+    for i in range(out.size):
+        out[i] = s.owner[CENTRAL + i] != NOBODY
+
+
+@blocks.add(Declared("tribes_own", (CENTRALS,), 1, "it bears the tribes' flag", on="central"))
+def _tribes_own(s: State, view: View, tribes_own: Target) -> None:
+    _equal(s.owner, CENTRAL, TRIBES, tribes_own.out)
+
+
+@blocks.add(Declared("tribes", (CENTRALS,), MOST_PIECES, "tribes there", _TRIBES, on="central"))
+def _tribes(s: State, view: View, tribes: Target) -> None:
+    _numbers(s.tribes, CENTRAL, tribes)
+
+
+# --- the colours ----------------------------------------------------------------------------------
+
+
+@blocks.add(Declared("reserve", (FOUR,), MOST_PIECES, "bands in the reserve", _ALL_PIECES))
+def _reserve(s: State, view: View, reserve: Target) -> None:
+    for k in range(FOUR):
+        reserve.out[k] = s.reserve[(view.own + k) % FOUR] * reserve.unit
+
+
+@blocks.add(Declared("claim", (FOUR,), 1, "the colour has claimed victory (ADA-28)"))
+def _claim(s: State, view: View, claim: Target) -> None:
+    for k in range(FOUR):
+        claim.out[k] = s.claims[(view.own + k) % FOUR]
+
+
+@blocks.add(
+    Declared("victory", (FOUR,), 1, "the colour is in victory now (ADA-27)"),
+    Declared("lairs", (FOUR, FOUR), 7, "territories owned of green's to orange's lair", 4.0),
+    Declared("cities", (FOUR, FOUR), 3, "cities owned there", 3.0),
+    Declared("enemy_cities", (FOUR,), 12, "cities owned in enemy lairs (ADA-27)", 4.0),
+    Declared("posts", (FOUR,), 5, "trading posts owned", 3.0),
+    Declared("central", (FOUR,), CENTRALS, "central territories owned", 4.0),
+)
+def _standing(
+    s: State,
+    view: View,
+    victory: Target,
+    lairs: Target,
+    cities: Target,
+    enemy_cities: Target,
+    posts: Target,
+    central: Target,
+) -> None:
+    for k in range(FOUR):
+        colour = (view.own + k) % FOUR
         owned = territories_of(s, colour)
-        out[at + k] = s.reserve[colour] / np.float32(MOST_PIECES)
-        out[at + FOUR + k] = s.claims[colour]
-        out[at + 2 * FOUR + k] = in_victory(s, colour)
-        lairs = at + (3 + k) * FOUR
+        victory.out[k] = in_victory(s, colour)
         for lair in range(FOUR):
-            out[lairs + lair] = owned_in(owned, lair) / np.float32(4)
-            out[lairs + FOUR * FOUR + lair] = cities_owned(s, owned, lair) / np.float32(3)
-        i = at + 11 * FOUR + k
-        out[i] = enemy_cities_owned(s, owned, colour) / np.float32(4)
-        out[i + FOUR] = posts_owned(s, owned) / np.float32(3)
-        out[i + 2 * FOUR] = owned_in(owned, FOUR) / np.float32(4)
-    at += 14 * FOUR
-    out[at] = s.supply_gold / np.float32(MOST_PIECES)
-    out[at + 1] = s.supply_tribes / np.float32(MOST_PIECES)
-    out[at + 2] = s.box / np.float32(SHIPS)
-    return at + 3
+            lairs.out[k * FOUR + lair] = owned_in(owned, lair) * lairs.unit
+            cities.out[k * FOUR + lair] = cities_owned(s, owned, lair) * cities.unit
+        enemy_cities.out[k] = enemy_cities_owned(s, owned, colour) * enemy_cities.unit
+        posts.out[k] = posts_owned(s, owned) * posts.unit
+        central.out[k] = owned_in(owned, FOUR) * central.unit
 
 
-@kernel
-def _turn(s, own, seat, out, at):
-    """colour to idle."""
-    out[at + own] = 1
-    if s.neutral >= 0:
-        out[at + FOUR + (s.neutral - own) % FOUR] = 1
-    out[at + 2 * FOUR + (acting_colour(s) - own) % FOUR] = 1
-    out[at + 3 * FOUR + (s.colour[0] - own) % FOUR] = 1
-    at += 4 * FOUR
-    out[at + (s.to_move - seat) % s.players] = s.stage != OVER
-    at += s.players
-    out[at + s.stage] = 1
-    at += STAGES
-    out[at] = s.coups[s.raid] / np.float32(COUPS)
-    if s.raid:
-        out[at + 1] = s.coups[0] / np.float32(COUPS)
-    out[at + 2] = s.raid
-    out[at + 3] = s.enrolled[s.raid]
-    out[at + 4] = s.more_coups[s.raid]
-    out[at + 5] = (s.max_turns - max(s.turn, 0)) / np.float32(s.max_turns)
-    out[at + 6] = s.idle / np.float32(_IDLE)
-    return at + 7
+@blocks.add(
+    Declared(
+        "supply",
+        (3,),
+        MOST_PIECES,
+        "supply of gold and tribes, ships in the box",
+        (_ALL_PIECES, _ALL_PIECES, float(SHIPS)),
+    )
+)
+def _supply(s: State, view: View, supply: Target) -> None:
+    supply.out[0] = s.supply_gold * supply.unit[0]
+    supply.out[1] = s.supply_tribes * supply.unit[1]
+    supply.out[2] = s.box * supply.unit[2]
 
 
-@kernel
-def _chain(s, out, at):
-    """origin, target, used, count, due, hits, losses, rolled."""
-    if s.origin >= 0:
-        out[at + s.origin] = 1
-    at += s.places
-    if s.target >= 0:
-        out[at + s.target] = 1
-    at += s.places
-    if s.used >= 0:
-        out[at + s.used] = 1
-    at += TERRITORIES
-    out[at] = s.count / np.float32(_PIECES)
-    out[at + 1] = s.due / np.float32(_PIECES)
-    if s.stage == ANSWER_ATTACK or s.stage == ANSWER_DEFENCE:
-        out[at + 2] = max(s.roll, 0) / np.float32(2)
-        out[at + 3] = max(-s.roll, 0) / np.float32(2)
-    elif s.stage == PLACE_RECRUITS or s.stage == PLACE_NATIVES:
-        out[at + 4] = s.roll / np.float32(_TRIBES)
-    return at + 5
+# --- the turn -------------------------------------------------------------------------------------
 
 
-@kernel
-def _cards(s, seat, out, at):
-    """hand, played, looked, offered, hand_sizes, deck_size, peeked, and `_memory`."""
+@blocks.add(Declared("colour", (FOUR,), 1, "one-hot: the own colour, green to orange"))
+def _colour(s: State, view: View, colour: Target) -> None:
+    _one_hot(view.own, colour.out)
+
+
+@blocks.add(Declared("neutral", (FOUR,), 1, "the colour is nobody's (ADA-12)"))
+def _neutral(s: State, view: View, neutral: Target) -> None:
+    _one_hot((s.neutral - view.own) % FOUR if s.neutral >= 0 else -1, neutral.out)
+
+
+@blocks.add(Declared("acting", (FOUR,), 1, "its turn or raid is under way"))
+def _acting(s: State, view: View, acting: Target) -> None:
+    _one_hot((acting_colour(s) - view.own) % FOUR, acting.out)
+
+
+@blocks.add(Declared("turn", (FOUR,), 1, "its turn is under way; in a raid, interrupted"))
+def _turn(s: State, view: View, turn: Target) -> None:
+    _one_hot((s.colour[0] - view.own) % FOUR, turn.out)
+
+
+@blocks.add(Declared("to_move", ("players",), 1, "this seat is to move, oneself first"))
+def _to_move(s: State, view: View, to_move: Target) -> None:
+    _one_hot((s.to_move - view.seat) % s.players if s.stage != OVER else -1, to_move.out)
+
+
+@blocks.add(Declared("stage", (STAGES,), 1, "one-hot: " + ", ".join(STAGE_NAMES)))
+def _stage(s: State, view: View, stage: Target) -> None:
+    _one_hot(s.stage, stage.out)
+
+
+@blocks.add(
+    Declared(
+        "coups",
+        (2,),
+        _MOST_COUPS,
+        "coups left of the turn or raid, and of the interrupted turn",
+        float(COUPS),
+    )
+)
+def _coups(s: State, view: View, coups: Target) -> None:
+    coups.out[0] = s.coups[s.raid] * coups.unit
+    coups.out[1] = s.raid * s.coups[0] * coups.unit
+
+
+@blocks.add(Declared("raid", (1,), 1, "a raid is under way"))
+def _raid(s: State, view: View, raid: Target) -> None:
+    raid.out[0] = s.raid
+
+
+@blocks.add(Declared("enrolled", (1,), 1, "enrolment is used up (ADA-31)"))
+def _enrolled(s: State, view: View, enrolled: Target) -> None:
+    enrolled.out[0] = s.enrolled[s.raid]
+
+
+@blocks.add(Declared("more_coups", (1,), 1, "more-coups is used up (ADA-32)"))
+def _more_coups(s: State, view: View, more_coups: Target) -> None:
+    more_coups.out[0] = s.more_coups[s.raid]
+
+
+@blocks.add(Declared("turns_left", (1,), "max_turns", "until ADA-30", "max_turns"))
+def _turns_left(s: State, view: View, turns_left: Target) -> None:
+    turns_left.out[0] = (s.max_turns - max(s.turn, 0)) * turns_left.unit
+
+
+@blocks.add(Declared("idle", (1,), _IDLE, "turns that ended by themselves (ADA-26)", _IDLE))
+def _idle(s: State, view: View, idle: Target) -> None:
+    idle.out[0] = s.idle * idle.unit
+
+
+# --- the chain of decisions under way -------------------------------------------------------------
+
+
+@blocks.add(Declared("origin", ("places",), 1, "whence the chain under way goes", on="places"))
+def _origin(s: State, view: View, origin: Target) -> None:
+    _one_hot(s.origin, origin.out)
+
+
+@blocks.add(
+    Declared("target", ("places",), 1, "whither it goes, or where bands are due", on="places")
+)
+def _target(s: State, view: View, target: Target) -> None:
+    _one_hot(s.target, target.out)
+
+
+@blocks.add(
+    Declared("used", (TERRITORIES,), 1, "territory which the card has used", on="territories")
+)
+def _used(s: State, view: View, used: Target) -> None:
+    _one_hot(s.used, used.out)
+
+
+@blocks.add(Declared("count", (1,), MOST_PIECES, "bands chosen, ships or bands placed", _PIECES))
+def _count(s: State, view: View, count: Target) -> None:
+    count.out[0] = s.count * count.unit
+
+
+@blocks.add(Declared("due", (1,), MOST_PIECES, "bands, gold or rolls still due", _PIECES))
+def _due(s: State, view: View, due: Target) -> None:
+    due.out[0] = s.due * due.unit
+
+
+@blocks.add(
+    Declared("hits", (1,), _MOST_ON_FACE, "hits of the roll that may be answered", 2.0),
+    Declared("losses", (1,), _MOST_ON_FACE, "its losses", 2.0),
+    Declared("rolled", (1,), _MOST_ON_FACE, "tribes die to be placed", _TRIBES),
+)
+def _roll(s: State, view: View, hits: Target, losses: Target, rolled: Target) -> None:
+    combat = s.stage == ANSWER_ATTACK or s.stage == ANSWER_DEFENCE
+    placing = s.stage == PLACE_RECRUITS or s.stage == PLACE_NATIVES
+    hits.out[0] = combat * max(s.roll, 0) * hits.unit
+    losses.out[0] = combat * max(-s.roll, 0) * losses.unit
+    rolled.out[0] = placing * s.roll * rolled.unit
+
+
+# --- cards ----------------------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared("hand", (CARDS,), 8, "own cards by kind", _COPIES, known="own", option="cards")
+)
+def _hand(s: State, view: View, hand: Target) -> None:
     for card in range(CARDS):
-        copies = np.float32(COPIES[card])
-        out[at + card] = s.hand[seat, card] / copies
-        out[at + CARDS + card] = s.played[card] / copies
-    at += 2 * CARDS
-    looked = known_top(s, seat)
-    for i in range(s.deck_size - looked, s.deck_size):
-        card = s.deck[i] - 1
-        out[at + card] += 1 / np.float32(COPIES[card])
-    if looked > 0:
-        out[at + CARDS + s.deck[s.deck_size - looked] - 1] = 1
-    at += 2 * CARDS
-    for k in range(s.players):
-        out[at + k] = s.hand_size[(seat + k) % s.players] / np.float32(_HAND)
-    out[at + s.players] = s.deck_size / np.float32(ALL_CARDS)
-    out[at + s.players + 1] = s.looked / np.float32(_HAND)
-    _memory(s, seat, out, at + s.players + 2)
+        hand.out[card] = s.hand[view.seat, card] * hand.unit[card]
 
 
-@kernel
-def _memory(s, seat, out, at):
-    """remembered, drawn, held, lacked."""
+@blocks.add(Declared("played", (CARDS,), 8, "cards played, by kind", _COPIES, option="cards"))
+def _played(s: State, view: View, played: Target) -> None:
     for card in range(CARDS):
-        out[at + card] = s.remembered[seat, card] / np.float32(COPIES[card])
-    at += CARDS
+        played.out[card] = s.played[card] * played.unit[card]
+
+
+@blocks.add(
+    Declared(
+        "looked",
+        (CARDS,),
+        8,
+        "cards one's strategist has looked at",
+        _COPIES,
+        known="own",
+        option="cards",
+    ),
+    Declared(
+        "offered",
+        (CARDS,),
+        1,
+        "one-hot: the card that `take` would take",
+        known="own",
+        option="cards",
+    ),
+)
+def _looked(s: State, view: View, looked: Target, offered: Target) -> None:
+    number = known_top(s, view.seat)
+    for card in range(CARDS):
+        looked.out[card] = number_on_top(s, card, number) * looked.unit[card]
+        offered.out[card] = number > 0 and s.deck[s.deck_size - number] == card + 1
+
+
+@blocks.add(
+    Declared(
+        "hand_sizes", ("players",), ALL_CARDS, "cards held, oneself first", _HAND, option="cards"
+    )
+)
+def _hand_sizes(s: State, view: View, hand_sizes: Target) -> None:
     for k in range(s.players):
-        player = (seat + k) % s.players
-        out[at + k] = s.drawn[seat, player] / np.float32(_HAND)
+        hand_sizes.out[k] = s.hand_size[(view.seat + k) % s.players] * hand_sizes.unit
+
+
+@blocks.add(
+    Declared("deck_size", (1,), ALL_CARDS, "cards in the deck", float(ALL_CARDS), option="cards")
+)
+def _deck_size(s: State, view: View, deck_size: Target) -> None:
+    deck_size.out[0] = s.deck_size * deck_size.unit
+
+
+@blocks.add(
+    Declared("peeked", (1,), ALL_CARDS, "cards the strategist has looked at", _HAND, option="cards")
+)
+def _peeked(s: State, view: View, peeked: Target) -> None:
+    peeked.out[0] = s.looked * peeked.unit
+
+
+@blocks.add(
+    Declared(
+        "remembered",
+        (CARDS,),
+        8,
+        "cards known to be left in the deck",
+        _COPIES,
+        known="own",
+        option="cards",
+    )
+)
+def _remembered(s: State, view: View, remembered: Target) -> None:
+    for card in range(CARDS):
+        remembered.out[card] = s.remembered[view.seat, card] * remembered.unit[card]
+
+
+@blocks.add(
+    Declared(
+        "drawn",
+        ("players",),
+        ALL_CARDS,
+        "of which this seat may have drawn some",
+        _HAND,
+        known="own",
+        option="cards",
+    )
+)
+def _drawn(s: State, view: View, drawn: Target) -> None:
+    for k in range(s.players):
+        drawn.out[k] = s.drawn[view.seat, (view.seat + k) % s.players] * drawn.unit
+
+
+@blocks.add(
+    Declared(
+        "held", ("players", ANSWERS), 1, "holds attack, defence, raid for sure", option="cards"
+    ),
+    Declared("lacked", ("players", ANSWERS), 1, "has none of them for sure", option="cards"),
+)
+def _answers(s: State, view: View, held: Target, lacked: Target) -> None:
+    for k in range(s.players):
         for answer in range(ANSWERS):
-            i = at + s.players + k * ANSWERS + answer
-            out[i] = s.answers[player, answer] == HELD
-            out[i + s.players * ANSWERS] = s.answers[player, answer] == LACKED
+            known = s.answers[(view.seat + k) % s.players, answer]
+            held.out[k * ANSWERS + answer] = known == HELD
+            lacked.out[k * ANSWERS + answer] = known == LACKED
+
+
+observe = blocks.observe("armada_observe")

@@ -1,11 +1,13 @@
-"""What a seat of Armadora observes: the blocks and the compiled function that fills them.
+"""What a seat of Armadora observes: each block of the observation, and the kernel that writes it.
 
-`blocks` declares the observation and `observe` writes it, in the same order. A seat sees itself
-first and then the others clockwise. Sites are the squares without a mine, lines and sites in the
-order of the action table, squares row by row. Territories are given at each of their squares.
+A seat sees itself first and then the others clockwise. Sites are the squares without a mine, lines
+and sites in the order of the action table, squares row by row. Territories are given at each of
+their squares. How this becomes one flat observation: see `armarl.observing`.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,10 +15,14 @@ from armarl.armadora.actions import VALUES
 from armarl.armadora.board import (
     ALL_SQUARES,
     CENTRE,
+    COLUMNS,
     LINE_EAST,
     LINE_SOUTH,
+    LINE_SQUARES,
     LINES,
+    MINE_SQUARES,
     MINES,
+    ROWS,
     SITE_SQUARES,
     SITES,
     SQUARES,
@@ -38,258 +44,362 @@ from armarl.armadora.state import (
     territory,
 )
 from armarl.bits import count
-from armarl.compiled import inlined, kernel
-from armarl.tables import Block, ObservationTable
+from armarl.compiled import part
+from armarl.observing import Blocks, Declared, Target
+from armarl.tables import Board, ObservationTable
+from armarl.verbs import Bits, Observation, State
 
 _CHARACTERS = 4
 _STAGES = len(STAGE_NAMES)
 _MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # Warriors of each value that a player can hold
-_PER_VALUE = 1 / np.array(_MOST_OF_VALUE)  # a kernel's index into a tuple could raise
 _MOST_WARRIORS = 16
 _POINTS_SCALE = 5.0
 _MOST_POINTS = 28  # all Warriors of a player, and his reinforcement
 
+BOARD = Board(
+    shape=(ROWS, COLUMNS),
+    along={
+        "squares": {"": np.arange(SQUARES)},
+        "sites": {"": SITE_SQUARES},
+        "mines": {"": MINE_SQUARES},
+        "lines": {
+            "_east": np.array([a if b == a + 1 else -1 for a, b in LINE_SQUARES]),
+            "_south": np.array([a if b == a + COLUMNS else -1 for a, b in LINE_SQUARES]),
+        },
+    },
+)
+
+
+class View(NamedTuple):
+    """What the writers get."""
+
+    seat: Any
+    known: Any  # squares with Warriors whose value the seat knows
+    values: Any  # of these, as digits
+    points: Any  # likewise (ARM-30)
+
+
+def look(s: State, seat: int) -> View:
+    """What a seat knows of the values on the board."""
+    known = known_squares(s, seat)
+    values = only_on(digits_of(s.value), known)
+    return View(seat, known, values, only_on(points_of(s), known) if s.advanced else values)
+
+
+blocks = Blocks(look)
+
 
 def observation_table(players: int, advanced: bool) -> ObservationTable:
     """The blocks of a variant's observation."""
-    n = players
-    blocks = [
-        Block("gold", (MINES,), 7, 7.0, "public", "gold on the mines d1 b2 f2 h2 a4 e4 c5 g5"),
-        Block(
-            "palisades",
-            (LINES,),
-            1,
-            1.0,
-            "public",
-            "a palisade stands on the line (in the order of `P` actions)",
-        ),
-        Block("open_lines", (LINES,), 1, 1.0, "public", "ARM-12 allows a palisade on the line"),
-        Block("palisades_left", (1,), PALISADES, float(PALISADES), "public", "supply of palisades"),
-        Block(
-            "warriors",
-            (n, SITES),
-            1,
-            1.0,
-            "public",
-            "a Warrior of this seat on the site (in the order of `W1` actions)",
-        ),
-        Block("values", (SITES,), VALUES, float(VALUES), "own", "its value; 0: none, or not known"),
-        Block("face_up", (SITES,), 1, 1.0, "public", "the Warrior lies face up"),
-        Block("hand", (VALUES,), 11, _MOST_OF_VALUE, "own", "own Warriors left, by value 1–5"),
-        Block(
-            "unseen",
-            (n, VALUES),
-            11,
-            _MOST_OF_VALUE,
-            "own",
-            "Warriors this seat is not shown, by value",
-        ),
-        Block("hand_sizes", (n,), _MOST_WARRIORS, 16.0, "public", "number of Warriors left"),
-        Block("passed", (n,), 1, 1.0, "public", "has passed"),
-        Block("to_move", (n,), 1, 1.0, "public", "is to move"),
-        Block("stage", (_STAGES,), 1, 1.0, "public", "one-hot: " + ", ".join(STAGE_NAMES)),
-        Block(
-            "territory_size",
-            (SQUARES,),
-            SQUARES,
-            40.0,
-            "public",
-            "size of the territory, at each of its squares a1 b1 … h5",
-        ),
-        Block("territory_free", (SQUARES,), SITES, 32.0, "public", "free squares in the territory"),
-        Block("territory_gold", (SQUARES,), 40, 40.0, "public", "gold in the territory"),
-        Block(
-            "territory_points",
-            (n, SQUARES),
-            _MOST_POINTS,
-            _POINTS_SCALE,
-            "own",
-            "points there by Warriors of known value (ARM-30)",
-        ),
-        Block(
-            "territory_hidden",
-            (n, SQUARES),
-            _MOST_WARRIORS,
-            _POINTS_SCALE,
-            "own",
-            "Warriors there of unknown value",
-        ),
-    ]
-    if advanced:
-        blocks += [
-            Block("arrows", (SITES,), 2, 2.0, "public", "arrows in the Warrior"),
-            Block("reinforced", (n, SITES), 1, 1.0, "public", "reinforcement of this seat there"),
-            Block(
-                "character", (n, _CHARACTERS), 1, 1.0, "public", "one-hot: Orc, Goblin, Elf, Mage"
-            ),
-            Block("powers", (n,), 2, 2.0, "public", "powers left"),
-            Block("reinforcements", (n,), 1, 1.0, "public", "reinforcements left"),
-            Block("read", (n, SITES), 1, 1.0, "public", "this seat's Mage has read the Warrior"),
-        ]
-    return ObservationTable(blocks)
+    return blocks.table({"players": players, "advanced": advanced}, BOARD)
 
 
-@kernel
-def observe(s, seat, out):
-    """Write the observation of a seat into `out`, float32 of shape (size,)."""
-    known = known_squares(s, seat)
-    values = only_on(digits_of(s.value), known)
-    points = only_on(points_of(s), known) if s.advanced else values
-    at = _board(s, out, 0)
-    at = _pieces(s, seat, values, out, at)
-    at = _turn(s, seat, out, at)
-    at = _territories(s, seat, known, points, out, at)
-    if s.advanced:
-        _tokens(s, seat, out, at)
+# LLVM makes vector instructions of loops over an array whose size it does not know; as many as
+# SITES it would unroll, and then not, if it knew the number.
 
 
-# Scaled numbers are small integers times float64's nearest to 1 / scale: rounded to float32 this is
-# what a division gives, which would take longer.
-#
-# LLVM makes vector instructions of loops over a slice of `out`, not of those with `out[at + i]`;
-# and as many as SITES it would unroll, and then not, if it knew the number.
-
-
-@inlined
-def _bits(squares, out, at):
+@part
+def _bits(squares: Bits, out: Observation, first: int) -> None:
     """Write a set of squares as one number per site."""
-    block = out[at : at + SITES]
+    block = out[first : first + SITES]
     for site in range(block.size):
         block[site] = (squares >> SITE_SQUARES[site]) & 1
-    return at + SITES
 
 
-@inlined
-def _numbers(digits, factor, out, at):
-    """Write numbers on squares (see `digits_of`), times `factor`, one per site."""
-    ones, twos, fours = digits
-    block = out[at : at + SITES]
-    for site in range(block.size):
+@part
+def _lines(east: Bits, south: Bits, out: Observation) -> None:
+    """Write a set of lines as one number per line."""
+    for line in range(LINES):
+        out[line] = (LINE_EAST[line] & east) | (LINE_SOUTH[line] & south) != 0
+
+
+# --- the board -----------------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared("gold", (MINES,), 7, "gold on the mines d1 b2 f2 h2 a4 e4 c5 g5", 7.0, on="mines")
+)
+def _gold(s: State, view: View, gold: Target) -> None:
+    for mine in range(MINES):
+        gold.out[mine] = s.gold[mine] * gold.unit
+
+
+@blocks.add(
+    Declared(
+        "palisades",
+        (LINES,),
+        1,
+        "a palisade stands on the line (in the order of `P` actions)",
+        on="lines",
+    )
+)
+def _palisades(s: State, view: View, palisades: Target) -> None:
+    _lines(s.east, s.south, palisades.out)
+
+
+@blocks.add(Declared("open_lines", (LINES,), 1, "ARM-12 allows a palisade on the line", on="lines"))
+def _open_lines(s: State, view: View, lines: Target) -> None:
+    _lines(~(s.east | s.barred_east), ~(s.south | s.barred_south), lines.out)
+
+
+@blocks.add(
+    Declared("palisades_left", (1,), PALISADES, "supply of palisades", scale=float(PALISADES))
+)
+def _palisades_left(s: State, view: View, left: Target) -> None:
+    left.out[0] = s.palisades_left * left.unit
+
+
+# --- the pieces ----------------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared(
+        "warriors",
+        ("players", SITES),
+        1,
+        "a Warrior of this seat on the site (in the order of `W1` actions)",
+        on="sites",
+    )
+)
+def _warriors(s: State, view: View, warriors: Target) -> None:
+    for k in range(s.players):
+        _bits(s.warriors[seat_after(s, view.seat, k)], warriors.out, k * SITES)
+
+
+@blocks.add(
+    Declared(
+        "values",
+        (SITES,),
+        VALUES,
+        "its value; 0: none, or not known",
+        scale=float(VALUES),
+        known="own",
+        on="sites",
+    )
+)
+def _values(s: State, view: View, values: Target) -> None:
+    ones, twos, fours = view.values
+    for site in range(values.out.size):
         square = SITE_SQUARES[site]
         number = (ones >> square & 1) + 2 * (twos >> square & 1) + 4 * (fours >> square & 1)
-        block[site] = number * factor
-    return at + SITES
+        values.out[site] = number * values.unit
 
 
-@inlined
-def _lines(east, south, out, at):
-    """Write a set of lines as one number per line."""
-    block = out[at : at + LINES]
-    for line in range(LINES):
-        block[line] = (LINE_EAST[line] & east) | (LINE_SOUTH[line] & south) != 0
-    return at + LINES
+@blocks.add(Declared("face_up", (SITES,), 1, "the Warrior lies face up", on="sites"))
+def _face_up(s: State, view: View, face_up: Target) -> None:
+    _bits(s.face_up, face_up.out, 0)
 
 
-@inlined
-def _board(s, out, at):
-    """gold, palisades, open_lines, palisades_left."""
-    for mine in range(MINES):
-        out[at + mine] = s.gold[mine] * (1 / 7)
-    at = _lines(s.east, s.south, out, at + MINES)
-    at = _lines(~(s.east | s.barred_east), ~(s.south | s.barred_south), out, at)
-    out[at] = s.palisades_left * (1 / PALISADES)
-    return at + 1
-
-
-@inlined
-def _pieces(s, seat, values, out, at):
-    """warriors, values, face_up, hand, unseen, hand_sizes."""
-    for k in range(s.players):
-        at = _bits(s.warriors[seat_after(s, seat, k)], out, at)
-    at = _numbers(values, 1 / VALUES, out, at)
-    at = _bits(s.face_up, out, at)
+@blocks.add(
+    Declared("hand", (VALUES,), 11, "own Warriors left, by value 1–5", _MOST_OF_VALUE, known="own")
+)
+def _hand(s: State, view: View, hand: Target) -> None:
     for v in range(VALUES):
-        out[at + v] = s.hand[seat, v] * _PER_VALUE[v]
-    at += VALUES
+        hand.out[v] = s.hand[view.seat, v] * hand.unit[v]
+
+
+@blocks.add(
+    Declared(
+        "unseen",
+        ("players", VALUES),
+        11,
+        "Warriors this seat is not shown, by value",
+        scale=_MOST_OF_VALUE,
+        known="own",
+    )
+)
+def _unseen(s: State, view: View, unseen: Target) -> None:
+    """What each player had at the start, less all that this seat is shown."""
     for k in range(s.players):
-        at = _unseen(s, seat_after(s, seat, k), seat, values, out, at)
+        player = seat_after(s, view.seat, k)
+        for v in range(VALUES):
+            own = s.hand[player, v] if k == 0 else 0
+            shown = count(equal_to(view.values, v + 1) & s.warriors[player])
+            number = WARRIORS[s.board, s.players, v] - own - shown
+            unseen.out[k * VALUES + v] = number * unseen.unit[v]
+
+
+@blocks.add(
+    Declared("hand_sizes", ("players",), _MOST_WARRIORS, "number of Warriors left", scale=16.0)
+)
+def _hand_sizes(s: State, view: View, sizes: Target) -> None:
     for k in range(s.players):
-        out[at + k] = s.hand_size[seat_after(s, seat, k)] * (1 / _MOST_WARRIORS)
-    return at + s.players
+        sizes.out[k] = s.hand_size[seat_after(s, view.seat, k)] * sizes.unit
 
 
-@inlined
-def _unseen(s, player, seat, values, out, at):
-    """unseen, of one player: what he had at the start, less all that this seat is shown."""
-    for v in range(VALUES):
-        own = s.hand[player, v] if player == seat else 0
-        shown = count(equal_to(values, v + 1) & s.warriors[player])
-        out[at + v] = (WARRIORS[s.board, s.players, v] - own - shown) * _PER_VALUE[v]
-    return at + VALUES
+# --- the turn ------------------------------------------------------------------------------------
 
 
-@inlined
-def _turn(s, seat, out, at):
-    """passed, to_move, stage."""
+@blocks.add(Declared("passed", ("players",), 1, "has passed"))
+def _passed(s: State, view: View, passed: Target) -> None:
     for k in range(s.players):
-        player = seat_after(s, seat, k)
-        out[at + k] = s.passed[player]
-        out[at + s.players + k] = player == s.to_move and s.stage != OVER
-    at += 2 * s.players
-    for stage in range(_STAGES):
-        out[at + stage] = stage == s.stage
-    return at + _STAGES
+        passed.out[k] = s.passed[seat_after(s, view.seat, k)]
 
 
-@inlined
-def _territories(s, seat, known, points, out, at):
-    """territory_size, territory_free, territory_gold, territory_points, territory_hidden."""
-    gold = gold_digits(s)
+@blocks.add(Declared("to_move", ("players",), 1, "is to move"))
+def _to_move(s: State, view: View, to_move: Target) -> None:
+    for k in range(s.players):
+        to_move.out[k] = seat_after(s, view.seat, k) == s.to_move and s.stage != OVER
+
+
+@blocks.add(Declared("stage", (_STAGES,), 1, "one-hot: " + ", ".join(STAGE_NAMES)))
+def _stage(s: State, view: View, stage: Target) -> None:
+    for i in range(_STAGES):
+        stage.out[i] = i == s.stage
+
+
+# --- the territories -----------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared(
+        "territory_size",
+        (SQUARES,),
+        SQUARES,
+        "size of the territory, at each of its squares a1 b1 … h5",
+        scale=40.0,
+        on="squares",
+    ),
+    Declared(
+        "territory_free", (SQUARES,), SITES, "free squares in the territory", 32.0, on="squares"
+    ),
+    Declared("territory_gold", (SQUARES,), ALL_GOLD, "gold in the territory", 40.0, on="squares"),
+    Declared(
+        "territory_points",
+        ("players", SQUARES),
+        _MOST_POINTS,
+        "points there by Warriors of known value (ARM-30)",
+        scale=_POINTS_SCALE,
+        known="own",
+        on="squares",
+    ),
+    Declared(
+        "territory_hidden",
+        ("players", SQUARES),
+        _MOST_WARRIORS,
+        "Warriors there of unknown value",
+        scale=_POINTS_SCALE,
+        known="own",
+        on="squares",
+    ),
+)
+def _territories(
+    s: State, view: View, size: Target, free: Target, gold: Target, points: Target, hidden: Target
+) -> None:
+    gold_there = gold_digits(s)
     squares = territory(s, CENTRE)  # from the middle it takes fewest steps
-    _territory(s, seat, squares, ALL_SQUARES, known, gold, points, out, at)
+    _territory(s, view, squares, ALL_SQUARES, gold_there, size, free, gold, points, hidden)
     remaining = ALL_SQUARES & ~squares
     while remaining:
         squares = territory(s, remaining & -remaining)
         remaining &= ~squares
-        _territory(s, seat, squares, squares, known, gold, points, out, at)
-    return at + (3 + 2 * s.players) * SQUARES
+        _territory(s, view, squares, squares, gold_there, size, free, gold, points, hidden)
 
 
-@inlined
-def _territory(s, seat, squares, where, known, gold, points, out, at):
+@part
+def _territory(
+    s: State,
+    view: View,
+    squares: Bits,
+    where: Bits,
+    gold_there: Any,
+    size: Target,
+    free: Target,
+    gold: Target,
+    points: Target,
+    hidden: Target,
+) -> None:
     """The numbers of the territory `squares`, at each square of `where`."""
-    at = _at_each(where, count(squares) * (1 / SQUARES), out, at)
-    at = _at_each(where, count(squares & s.free) * (1 / SITES), out, at)
-    at = _at_each(where, sum_on(gold, squares) * (1 / ALL_GOLD), out, at)
+    _at_each(where, count(squares) * size.unit, size.out, 0)
+    _at_each(where, count(squares & s.free) * free.unit, free.out, 0)
+    _at_each(where, sum_on(gold_there, squares) * gold.unit, gold.out, 0)
     for k in range(s.players):
-        held = s.warriors[seat_after(s, seat, k)] & squares
-        shown, hidden = sum_on(points, held), count(held & ~known)
-        _at_each(where, hidden * (1 / _POINTS_SCALE), out, at + s.players * SQUARES)
-        at = _at_each(where, shown * (1 / _POINTS_SCALE), out, at)
+        held = s.warriors[seat_after(s, view.seat, k)] & squares
+        _at_each(where, count(held & ~view.known) * hidden.unit, hidden.out, k * SQUARES)
+        _at_each(where, sum_on(view.points, held) * points.unit, points.out, k * SQUARES)
 
 
-@inlined
-def _at_each(squares, number, out, at):
+@part
+def _at_each(squares: Bits, number: float, out: Observation, first: int) -> None:
     """Write a number at each square of a set."""
-    block = out[at : at + SQUARES]
+    block = out[first : first + SQUARES]
     if squares == ALL_SQUARES:
         block[:] = number
-        return at + SQUARES
+        return
     for square in range(SQUARES):
         if (squares >> square) & 1:
             block[square] = number
-    return at + SQUARES
 
 
-@inlined
-def _tokens(s, seat, out, at):
-    """arrows, reinforced, character, powers, reinforcements, read."""
-    block = out[at : at + SITES]
-    for site in range(block.size):
-        block[site] = s.arrows[SITE_SQUARES[site]] * 0.5
-    at += SITES
-    owners = digits_of(s.reinforced)
+# --- the advanced rules --------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared("arrows", (SITES,), 2, "arrows in the Warrior", 2.0, on="sites", option="advanced")
+)
+def _arrows(s: State, view: View, arrows: Target) -> None:
+    for site in range(arrows.out.size):
+        arrows.out[site] = s.arrows[SITE_SQUARES[site]] * arrows.unit
+
+
+@blocks.add(
+    Declared(
+        "reinforced",
+        ("players", SITES),
+        1,
+        "reinforcement of this seat there",
+        on="sites",
+        option="advanced",
+    )
+)
+def _reinforced(s: State, view: View, reinforced: Target) -> None:
+    s, owners = s, digits_of(s.reinforced)
     for k in range(s.players):
-        at = _bits(equal_to(owners, seat_after(s, seat, k) + 1), out, at)
+        squares = equal_to(owners, seat_after(s, view.seat, k) + 1)
+        _bits(squares, reinforced.out, k * SITES)
+
+
+@blocks.add(
+    Declared(
+        "character",
+        ("players", _CHARACTERS),
+        1,
+        "one-hot: Orc, Goblin, Elf, Mage",
+        option="advanced",
+    )
+)
+def _character(s: State, view: View, character: Target) -> None:
     for k in range(s.players):
-        own = s.character[seat_after(s, seat, k)]
-        for character in range(_CHARACTERS):
-            out[at + character] = own == character + 1
-        at += _CHARACTERS
+        own = s.character[seat_after(s, view.seat, k)]
+        for i in range(_CHARACTERS):
+            character.out[k * _CHARACTERS + i] = own == i + 1
+
+
+@blocks.add(Declared("powers", ("players",), 2, "powers left", scale=2.0, option="advanced"))
+def _powers(s: State, view: View, powers: Target) -> None:
     for k in range(s.players):
-        player = seat_after(s, seat, k)
-        out[at + k] = s.powers[player] * 0.5
-        out[at + s.players + k] = s.reinforcements[player]
-    at += 2 * s.players
+        powers.out[k] = s.powers[seat_after(s, view.seat, k)] * powers.unit
+
+
+@blocks.add(Declared("reinforcements", ("players",), 1, "reinforcements left", option="advanced"))
+def _reinforcements(s: State, view: View, left: Target) -> None:
     for k in range(s.players):
-        at = _bits(s.read[seat_after(s, seat, k)], out, at)
+        left.out[k] = s.reinforcements[seat_after(s, view.seat, k)]
+
+
+@blocks.add(
+    Declared(
+        "read",
+        ("players", SITES),
+        1,
+        "this seat's Mage has read the Warrior",
+        on="sites",
+        option="advanced",
+    )
+)
+def _read(s: State, view: View, read: Target) -> None:
+    for k in range(s.players):
+        _bits(s.read[seat_after(s, view.seat, k)], read.out, k * SITES)
+
+
+observe = blocks.observe("armadora_observe")

@@ -81,6 +81,7 @@ class Board:
         self.turns_ended: int | None = None
         self.idle_turns = 0
         self.pending: dict[str, Any] | None = None
+        self.detail: dict[str, Any] = {}  # of the chain under way: count, due, target, used
         self.result: dict[str, Any] | None = None
         self.stage, self.to_move = "preliminary", 0
         self.events: Counter[str] = Counter()  # how often what occurred, for the tests' coverage

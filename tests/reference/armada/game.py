@@ -109,7 +109,7 @@ class Armada(Orders):
             else:
                 self._game.send(text)
         except GameOver:
-            self.stage, self.pending = "over", None
+            self.stage, self.pending, self.detail = "over", None, {}
 
     def _check_deal(self) -> None:
         """ADA-32: two cards to each player, the rest is the deck."""
@@ -145,7 +145,8 @@ class Armada(Orders):
         """ADA-13."""
         self.turn = self._new_turn(colour, 0)
         left = self._strength(colour)
-        for _ in range(2):
+        for placed in range(2):
+            self.detail = {"count": placed}
             cities = [c for c in self.lair(colour) if self.chart[c]["city"]]
             free = {f"ship {city}" for city in cities if not self.land[city]["ship"]}
             answer = yield from self._ask(self.player, "preliminary", free)
@@ -153,10 +154,12 @@ class Armada(Orders):
         *others, last = self.lair(colour)
         for name in others:
             if left:
+                self.detail = {"due": left, "target": name}
                 counts = {f"count {n}" for n in range(left + 1)}
                 answer = yield from self._ask(self.player, "preliminary", counts)
                 left -= self.add_bands(name, int(answer.split()[1]))
         self.add_bands(last, left)
+        self.detail = {}
 
     def _strength(self, colour: str) -> int:
         """Bands at the start: ADA-10, ADA-11, ADA-12."""

@@ -28,8 +28,8 @@ STAGES = [
 def observed_blocks(view: dict[str, Any], seat: int, game: Armada) -> dict[str, Any]:
     """The blocks of the observation in real units, as nested lists.
 
-    `view` is the whole description; `game` lends the chart, and the count of ADA-26, which no
-    description has. Left out are details of a chain under way: used, count, due.
+    `view` is the whole description; `game` lends the chart, and what no description has: the count
+    of ADA-26, and details of the chain under way.
     """
     lands, ships, turn = view["territories"], view["ships"], view["turn"]
     nothing = {"colour": None, "bands": 0, "gold": 0}
@@ -86,7 +86,7 @@ def observed_blocks(view: dict[str, Any], seat: int, game: Armada) -> dict[str, 
         "more_coups": [turn["more_coups"]],
         "turns_left": [view["options"]["max_turns"] - (turn["number"] or 0)],
         "idle": [game.idle_turns],
-        **_chain_blocks(view, list(places), stage),
+        **_chain_blocks(view, list(places), list(lands), game),
     }
     return blocks | (_card_blocks(view, seat, seats) if view["options"]["cards"] else {})
 
@@ -125,19 +125,23 @@ def stage_name(view: dict[str, Any]) -> str:
     return stage
 
 
-def _chain_blocks(view: dict[str, Any], places: list[str], stage: str) -> dict[str, Any]:
-    pending = view["pending"] or {}
+def _chain_blocks(
+    view: dict[str, Any], places: list[str], lands: list[str], game: Armada
+) -> dict[str, Any]:
+    pending, detail = view["pending"] or {}, game.detail
     die, face = pending.get("roll", ("none", 0))
-    blocks: dict[str, Any] = {
+    verb, *words = pending.get("order", "none").split()
+    origin, target = words if verb in ("move", "attack") else (None, detail.get("target"))
+    return {
+        "origin": [name == origin for name in places],
+        "target": [name == target for name in places],
+        "used": [name == detail.get("used") for name in lands],
+        "count": [detail.get("count", 0)],
+        "due": [detail.get("due", 0)],
         "hits": [max(face, 0) if die == "combat" else 0],
         "losses": [max(-face, 0) if die == "combat" else 0],
         "rolled": [face if die == "tribes" else 0],
     }
-    verb, *words = pending.get("order", "none").split()
-    if verb in ("move", "attack"):
-        blocks["origin"] = [name == words[0] for name in places]
-        blocks["target"] = [name == words[1] for name in places]
-    return blocks
 
 
 def _card_blocks(view: dict[str, Any], seat: int, seats: list[int]) -> dict[str, Any]:

@@ -174,7 +174,7 @@ class Orders(Offers):
             card, *places = places
             self.discard(self.player, card)
             yield from getattr(self, f"_play_{card.replace('-', '_')}")(*places) or ()
-        self.pending = None
+        self.pending, self.detail = None, {}
 
     def _do_launch(self, city: str, square: str) -> None:
         self.land[city]["ship"] = False
@@ -188,7 +188,7 @@ class Orders(Offers):
         self.pending["numbers"] = []
         source, room = self.at(origin), self._room(target) if target in self.ships else BANDS + GOLD
         bands = yield from self._ask_number("count", range(1, min(source["bands"], room) + 1))
-        self.pending["numbers"] = [bands]
+        self.pending["numbers"], self.detail = [bands], {"count": bands}
         gold = yield from self._ask_number("gold", range(min(source["gold"], room - bands) + 1))
         self.take_bands(origin, bands)
         source["gold"] -= gold
@@ -257,13 +257,15 @@ class Orders(Offers):
         """ADA-31."""
         groups = self._levies()
         self.turn["enrolled"] = True
-        for group in groups:
+        for placed, group in enumerate(groups):
+            self.detail = {"count": placed, "due": len(groups) - placed}
             name = yield from self._ask_place("levy", group)
             self.add_bands(name, 1)
 
     def _do_buy(self) -> Chain:
         """ADA-32."""
-        for _ in range(2):
+        for paid in range(2):
+            self.detail = {"due": 2 - paid}
             place = yield from self._ask_place("pay", self._purses())
             self.spend_gold(place)
         self.draw(self.player)
@@ -279,11 +281,13 @@ class Orders(Offers):
 
     def _play_recruit(self, times: int = 1) -> Chain:
         used: list[str] = []
-        for _ in range(times):
+        for rolled in range(1, times + 1):
             roll = self._roll("tribes", TRIBES_FACES)
             self.pending["roll"] = ["tribes", roll]
             if min(roll, self.reserve[self.colour]):
-                name = yield from self._ask_place("levy", self._another(self.owned(), used))
+                names = self._another(self.owned(), used)
+                self._note_used(used, names, times - rolled)
+                name = yield from self._ask_place("levy", names)
                 self.add_bands(name, roll)
                 used.append(name)
 
@@ -292,11 +296,12 @@ class Orders(Offers):
 
     def _play_natives(self, times: int = 1) -> Chain:
         used: list[str] = []
-        for _ in range(times):
+        for rolled in range(1, times + 1):
             roll = self._roll("tribes", TRIBES_FACES)
             self.pending["roll"] = ["tribes", roll]
             if min(roll, self.supply["tribes"]):
                 grounds = self._another(self._native_grounds(), used)
+                self._note_used(used, grounds, times - rolled)
                 name = yield from self._ask_place("rise", grounds)
                 self.put_tribes(name, roll)
                 self.land[name]["owner"] = "tribes"  # ADA-35
@@ -304,6 +309,10 @@ class Orders(Offers):
 
     def _play_big_natives(self) -> Chain:
         yield from self._play_natives(2)
+
+    def _note_used(self, used: list[str], names: list[str], due: int) -> None:
+        """ADA-35: the territory that the card may not use again, and the rolls still to come."""
+        self.detail = {"due": due, "used": next((name for name in used if name not in names), None)}
 
     @staticmethod
     def _another(names: list[str], used: list[str]) -> list[str]:
