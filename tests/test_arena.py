@@ -423,7 +423,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     path = tmp_path / "one" / "records" / "0000-000000.txt"
     path.write_text(path.read_text().replace(" W", " V", 1))
     assert cli.main(["replay", str(path)]) == 1
-    assert "line 6: " in capsys.readouterr().err
+    assert "no action is written 'V" in capsys.readouterr().err
 
 
 # --- the panel -----------------------------------------------------------------------------------
