@@ -58,7 +58,7 @@ class GameEntry:
     def part(self, name: str) -> ModuleType | None:
         """A module of the game's package that a game need not have, imported; None if it has none.
 
-        There may be `rivals` (see `players`) and `chance` (see `arena.records`).
+        There may be `rivals`, `styles` (see `players`) and `chance` (see `arena.records`).
         """
         if find_spec(f"{self.module}.{name}") is None:
             return None

@@ -250,7 +250,7 @@ class Choices(NamedTuple):
     """Decisions of the seats to move."""
 
     states: States  # (n,)
-    draws: Float64s  # (n,) in [0, 1)
+    draws: Float64s  # (n,) in [0, 1); for a greedy choice plus the number of a style
     masks: Int8s  # (2 * threads, actions) scratch
     scratch: States  # (2 * threads, 1) records to try actions on
     actions: Int64s  # (n,) written

@@ -182,11 +182,20 @@ class PatientPlayer:
 
 
 class GreedyPlayer:
-    """Plays the action that looks best one step ahead, by the game's own scripted judgement."""
+    """Plays the action that looks best one step ahead, by the game's own scripted judgement.
 
-    def __init__(self, game: Game) -> None:
-        self.name = "greedy"
+    Args:
+        style: one of `GREEDY_STYLES` in the game's module `styles`, the first by default; the one
+            that is called `HELD_OUT_STYLE` there is for evaluation, never to be trained against.
+
+    Raises:
+        ValueError: the game has no such style.
+    """
+
+    def __init__(self, game: Game, style: str | None = None) -> None:
+        self.name = "greedy" if style is None else f"greedy:style={style}"
         self.game = game
+        self._style = 0 if style is None else _style_number(game, style)
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -194,9 +203,25 @@ class GreedyPlayer:
         actions = np.empty(states.size, np.int64)
         masks = self.game.scratch_masks(states.size)
         scratch = np.empty((len(masks), 1), states.dtype)
+        below_next = np.nextafter(self._style + 1.0, 0.0)  # to which the sum might be rounded
+        draws = np.minimum(self._style + draws, below_next)
         batch = loops.Choices(states, draws, masks, scratch, actions)
         self.game.run(loops.choose_greedily, states.size, batch)
         return actions
+
+
+def _style_number(game: Game, style: str) -> int:
+    """The place of a style among those of the game's greedy player.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    part = game_entry(game.name).part("styles")
+    styles: tuple[str, ...] = part.GREEDY_STYLES if part else ()
+    if style not in styles:
+        known = ", ".join(styles) or "only one"
+        raise ValueError(f"greedy has no style {style!r} in {game.name}: there is {known}")
+    return styles.index(style)
 
 
 class HumanPlayer:

@@ -97,8 +97,9 @@ class Verbs(NamedTuple):
 
     greedy: Callable[[State, float, Mask, States], int]
     """`greedy(s, draw, mask, scratch)`: the scripted choice of the seat to move, a legal action,
-    int64. Looks at nothing that the seat is not shown. `draw` in [0, 1) settles what the judgement
-    leaves open; `mask` and `scratch`, records (1,), are written over."""
+    int64. Looks at nothing that the seat is not shown. `draw` is the number of a style, 0 where the
+    game has but one, plus a number in [0, 1), which settles what the judgement leaves open; `mask`
+    and `scratch`, records (1,), are written over."""
 
     evaluate: Callable[[State, Returns], None]
     """`evaluate(s, out)`: write an estimate of every seat's "win" return into `out`, float64

@@ -88,3 +88,18 @@ def test_ties_are_broken_fairly(players):
         freedom += counts.size - 1
     assert freedom > 100
     assert excess < 5 * np.sqrt(2 * freedom)  # chi-square over all positions
+
+
+def test_its_games_seldom_stall():
+    """Of games between four, 3 in 100 used to last for ever; the bound is 2 of 150."""
+    game = make_game("armada", players=4)
+    states, player = game.new_states(np.arange(1000, 1150)), GreedyPlayer(game)
+    rng = np.random.default_rng(3)
+    while True:
+        statuses, seats = game.statuses(states)
+        going = np.flatnonzero(statuses == 0)
+        if going.size == 0:
+            break
+        actions = player.choose(game.taken(states, going), seats[going], rng.random(going.size))
+        game.apply(states, going, actions)
+    assert (statuses == 2).sum() <= 2

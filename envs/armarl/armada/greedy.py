@@ -4,7 +4,8 @@ It sees the map as costs (see `ways`): for every place the way to the nearest go
 Goals are what ADA-27 asks for (posts, the Centre first, enemy cities, the lair), what breaks
 another's claim, and own posts that stand open. Bands flow down the costs; what they take, explore
 or fight on the way has its own worth. When bands run short, gold goes home to be converted, and
-ships fetch those who wait on a coast. The player reads no hidden card and rolls no die.
+ships fetch those who wait on a coast. In long games, when few bands are left and all of them would
+guard posts for ever, garrisons shrink. The player reads no hidden card and rolls no die.
 """
 
 from __future__ import annotations
@@ -65,14 +66,15 @@ from armarl.armada.state import (
     room,
     territories_of,
 )
+from armarl.armada.styles import HUNGRY, ODDS, STYLES, ZEAL
 from armarl.armada.ways import (
     CARAVAN,
     FAR,
-    GARRISON,
-    HUNGRY,
     STEP,
     defenders_of,
+    garrison_of,
     gives_way,
+    impatience,
     is_ferry,
     is_own,
     is_partners,
@@ -89,29 +91,37 @@ from armarl.compiled import kernel
 from armarl.randomness import mix
 
 DRAWS = 2.0**53  # how many different draws there are
+FERRYING = 3  # bands that may spare one, to fetch others
 
 
 @kernel
 def greedy(s, draw, mask, scratch):
-    """The action chosen by the player to move in a state concealed for him; `draw` breaks ties."""
+    """The action chosen by the player to move in a state concealed for him.
+
+    Args:
+        draw: the number of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
+        mask: scratch, int8 of shape (actions,).
+        scratch: scratch, an array of one record like `s`.
+    """
     legal(s, mask)
+    style = np.int64(draw)
     # int8 per place; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     colour = acting_colour(s)
     tolls = scratch[0].border_to  # int8 per border
     set_tolls(s, colour, tolls)
-    set_goals(s, colour, cost)
+    set_goals(s, style, colour, cost)
     spread_costs(s, tolls, cost)
     set_markets(s, colour, home)
-    if s.reserve[colour] >= HUNGRY and owns_gold(s, colour):
+    if s.reserve[colour] >= STYLES[style, HUNGRY] and owns_gold(s, colour):
         spread_costs(s, tolls, home)
     if set_landings(s, colour, cost, ferry):
         spread_costs(s, tolls, ferry)
-    lots = np.uint64(draw * DRAWS)
+    lots = np.uint64((draw - style) * DRAWS)
     best, best_lot, chosen = np.int64(-1000), np.uint64(0), np.int64(0)
     for action in range(mask.size):
         if mask[action]:
-            worth = _worth(s, colour, cost, home, ferry, np.int64(action))
+            worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
             lot = mix(lots + np.uint64(action))
             if worth > best or (worth == best and lot > best_lot):
                 best, best_lot, chosen = worth, lot, np.int64(action)
@@ -122,16 +132,18 @@ def greedy(s, draw, mask, scratch):
 
 
 @kernel
-def _worth(s, colour, cost, home, ferry, action):
+def _worth(s, style, colour, cost, home, ferry, action):
     """A number that grows with what an action promises; `end` is worth 0."""
     family = family_of(s, action)
     number = action - s.first[family]
     if family == MOVE:
-        return _worth_of_move(s, colour, cost, home, ferry, number)
+        return _worth_of_move(s, style, colour, cost, home, ferry, number)
     if family == SAIL:
-        return _worth_of_sail(s, colour, cost, home, ferry, s.sea_borders[TERRITORIES] + number)
+        return _worth_of_sail(
+            s, style, colour, cost, home, ferry, s.sea_borders[TERRITORIES] + number
+        )
     if family == ATTACK:
-        return _worth_of_attack(s, colour, cost, number)
+        return _worth_of_attack(s, style, colour, cost, number)
     if family == LAUNCH:
         return _worth_of_launch(s, colour, cost, number)
     if family == EXPLORE:
@@ -139,7 +151,7 @@ def _worth(s, colour, cost, home, ferry, action):
     if family == DISCOVERY:
         return 92 - cost[CENTRAL + number] // 2
     if family == COUNT:
-        return _worth_of_count(s, colour, cost, home, ferry, number)
+        return _worth_of_count(s, style, colour, cost, home, ferry, number)
     if family >= LEVY:
         return _worth_of_placing(s, colour, cost, family, number)
     if family == CONVERT:
@@ -178,19 +190,19 @@ def _worth_of_placing(s, colour, cost, family, number):
 
 
 @kernel
-def _worth_of_move(s, colour, cost, home, ferry, border):
+def _worth_of_move(s, style, colour, cost, home, ferry, border):
     """Bands that take a territory, or come nearer to a goal."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
-    if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == GARRISON:
+    if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
         return 8  # one goes to fetch others
-    if s.bands[place] <= _garrison(s, place, colour, home):
+    if s.bands[place] <= _garrison(s, style, place, colour, home):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
     if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= 24:
         return 100 - cost[to]
     if is_ferry(s, place, ferry):
         return -1
-    if is_treasure(s, place, colour, home):
+    if is_treasure(s, style, place, colour, home):
         ashore = place < TERRITORIES or to < TERRITORIES
         return 40 + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
     if nearer <= 0:
@@ -210,35 +222,55 @@ def _holds_post(s, place, colour):
 
 
 @kernel
-def _garrison(s, place, colour, home):
+def _garrison(s, style, place, colour, home):
     """Bands that should stay in a place."""
     if not _holds_post(s, place, colour) or gives_way(s, colour):
         return 0
-    return 1 if is_treasure(s, place, colour, home) else GARRISON
+    return 1 if is_treasure(s, style, place, colour, home) else garrison_of(s, style)
 
 
 @kernel
-def _worth_of_sail(s, colour, cost, home, ferry, border):
+def _worth_of_sail(s, style, colour, cost, home, ferry, border):
     """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     if is_ferry(s, place, ferry):
         return 28 if ferry[to] < ferry[place] else -1
-    if is_treasure(s, place, colour, home):
+    if is_treasure(s, style, place, colour, home):
         return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
     nearer = np.int64(cost[place]) - cost[to]
     return 10 + nearer + s.bands[place] if nearer > 0 else -1
 
 
 @kernel
-def _worth_of_attack(s, colour, cost, border):
+def _bands_around(s, colour, place):
+    """Bands that may attack a place, from wherever."""
+    bands = np.int64(0)
+    for border in range(s.land_borders[place], s.land_borders[place + 1]):
+        bands += _attackers(s, colour, np.int64(s.border_to[border]))
+    for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
+        bands += _attackers(s, colour, np.int64(s.border_to[border]))
+    return bands
+
+
+@kernel
+def _attackers(s, colour, place):
+    """Bands that may attack from a place (ADA-22)."""
+    return np.int64(s.bands[place]) if is_own(s, place, colour) and s.bands[place] > 1 else 0
+
+
+@kernel
+def _worth_of_attack(s, style, colour, cost, border):
     """A fight at good odds: a roll costs the attacker a third of a band, the other five sixths."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
+    if impatience(s) > 0:
+        attackers = _bands_around(s, colour, to)
     odds = 2 * attackers - defenders
     goal = cost[to] < cost[place] or cost[to] <= 10
-    if odds < 2 or not (goal or s.bands[to] > 0):
+    wanted = STYLES[style, ODDS] - impatience(s)
+    if odds < wanted or not (goal or s.bands[to] > 0):
         return -1
-    return (60 if goal else 30) + min(odds, 20) - cost[to] // 4
+    return (60 if goal else 30) + STYLES[style, ZEAL] + min(odds, 20) - cost[to] // 4
 
 
 @kernel
@@ -258,19 +290,19 @@ def _worth_of_launch(s, colour, cost, number):
 
 
 @kernel
-def _worth_of_count(s, colour, cost, home, ferry, n):
+def _worth_of_count(s, style, colour, cost, home, ferry, n):
     """How many bands: in the preliminary turn to the ships, in a move nearly all."""
     if s.origin < 0:
         place = np.int64(s.target)
         wanted = min(9, np.int64(s.due)) if s.ship[place] == 1 else 0
         return -abs(n - wanted)
     origin, target = np.int64(s.origin), np.int64(s.target)
-    stay = np.int64(_garrison(s, origin, colour, home))
+    stay = np.int64(_garrison(s, style, origin, colour, home))
     if origin >= TERRITORIES and ferry[origin] < FAR:
         stay = 1  # a crew, to fetch others
     stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
     wanted = s.bands[origin] - stay
-    if is_treasure(s, origin, colour, home) and home[target] < home[origin]:
+    if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
     elif cost[target] >= cost[origin]:
         wanted = min(wanted, 1)  # taken in passing, or the crew of a ferry

@@ -20,6 +20,7 @@ from armarl.armada.state import (
     LAIR_HELD,
     cities_owned,
     city_place,
+    colours_playing,
     in_victory,
     is_enemy,
     is_hostile,
@@ -30,13 +31,22 @@ from armarl.armada.state import (
     room,
     territories_of,
 )
+from armarl.armada.styles import (
+    CENTRE_GOAL,
+    CITY_GOAL,
+    GARRISON,
+    HUNGRY,
+    LAND_GOAL,
+    POST_GOAL,
+    STYLES,
+)
 from armarl.compiled import kernel
 
 FAR = 120  # cost of a place from which no goal can be reached
 STEP, EMBARK, DISCOVER = 2, 4, 2  # costs of a border, of boarding a ship, of exploring first
 BLOCKED, STRANDED = 3, 30  # of sailing where a ship is, of boarding where none is
-GARRISON = 3  # bands that hold a post
-HUNGRY = 25  # bands in the reserve with which gold is worth carrying home
+PATIENCE = 12  # rounds after which garrisons are halved, and fought for at worse odds; and again
+ABANDONED = 10  # cost of gold that lies without bands, to who needs it
 CARAVAN = 3  # bands that carry it
 
 
@@ -61,12 +71,12 @@ def claimed(s, place, colour):
 
 
 @kernel
-def set_goals(s, colour, cost):
+def set_goals(s, style, colour, cost):
     """The cost of every goal, FAR elsewhere."""
     cost[:] = FAR
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
-            cost[territory] = 24
+            cost[territory] = STYLES[style, LAND_GOAL]
     short_of_lair = owned_in(territories_of(s, colour), colour) <= LAIR_HELD
     for territory in range(colour * (CENTRAL // FOUR), (colour + 1) * (CENTRAL // FOUR)):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
@@ -74,27 +84,48 @@ def set_goals(s, colour, cost):
     for city in range(ALL_CITIES):
         place = city_place(s, city)
         if is_enemy(s, colour, city // CITIES) and not is_own(s, place, colour):
-            cost[place] = 20 if not is_partners(s, place, colour) else FAR
+            partners = is_partners(s, place, colour)
+            cost[place] = STYLES[style, CITY_GOAL] if not partners else FAR
     for post in range(ALL_POSTS):
         place = post_place(s, post)
-        cost[place] = post_cost(s, place, post, colour)
+        cost[place] = post_cost(s, style, place, post, colour)
     for territory in range(TERRITORIES):
         if claimed(s, territory, colour):
             cost[territory] = min(cost[territory], 6)
+        if s.reserve[colour] >= STYLES[style, HUNGRY] and is_abandoned(s, territory):
+            cost[territory] = min(cost[territory], ABANDONED)
 
 
 @kernel
-def post_cost(s, place, post, colour):
+def post_cost(s, style, place, post, colour):
     """How near the goal a post is: to be taken, to be manned, or done with."""
     if is_own(s, place, colour):
-        if s.bands[place] >= GARRISON or gives_way(s, colour):
+        if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour):
             return FAR
         return 3 if in_victory(s, colour) else 10
     if is_partners(s, place, colour):
         return 4 if s.owner[post_place(s, CENTRE)] == colour else FAR
     if claimed(s, place, colour):
         return 0
-    return 0 if post == CENTRE else 4
+    return STYLES[style, CENTRE_GOAL] if post == CENTRE else STYLES[style, POST_GOAL]
+
+
+@kernel
+def impatience(s):
+    """How many times patience has run out: the few bands that are left would guard for ever."""
+    return max(np.int64(s.turn), 0) // (PATIENCE * colours_playing(s))
+
+
+@kernel
+def garrison_of(s, style):
+    """Bands that hold a post."""
+    return STYLES[style, GARRISON] >> min(impatience(s), 8)
+
+
+@kernel
+def is_abandoned(s, territory):
+    """Whether gold worth a voyage lies in a territory, with neither bands nor tribes."""
+    return s.gold[territory] >= 2 and s.bands[territory] == 0 and s.tribes[territory] == 0
 
 
 @kernel
@@ -147,9 +178,9 @@ def is_ferry(s, place, ferry):
 
 
 @kernel
-def is_treasure(s, place, colour, home):
+def is_treasure(s, style, place, colour, home):
     """Whether what lies in a place should go where it becomes bands, with few bands."""
-    if s.reserve[colour] < HUNGRY or s.gold[place] < 2 or home[place] == 0:
+    if s.reserve[colour] < STYLES[style, HUNGRY] or s.gold[place] < 2 or home[place] == 0:
         return False
     return s.bands[place] <= CARAVAN or place < TERRITORIES
 

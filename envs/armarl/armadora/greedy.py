@@ -42,6 +42,7 @@ from armarl.armadora.state import (
     TURN,
     side_of,
 )
+from armarl.armadora.styles import BIG, STYLES, WALLS
 from armarl.compiled import kernel
 
 TIE_POINTS = 0.5  # points that it is worth to win ties (ARM-29)
@@ -59,7 +60,7 @@ def _jitter(draw, action):
 
 
 @kernel
-def best_warrior(t, views, reserves, mask, first, draw):
+def best_warrior(t, views, reserves, mask, first, draw, style):
     """Where to place which Warrior (ARM-11, ARM-24)."""
     best, choice = -1.0, -1
     for site in range(SITES):
@@ -70,7 +71,7 @@ def best_warrior(t, views, reserves, mask, first, draw):
                 if mask[action]:
                     n = v + 1.0
                     gold = worth_with_points(t, views, reserves, steps, n, n, 1.0, n)
-                    gold += _jitter(draw, action)
+                    gold += STYLES[style, BIG] * v + _jitter(draw, action)
                     if gold > best:
                         best, choice = gold, action
     return best, choice
@@ -138,13 +139,13 @@ def best_reading(t, views, reserves, now, mask, draw):
 
 
 @kernel
-def best_power(t, views, reserves, sides, now, mask, draw):
+def best_power(t, views, reserves, sides, now, mask, draw, style):
     """The best use of the character's power (ARM-21)."""
     character = t.character[t.to_move]
     if character == ORC_CHARACTER:
         return best_palisade(t, sides, reserves, mask, ORC, draw)
     if character == GOBLIN_CHARACTER:
-        return best_warrior(t, views, reserves, mask, GOBLIN, draw)
+        return best_warrior(t, views, reserves, mask, GOBLIN, draw, style)
     if character == ELF_CHARACTER:
         return best_arrow(t, views, reserves, sides, mask, draw)
     return best_reading(t, views, reserves, now, mask, draw)
@@ -155,14 +156,15 @@ def best_power(t, views, reserves, sides, now, mask, draw):
 
 @kernel
 def greedy(s, draw, mask, scratch):
-    """The action chosen by the player to move in a state concealed for him; `draw` breaks ties.
+    """The action chosen by the player to move in a state concealed for him.
 
     Args:
-        draw: a number in [0, 1).
+        draw: the number of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
         mask: scratch, int8 of shape (actions,).
         scratch: scratch, an array of one record like `s`.
     """
     legal(s, mask)
+    style = np.int64(draw)
     scratch[0] = s
     t = scratch[0]
     me = np.int64(s.to_move)
@@ -177,8 +179,8 @@ def greedy(s, draw, mask, scratch):
     best, choice = best_palisade(t, sides, reserves, mask, PALISADE, draw)
     if s.stage == SECOND_PALISADE:
         return choice if best > now + JITTER else STOP
-    gold, action = best_warrior(t, views, reserves, mask, WARRIOR, draw)
-    if gold > best:
+    gold, action = best_warrior(t, views, reserves, mask, WARRIOR, draw, style)
+    if gold > best + STYLES[style, WALLS]:
         best, choice = gold, action
     if s.advanced:
         gold, action = best_reinforcement(t, views, reserves, mask, draw)
@@ -190,7 +192,7 @@ def greedy(s, draw, mask, scratch):
         if passing + JITTER >= best:
             choice = PASS
         if s.advanced and s.powers[me] > 0:
-            gold, action = best_power(t, views, reserves, sides, now, mask, draw)
+            gold, action = best_power(t, views, reserves, sides, now, mask, draw, style)
             if gold > now + (JITTER if choice == PASS else POWER_GOLD):
                 return action
     return choice

@@ -1,0 +1,28 @@
+"""The styles of Armada's scripted player: what it goes for, how it guards and when it fights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# The columns of STYLES. Goals are costs on the map (see `ways`): the lower, the sooner gone for.
+(
+    GARRISON,  # bands that hold a post
+    CENTRE_GOAL,  # the Centre
+    POST_GOAL,  # another post
+    CITY_GOAL,  # a city of an enemy lair
+    LAND_GOAL,  # a central territory
+    HUNGRY,  # bands in the reserve with which gold is worth carrying home
+    ODDS,  # that a fight must have: twice the attackers less the defenders
+    ZEAL,  # added to the worth of a fight
+) = range(8)
+GREEDY_STYLES = ("balanced", "raider", "explorer", "builder", "brawler")
+HELD_OUT_STYLE = "raider"  # never trained against: it goes for cities, the others for posts
+STYLES = np.array(
+    [
+        [3, 0, 4, 20, 24, 25, 2, 0],
+        [2, 14, 14, 2, 26, 25, 1, 0],
+        [2, 2, 6, 20, 6, 25, 2, 0],
+        [5, 0, 4, 20, 24, 10, 3, 0],
+        [2, 0, 4, 16, 24, 25, 1, 60],
+    ]
+)

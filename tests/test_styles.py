@@ -1,0 +1,88 @@
+"""The styles of the scripted players: lawful, strong enough to be rivals, and not all the same."""
+
+from __future__ import annotations
+
+import importlib
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from armarl.game import Game, States, make_game
+from armarl.matches import play_match
+from armarl.players import GreedyPlayer, make_player
+
+GAMES = ("armadora", "armada")
+
+
+def styles(name: str) -> tuple[str, ...]:
+    return importlib.import_module(f"armarl.{name}.styles").GREEDY_STYLES
+
+
+def positions(game: Game) -> States:
+    """Positions of games between players of all styles, a few of each."""
+    rng = np.random.default_rng(0)
+    players = [GreedyPlayer(game, style) for style in styles(game.name)]
+    states, found = game.new_states(np.arange(40)), []
+    for _ in range(400):
+        statuses, seats = game.statuses(states)
+        going = np.flatnonzero(statuses == 0)
+        if going.size == 0:
+            break
+        found.append(states[going[rng.random(going.size) < 0.1]])
+        for number, player in enumerate(players):
+            turn = going[going % len(players) == number]
+            seen = game.concealed(states[turn], seats[turn])
+            game.apply(states, turn, player.choose(seen, seats[turn], rng.random(turn.size)))
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_styles_are_lawful_and_differ(name: str) -> None:
+    """With the same draw two styles choose differently in more than 2 positions of 100."""
+    game = make_game(name, players=3)
+    states = positions(game)
+    assert states.size > 300
+    seats, draws = game.statuses(states)[1], np.random.default_rng(1).random(states.size)
+    masks = game.legal_masks(states)
+    chosen = {}
+    for style in styles(name):
+        chosen[style] = GreedyPlayer(game, style).choose(states, seats, draws)
+        assert masks[np.arange(states.size), chosen[style]].all()
+    for one, other in combinations(chosen, 2):
+        assert (chosen[one] != chosen[other]).mean() > 0.02, (one, other)
+    assert (chosen[styles(name)[0]] == GreedyPlayer(game).choose(states, seats, draws)).all()
+
+
+@pytest.mark.parametrize(("name", "style"), [(n, s) for n in GAMES for s in styles(n)])
+def test_every_style_beats_random_play(name: str, style: str) -> None:
+    games = 40 if name == "armadora" else 12
+    match = play_match(make_game(name), [f"greedy:style={style}", "random"], games=games, seed=1)
+    greedy, random = match.standings
+    assert greedy.player == f"greedy:style={style}"
+    assert greedy.wins >= 0.75 * games
+    assert random.wins <= 0.2 * games
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_one_style_is_held_out(name: str) -> None:
+    module = importlib.import_module(f"armarl.{name}.styles")
+    assert module.HELD_OUT_STYLE in module.GREEDY_STYLES[1:]
+    assert len(module.STYLES) == len(module.GREEDY_STYLES)
+
+
+def test_an_unknown_style_is_refused() -> None:
+    with pytest.raises(ValueError, match="no style 'rude' in armadora: there is balanced, "):
+        make_player("greedy:style=rude", make_game("armadora"))
+    with pytest.raises(ValueError, match="no style 'raider' in armadora"):
+        make_player("greedy:style=raider", make_game("armadora"))
+
+
+@pytest.mark.parametrize("style", [0, 4])
+def test_a_draw_next_to_one_stays_within_its_style(style: int) -> None:
+    """A sum that is rounded up would be the next style, or none."""
+    game = make_game("armada")
+    states, seats = game.new_states(np.arange(2)), np.zeros(2, np.int64)
+    player = GreedyPlayer(game, styles("armada")[style])
+    nearly_one = np.full(2, np.nextafter(1.0, 0.0))
+    assert game.legal_masks(states)[np.arange(2), player.choose(states, seats, nearly_one)].all()
