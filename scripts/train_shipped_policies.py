@@ -1,6 +1,6 @@
-"""Train the policies in `policies/` anew: `python scripts/train_shipped_policies.py [NAME ...]`.
+"""Train the shipped policies anew: `python scripts/train_shipped_policies.py [NAME ...]`.
 
-Each is trained stage by stage from its configurations, in `runs/`, and copied to `policies/` with
+Each is trained stage by stage from its configurations, in `runs/`, and copied into the package with
 the matches that measured it. A stage that was stopped goes on; one that is done is kept.
 """
 
@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = {
     "armadora-2p": ("armadora-2p", "armadora-2p-finish"),
+    "armadora-2p-varied": ("armadora-2p-varied", "armadora-2p-varied-finish"),
     "armada-2p": ("armada-2p",),
 }
 
@@ -35,7 +36,7 @@ def main() -> None:
             sys.exit(f"no policy {name!r}; there are {', '.join(STAGES)}")
         for stage in STAGES[name]:
             policy = train(stage)
-        shutil.copy(policy, ROOT / "policies" / f"{name}.safetensors")
+        shutil.copy(policy, ROOT / "envs" / "armarl" / "shipped" / f"{name}.safetensors")
 
 
 if __name__ == "__main__":

@@ -301,7 +301,7 @@ def test_train(run, config, tmp_path):
         assert f"against {opponent}: won " in out
     metadata = json.loads(run("info", tmp_path / "one" / "policy.safetensors")[1])
     assert metadata["variant"] == TWO.variant
-    assert metadata["training"]["decisions"] == 512
+    assert metadata["training"]["decisions"] >= 512
     assert metadata["training"]["config"]["ppo"]["epochs"] == 1
     assert metadata["training"]["config"]["reward"] == "gold"
     assert [match["standings"][1]["player"] for match in metadata["strength"]] == [

@@ -1,5 +1,6 @@
 """Training configurations: read, checked, overridden, written."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def refused(path, overrides=()):
 def test_a_configuration_of_one_line_has_defaults_for_the_rest(write):
     config = load_config(write("total_decisions: 1000"))
     assert config == TrainingConfig(total_decisions=1000)
-    assert (config.game, config.reward, config.ppo.epochs) == ("armadora", "win", 4)
+    assert (config.game, config.reward, config.ppo.epochs) == ("armadora", "win", 2)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -97,7 +98,7 @@ def test_an_unknown_setting_names_the_known_ones(write):
     assert "ppo.epoch: there is no such setting; there are rollout_length, minibatch, " in message
     assert "environments" not in message
     message = refused(write("total_decisions: 1000"), ["opponents.rnadom=1"])
-    assert "opponents.rnadom: there is no such setting; there are latest, " in message
+    assert "opponents.rnadom: there is no such setting; there are share, " in message
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("ppo.learning_rate=fast", "ppo.learning_rate: Input should be a valid number"),
         ("ppo.learning_rate=-1", "ppo.learning_rate: Input should be greater than 0, not -1"),
         ("ppo.learning_rate=.inf", "ppo.learning_rate: Input should be a finite number"),
-        ("ppo.discount=1.5", "ppo.discount: Input should be less than or equal to 1"),
+        ("ppo.averaging=1", "ppo.averaging: Input should be less than 1"),
         ("ppo.gae_lambda=.nan", "ppo.gae_lambda: Input should be a finite number"),
         ("network.widths=[16, -1]", "network.widths.1: Input should be greater than 0, not -1"),
         ("network.widths=wide", "network.widths: Input should be a valid tuple"),
@@ -120,7 +121,13 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("options=3", "options: Input should be a valid dictionary"),
         ("ppo=3", "ppo: Input should be a valid dictionary"),
         ("evaluation.opponents=[1]", "evaluation.opponents.0: Input should be a valid string"),
-        ("opponents.latest=-0.5", "opponents.latest: Input should be greater than or equal to 0"),
+        ("opponents.share=-0.5", "opponents.share: Input should be greater than or equal to 0"),
+        ("seed='5'", "seed: Input should be a valid integer"),
+        ("seed=true", "seed: Input should be a valid integer"),
+        ("seed=5.0", "seed: Input should be a valid integer"),
+        ("environments=1.0", "environments: Input should be a valid integer"),
+        ("total_decisions=1" + "0" * 4000, "total_decisions: Input should be less than"),
+        ("network.widths=[100000]", "network.widths.0: Input should be less than or equal to"),
     ],
 )
 def test_wrong_values(write, setting, named):
@@ -135,16 +142,9 @@ def test_all_faults_are_named_at_once(write):
 
 
 def test_nobody_to_play_against(write):
-    weights = [f"opponents.{name}=0" for name in ("latest", "earlier", "random", "greedy")]
+    weights = ["opponents.earlier=0", "opponents.players={}"]
     message = refused(write("total_decisions: 1000"), weights)
     assert "at least one opponent needs a weight above 0" in message
-
-
-def test_minibatches_must_divide_the_rollout(write):
-    sizes = ["environments=16", "ppo.rollout_length=10"]
-    message = refused(write("total_decisions: 1000"), [*sizes, "ppo.minibatch=64"])
-    assert "= 160 must be a multiple of ppo.minibatch = 64" in message
-    assert load_config(write("total_decisions: 1000"), [*sizes, "ppo.minibatch=32"])
 
 
 @pytest.mark.parametrize(
@@ -173,6 +173,45 @@ def test_what_is_no_configuration(write, text, named):
 )
 def test_wrong_overrides(write, override, named):
     assert named in refused(write("total_decisions: 1000\nseed: 3"), [override])
+
+
+def billion_laughs():
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [
+        f"{b}: &{b} [{', '.join(['*' + a] * 10)}]" for a, b in itertools.pairwise("abcdefghi")
+    ]
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (billion_laughs(), "aliases"),
+        (b"total_decisions: 1000\ngame: caf\xe9\n", "can't decode byte 0xe9"),
+        (b"options: " + b"[" * 20_000, "nested too deeply"),
+        (b"total_decisions: " + b"9" * 100_000, "Exceeds the limit"),
+        (b"total_decisions: 1000 # " + b"x" * (1 << 20), "larger than any configuration"),
+        (b"? [a]\n: 1", "is no YAML"),
+        (b"total_decisions: 1000\x00", "is no YAML"),
+    ],
+    ids=["aliases", "latin-1", "depth", "digits", "size", "list as key", "nul"],
+)
+def test_files_that_are_meant_to_harm(tmp_path, content, named):
+    path = tmp_path / "run.yaml"
+    path.write_bytes(content)
+    assert named in refused(path)
+
+
+def test_what_a_resumed_run_may_change():
+    config = TrainingConfig(total_decisions=1000)
+    changed = config.changed(["total_decisions=2_000", "evaluation.games=5", "threads=1"])
+    assert (changed.total_decisions, changed.evaluation.games, changed.threads) == (2000, 5, 1)
+    assert changed.ppo == config.ppo
+    for setting in ("seed=2", "ppo.epochs=3", "environments=7", "nonsense=1"):
+        with pytest.raises(ConfigError, match=r"keeps its .*; what can be changed is total_decis"):
+            config.changed([setting])
+    with pytest.raises(ConfigError, match="total_decisions: Input should be greater than 0"):
+        config.changed(["total_decisions=0"])
 
 
 def test_a_missing_file(tmp_path):

@@ -9,7 +9,6 @@ import struct
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +18,7 @@ from safetensors.numpy import save_file
 import tiny
 from armarl.game import make_game
 from armarl.matches import play_match
+from armarl.players import shipped_policies
 from armarl.policies import (
     FORMAT,
     NetworkPlayer,
@@ -82,7 +82,7 @@ def test_the_metadata_can_be_read(tmp_path):
         "format": FORMAT,
         "variant": GAME.variant,
         "activation": "relu",
-        "network": {"policy": [16, len(GAME.actions)], "value": [16, 1]},
+        "network": {"trunk": [], "policy": [16, len(GAME.actions)], "value": [16, 1]},
         "training": {"decisions": 5},
         "strength": [{"games": 2}],
     }
@@ -127,37 +127,38 @@ def test_argmax_and_sampling():
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_it_computes_what_the_network_of_training_does(tmp_path, activation):
+@pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
+def test_it_computes_what_the_network_of_training_does(tmp_path, learner, activation):
     import torch
 
     from armarl_training.config import TrainingConfig
-    from armarl_training.learner import Run
-    from armarl_training.networks import policy_tensors
+    from armarl_training.run import start_run
 
     net = {"widths": [16, 8], "activation": activation}
-    settings = tiny.settings(options={"players": 3, "advanced": True}, network=net)
-    run = Run(TrainingConfig(**settings), tmp_path)
-    for parameter in run.model.policy.parameters():
+    settings = tiny.settings(learner=learner, options={"players": 3, "advanced": True}, network=net)
+    run = start_run(TrainingConfig(**settings), tmp_path)
+    network = run.learner.average if learner == "ppo" else run.learner.model.policy
+    for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
-    save_policy(tmp_path / "p.safetensors", run.game, policy_tensors(run.model.policy), activation)
-    player = load_policy(tmp_path / "p.safetensors", run.game)
+    player = load_policy(run.export(), run.game)
 
     states, seats = tiny.positions(run.game, 200)
     observations, masks = run.game.views(states, seats)
     with torch.no_grad():
         given = torch.from_numpy(observations)
-        expected = run.model.policy.get_distribution(given, action_masks=masks).distribution.probs
-        values = run.model.policy.predict_values(given)[:, 0]
-        unmasked = run.model.policy.get_distribution(given).distribution.logits
-    logits = player._forward("policy", observations)
-    own = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
-    np.testing.assert_allclose(own, unmasked.numpy(), atol=1e-5)
+        if learner == "ppo":
+            outputs = network(given)
+            logits, values = outputs[:, :-1].numpy().copy(), outputs[:, -1]
+        else:
+            logits = network.get_distribution(given).distribution.logits.numpy().copy()
+            values = network.predict_values(given)[:, 0]
+    logits[masks == 0] = -np.inf
+    expected = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
+    np.testing.assert_allclose(player.probabilities(states, seats), expected, atol=1e-5)
     np.testing.assert_allclose(player.values(states, seats), values.numpy(), atol=1e-5)
     chosen = player.choose(states, seats, np.zeros(states.size))
-    likeliest = expected.numpy().max(axis=1)
-    np.testing.assert_allclose(
-        expected.numpy()[np.arange(states.size), chosen], likeliest, atol=1e-5
-    )
+    rows = np.arange(states.size)
+    np.testing.assert_allclose(expected[rows, chosen], expected.max(axis=1), atol=1e-5)
 
 
 # --- what is refused: damage ---------------------------------------------------------------------
@@ -408,9 +409,8 @@ except OSError as error:
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("name", ["armadora-2p", "armada-2p"])
+@pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_a_shipped_policy_beats_the_random_player(name):
     """They won 971 and 956 of 1,000 games; 12 of 20 are far below that, and far above chance."""
-    path = Path(__file__).parent.parent / "policies" / f"{name}.safetensors"
-    policy, _ = play_match(policy_game(path), [path, "random"], games=20, seed=3).standings
+    policy, _ = play_match(policy_game(name), [name, "random"], games=20, seed=3).standings
     assert policy.wins > 12

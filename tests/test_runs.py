@@ -1,22 +1,23 @@
 """Training runs: stopped, killed and resumed, they end as if nothing had happened."""
 
+import csv
 import errno
 import os
 import signal
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import yaml
 
 import tiny
-from armarl.policies import PolicyError, load_policy, read_tensors
+from armarl.policies import PolicyError, load_policy, read_policy_metadata, read_tensors
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.learner import RunError, resume_run, start_run
-from armarl_training.networks import policy_tensors
+from armarl_training.run import RunError, resume_run, start_run
 
 ROLLOUT = 256  # decisions between two updates of these runs
 TOTAL = 6 * ROLLOUT
@@ -29,7 +30,7 @@ def config(**changes):
 def contents(run):
     """All that a run's checkpoint holds, without the time that it took."""
     tensors, progress = read_tensors(run.folder / checkpoint.FILE, checkpoint.FORMAT)
-    return tensors, {**progress, "seconds": None}
+    return tensors, {**progress, "run": None}
 
 
 def assert_equal(one, other):
@@ -40,14 +41,17 @@ def assert_equal(one, other):
         assert np.array_equal(tensor, other_tensors[name]), name
 
 
-def signals(run, number, *, at):
-    """A progress function that sends this process a signal when `at` decisions are done."""
+def signals(number, *, after):
+    """A watch that sends this process a signal when so many updates are done."""
+    seen = []
 
-    def progress(done, _total, _returns):
-        if done == at and run.decisions == at:
-            os.kill(os.getpid(), number)
+    def watch(report):
+        if not report.headline:
+            seen.append(report.decisions)
+            if len(seen) == after + 1:
+                os.kill(os.getpid(), number)
 
-    return progress
+    return watch
 
 
 def in_another_process(program, **environment):
@@ -62,10 +66,11 @@ def in_another_process(program, **environment):
     )
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A run that nobody stopped."""
-    run = start_run(config(), tmp_path_factory.mktemp("runs") / "whole")
+@pytest.fixture(scope="module", params=["ppo", "maskable_ppo"])
+def whole(request, tmp_path_factory):
+    """A run that nobody stopped, of each learner."""
+    settings = config(learner=request.param)
+    run = start_run(settings, tmp_path_factory.mktemp("runs") / "whole")
     assert run.train()
     return run
 
@@ -78,20 +83,21 @@ def whole(tmp_path_factory):
 def test_a_stopped_run_goes_on_as_if_it_had_not_been(tmp_path, whole, number, updates):
     """Bit by bit: weights, optimiser, games in play, random generators, pool, counters."""
     before = signal.getsignal(number)
-    run = start_run(config(), tmp_path / "run")
-    assert not run.train(signals(run, number, at=(updates - 1) * ROLLOUT))
-    assert run.decisions == updates * ROLLOUT
+    run = start_run(whole.config, tmp_path / "run")
+    assert not run.train(signals(number, after=updates - 1))
+    assert (updates - 1) * ROLLOUT / 2 < run.decisions <= updates * ROLLOUT
     assert signal.getsignal(number) == before
     again = resume_run(tmp_path / "run")
-    assert again.decisions == updates * ROLLOUT
+    assert again.decisions == run.decisions
     assert again.train()
-    assert again.decisions == TOTAL
+    assert again.decisions >= TOTAL
     assert_equal(again, whole)
 
 
 def test_a_run_stopped_after_every_update(tmp_path, whole):
-    run, stops = start_run(config(), tmp_path / "run"), 0
-    while not run.train(signals(run, signal.SIGINT, at=run.decisions)):
+    run, stops = start_run(whole.config, tmp_path / "run"), 0
+    while not run.train(signals(signal.SIGINT, after=0)):
+        del run
         run, stops = resume_run(tmp_path / "run"), stops + 1
     assert stops >= TOTAL // ROLLOUT - 1
     assert_equal(run, whole)
@@ -102,7 +108,7 @@ def test_a_head_start_is_not_repeated(tmp_path):
     run = start_run(settings, tmp_path / "whole")
     assert run.train()
     stopped = start_run(settings, tmp_path / "stopped")
-    assert not stopped.train(signals(stopped, signal.SIGINT, at=ROLLOUT))
+    assert not stopped.train(signals(signal.SIGINT, after=1))
     again = resume_run(tmp_path / "stopped")
     assert again.train()
     assert_equal(again, run)
@@ -125,12 +131,15 @@ def test_the_second_interrupt_stops_at_once(tmp_path):
 def test_the_time_limit_ends_the_run(tmp_path):
     run = start_run(config(total_decisions=10**9, time_limit_minutes=1.0), tmp_path / "run")
 
-    def progress(done, _total, _returns):
-        if done == 2 * ROLLOUT:
+    seen = []
+
+    def progress(report):
+        seen.append(report.decisions)
+        if len(seen) == 3:
             run.seconds_before = 60.0
 
     assert run.train(progress)  # to its end, in contrast to a stop
-    assert run.decisions == 3 * ROLLOUT
+    assert len(seen) == 3
     assert load_policy(run.export()).metadata["training"]["decisions"] == run.decisions
     again = resume_run(tmp_path / "run")
     assert again.train()
@@ -138,21 +147,21 @@ def test_the_time_limit_ends_the_run(tmp_path):
 
 
 def test_a_seed_repeats_a_run(tmp_path, whole):
-    again = start_run(config(), tmp_path / "again")
+    again = start_run(whole.config, tmp_path / "again")
     assert again.train()
     assert_equal(again, whole)
-    other = start_run(config(seed=1), tmp_path / "other")
+    other = start_run(whole.config.model_copy(update={"seed": 1}), tmp_path / "other")
     assert other.train()
-    assert not np.array_equal(
-        contents(other)[0]["policy/action_net.bias"], contents(whole)[0]["policy/action_net.bias"]
-    )
+    ours, theirs = (run.learner.policy(average=False).tensors for run in (whole, other))
+    assert not np.array_equal(ours["policy.0.bias"], theirs["policy.0.bias"])
 
 
 def test_the_folder_of_a_run(whole):
     names = {path.name for path in whole.folder.iterdir()}
-    assert names == {"config.yaml", "checkpoint.safetensors", "pool", "tensorboard"} | (
-        {"policy.safetensors"} & names
-    )
+    assert names == {
+        "config.yaml", "checkpoint.safetensors", "policy.safetensors", "progress.csv",
+        "curve.svg", "pool", "tensorboard", "lock",
+    }  # fmt: skip
     assert load_config(whole.folder / "config.yaml") == whole.config
     assert list((whole.folder / "tensorboard").iterdir())
 
@@ -160,19 +169,11 @@ def test_the_folder_of_a_run(whole):
 def test_the_pool_of_earlier_selves(whole):
     """Taken every 512 decisions; of two places the third takes the first one's."""
     taken = sorted(path.stem for path in (whole.folder / "pool").iterdir())
-    assert taken == [f"{decisions:012d}" for decisions in (512, 1024)]
-    assert whole.snapshots == [512, 1024]
+    assert taken == [f"{decisions:012d}" for decisions in sorted(whole.pool.snapshots)]
+    assert len(taken) == 2
     names = [player.name for player in whole.pool.players]
-    assert names == ["latest", "random", "greedy", "earlier", "earlier"]
-    assert whole.pool.weights == pytest.approx([0.5, 0.05, 0.15, 0.15, 0.15])
-    slots = list(whole.snapshots)
-    whole_slots = len(whole.pool.players)
-    whole.take_snapshot()
-    whole.refresh_pool()
-    assert whole.snapshots == [TOTAL, 1024]
-    assert len(whole.pool.players) == whole_slots
-    whole.snapshots = slots
-    (whole.folder / "pool" / f"{TOTAL:012d}.safetensors").unlink()
+    assert names == ["random", "greedy", "earlier", "earlier"]
+    assert whole.pool.weights == pytest.approx([0.1, 0.4, 0.25, 0.25])
 
 
 # --- killed --------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
     out, error = process.communicate(timeout=120)
     assert process.returncode == 0, error
     assert "against random: won" in out
-    assert load_policy(folder / "policy.safetensors").metadata["training"]["decisions"] == total
+    assert load_policy(folder / "policy.safetensors").metadata["training"]["decisions"] >= total
 
     uninterrupted = start_run(load_config(folder / "config.yaml"), tmp_path / "whole")
     assert uninterrupted.train()
@@ -213,12 +214,12 @@ def test_a_killed_run_can_be_resumed(tmp_path):
 def test_a_kill_within_the_writing_of_a_checkpoint(tmp_path):
     """The file of before is whole, and the run goes on from there."""
     run = start_run(config(), tmp_path / "run")
-    assert not run.train(signals(run, signal.SIGINT, at=0))
+    assert not run.train(signals(signal.SIGINT, after=0))
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
     process = in_another_process(f"""
 import os, signal
 from pathlib import Path
-from armarl_training.learner import resume_run
+from armarl_training.run import resume_run
 run = resume_run(Path({str(tmp_path / "run")!r}))
 os.fsync = lambda _file: os.kill(os.getpid(), signal.SIGKILL)
 run.train()
@@ -227,21 +228,23 @@ run.train()
     assert process.returncode == -signal.SIGKILL
     assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before
     again = resume_run(tmp_path / "run")
-    assert again.decisions == ROLLOUT
+    assert again.decisions == run.decisions
     assert again.train()
 
 
 def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
     run = start_run(config(total_decisions=2 * ROLLOUT), tmp_path / "run")
-    assert not run.train(signals(run, signal.SIGINT, at=0))
+    assert not run.train(signals(signal.SIGINT, after=0))
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
 
     def full(_file):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    resumed = resume_run(tmp_path / "run")
+    resumed.pool.take = lambda *_arguments: None  # so that the checkpoint is what meets it
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match=r"No space left.*the one before it is whole: make room"):
-        resume_run(tmp_path / "run").train()
+        resumed.train()
     monkeypatch.undo()
     assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before
 
@@ -283,7 +286,7 @@ def test_a_refused_configuration_leaves_no_folder(tmp_path, changes):
 def stopped(tmp_path):
     """The folder of a run that was stopped after its first update."""
     run = start_run(config(), tmp_path / "run")
-    assert not run.train(signals(run, signal.SIGINT, at=0))
+    assert not run.train(signals(signal.SIGINT, after=0))
     return tmp_path / "run"
 
 
@@ -302,7 +305,12 @@ def test_a_damaged_checkpoint(stopped):
     ("changes", "message"),
     [
         ({"options": {"players": 3}}, "checkpoint.* but this is .*'players': 3"),
-        ({"network": {"widths": [8]}}, "of another network than config.yaml has"),
+        ({"learner": "maskable_ppo"}, "of the learner PPO, but config.yaml has MaskablePPO"),
+        ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .* with config"),
+        (
+            {"network": {"widths": [8]}},
+            "of another run than config.yaml: the network's .* has shape",
+        ),
     ],
     ids=str,
 )
@@ -313,10 +321,67 @@ def test_a_checkpoint_of_another_run(stopped, changes, message):
 
 
 def test_a_policy_is_no_checkpoint(stopped):
-    run = resume_run(stopped)
-    run.export().replace(stopped / checkpoint.FILE)
+    resume_run(stopped).export().replace(stopped / checkpoint.FILE)
     with pytest.raises(PolicyError, match="not written by this version of ArmaRL as"):
         resume_run(stopped)
+
+
+def test_one_process_at_a_time(stopped):
+    """A lock dies with its process, so one that was killed keeps nobody out."""
+    program = f"""
+import time
+from armarl_training.run import resume_run
+run = resume_run({str(stopped)!r})
+print("locked", flush=True)
+time.sleep(60)
+"""
+    process = in_another_process(program)
+    assert process.stdout.readline() == "locked\n"
+    with pytest.raises(RunError, match=f"is being trained in by process {process.pid}"):
+        resume_run(stopped)
+    process.kill()
+    process.communicate()
+    assert resume_run(stopped).decisions > 0
+
+
+def test_what_was_left_half_written_is_removed(stopped):
+    (stopped / "pool").mkdir(exist_ok=True)
+    for name in (".checkpoint.safetensors.123", "pool/.000000000512.safetensors.77"):
+        (stopped / name).write_bytes(b"half")
+    resume_run(stopped)
+    assert not list(stopped.rglob(".*"))
+
+
+def test_a_resumed_run_may_go_on_for_longer(stopped):
+    with pytest.raises(ConfigError, match="keeps its seed"):
+        resume_run(stopped, ["seed=3"])
+    run = resume_run(stopped, [f"total_decisions={TOTAL + ROLLOUT}", "evaluation.games=4"])
+    assert load_config(stopped / "config.yaml") == run.config
+    assert run.config.evaluation.games == 4
+    assert run.train()
+    assert run.decisions >= TOTAL + ROLLOUT
+
+
+def test_the_progress_of_a_run(tmp_path):
+    """Anchors are met at checkpoints; the best policy is kept; the table goes on after a stop."""
+    settings = config(
+        checkpoint_every_minutes=1e-6, evaluation={"progress_games": 4, "opponents": ["random"]}
+    )
+    run = start_run(settings, tmp_path / "run")
+    assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
+    assert resume_run(tmp_path / "run").train()
+    with (tmp_path / "run" / "progress.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    decisions = [float(row["decisions"]) for row in rows]
+    assert decisions == sorted(decisions)
+    assert decisions[-1] >= TOTAL
+    rates = [float(row["wins/random"]) for row in rows if row["wins/random"]]
+    best = read_policy_metadata(tmp_path / "run" / "best.safetensors")
+    first_best = next(r for r in rows if r["wins/random"] and float(r["wins/random"]) == max(rates))
+    assert best["training"]["decisions"] == float(first_best["decisions"])
+    drawing = (tmp_path / "run" / "curve.svg").read_text("utf-8")
+    assert ElementTree.fromstring(drawing).tag.endswith("svg")
+    assert "against random" in drawing
 
 
 # --- beginning with a saved policy ---------------------------------------------------------------
@@ -324,15 +389,14 @@ def test_a_policy_is_no_checkpoint(stopped):
 
 def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
     path = whole.export()
-    follower = start_run(config(start_from=str(path)), tmp_path / "follower")
-    begun = policy_tensors(follower.model.policy)
+    settings = whole.config.model_copy(update={"start_from": str(path)})
+    follower = start_run(settings, tmp_path / "follower")
+    begun = follower.learner.policy(average=False).tensors
     for name, tensor in load_policy(path).tensors.items():
         assert np.array_equal(begun[name], tensor)
-    # Killed before its first checkpoint, it still begins there.
-    again = resume_run(tmp_path / "follower")
-    assert np.array_equal(
-        policy_tensors(again.model.policy)["policy.0.bias"], begun["policy.0.bias"]
-    )
+    del follower  # killed before its first checkpoint, it still begins there
+    again = resume_run(tmp_path / "follower").learner.policy(average=True).tensors
+    assert np.array_equal(again["policy.0.bias"], begun["policy.0.bias"])
 
 
 def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, whole):
@@ -342,6 +406,7 @@ def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, w
         ({"options": {"players": 3}}, "made for players 2"),
         ({"start_from": "nowhere.safetensors"}, "there is no file"),
     ):
+        settings = {"learner": whole.config.learner, "start_from": str(path), **changes}
         with pytest.raises(ConfigError, match=f"start_from: .*{reason}"):
-            start_run(config(**{"start_from": str(path), **changes}), tmp_path / "none")
+            start_run(config(**settings), tmp_path / "none")
         assert not (tmp_path / "none").exists()

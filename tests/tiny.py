@@ -57,8 +57,8 @@ def settings(**changes):
         "threads": 1,
         "network": {"widths": [16]},
         "ppo": {"rollout_length": 16, "minibatch": 128, "epochs": 2},
-        "opponents": {"snapshot_every": 512, "pool_size": 2},
-        "evaluation": {"games": 20, "workers": 1},
+        "opponents": {"share": 0.5, "snapshot_every": 512, "pool_size": 2},
+        "evaluation": {"games": 20, "workers": 1, "progress_games": 0},
     }
     for name, value in changes.items():
         small[name] = {**small[name], **value} if isinstance(small.get(name), dict) else value

@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     replay.set_defaults(run=_replay)
 
     info = commands.add_parser("info", help="describe a game, or a saved policy")
-    info.add_argument("subject", help="a game's name, or a saved policy's path")
+    info.add_argument("subject", help="a game's name, or a saved policy's path or name")
     info.set_defaults(run=_info)
 
     exploit = commands.add_parser(
@@ -273,11 +273,15 @@ def _info(options: argparse.Namespace) -> int:
         print(f"# {game.name}, version {game.version}: {game.players} players, {game.options}\n")
         print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
         print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
-    elif not Path(options.subject).exists():
+        return 0
+    try:
+        metadata = read_policy_metadata(options.subject)
+    except FileNotFoundError as error:
         names = ", ".join(game_names())
-        raise ValueError(f"{options.subject!r} is neither a game ({names}) nor a saved policy")
-    else:
-        print(json.dumps(read_policy_metadata(options.subject), indent=2))
+        raise ValueError(
+            f"{options.subject!r} is neither a game ({names}) nor a saved policy: {error}"
+        ) from error
+    print(json.dumps(metadata, indent=2))
     return 0
 
 

@@ -468,7 +468,7 @@ def policy_path(spec: Spec) -> Path | None:
 @cache
 def shipped_policies() -> dict[str, Path]:
     """The policies that come with ArmaRL, by name."""
-    folder = Path(__file__).resolve().parents[2] / "policies"
+    folder = Path(__file__).parent / "shipped"
     return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}
 
 

@@ -2,7 +2,8 @@
 
 Loading runs no code and checks everything; playing needs NumPy and safetensors only. The metadata
 is JSON in the file's header (`armarl info FILE` prints it): the variant with the hashes of its
-tables, the network, how it was trained and how strong it was measured to be.
+tables, the network, how it was trained and how strong it was measured to be. Some policies come
+with this package: their names stand for their files.
 """
 
 from __future__ import annotations
@@ -18,9 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, States, restore_game
-from armarl.players import Thoughts
+from armarl.players import Thoughts, policy_path, shipped_policies
+from armarl.specs import Part, Spec
 
-FORMAT = "armarl-policy-1"
+FORMAT = "armarl-policy-2"
+FIRST_FORMAT = "armarl-policy-1"  # as the second, without a trunk and its description
+MOST_BYTES = 256 << 20  # of a file
+MOST_LAYERS = 32
+HEADS = ("policy", "value")
+PARTS = ("trunk", *HEADS)
 ACTIVATIONS = {
     "relu": lambda x: np.maximum(x, 0, out=x),
     "tanh": lambda x: np.tanh(x, out=x),
@@ -36,10 +43,14 @@ class PolicyError(ValueError):
 class NetworkPlayer:
     """Plays by a feed-forward network over the flat observation; illegal actions are masked.
 
+    The layers of the trunk, each with an activation after it, feed two heads, whose layers have an
+    activation between them. Without a trunk the heads see the observation itself.
+
     Attributes:
         tensors: `policy.K.weight` (out, in) and `policy.K.bias` (out,) float32 for layers K = 0, 1,
-            ...; the last gives one logit per action. `value.K....` likewise, with one output.
-        activation: "relu" or "tanh", between the layers.
+            ...; the last gives one logit per action. `value.K....` likewise, with one output, and
+            `trunk.K....`, which there need not be.
+        activation: "relu" or "tanh".
         sample: draw from the policy's distribution instead of taking the likeliest action.
         temperature: logits are divided by it; below 1 the likelier actions gain.
         metadata: of the file that it was loaded from, else empty.
@@ -63,50 +74,73 @@ class NetworkPlayer:
         self.temperature = temperature
         self.metadata = dict(metadata or {})
         self.game = game
+        self._layers = {part: _layers(tensors, part) for part in PARTS}
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        observations, masks = self.game.views(states, seats)
-        logits = self._forward("policy", observations)
-        logits[masks == 0] = -np.inf
+        logits = self.logits(states, seats)
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
         reached = self._weights(logits).cumsum(axis=1)
         chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
         return np.asarray(chosen, np.int64)
 
+    def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The logits of all actions of `seats[i]`, to move in each state, float32 (batch, actions).
+
+        They are -inf where an action is illegal.
+        """
+        observations, masks = self.game.views(states, seats)
+        logits = self._head("policy", self._trunk(observations))
+        logits[masks == 0] = -np.inf
+        return logits
+
+    def probabilities(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How the policy of `seats[i]`, to move in each state, spreads over the actions.
+
+        Returns:
+            float64 (batch, actions); the rows add up to 1, illegal actions have 0.
+        """
+        weights = self._weights(self.logits(states, seats))
+        spread: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return spread
+
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
-        return self._forward("value", self.game.views(states, seats)[0])[:, 0]
+        return self._head("value", self._trunk(self.game.views(states, seats)[0]))[:, 0]
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """The policy's probabilities, and the return that the network expects."""
-        observations, masks = self.game.views(states, seats)
-        logits = self._forward("policy", observations)
-        logits[masks == 0] = -np.inf
-        weights = self._weights(logits)
-        value = self._forward("value", observations)[:, 0].astype(np.float64)
-        return Thoughts(weights / weights.sum(axis=1, keepdims=True), value=value)
+        value = self.values(states, seats).astype(np.float64)
+        return Thoughts(self.probabilities(states, seats), value=value)
 
     def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """What the actions' probabilities are in proportion to."""
         gaps = (logits - logits.max(axis=1, keepdims=True)) / self.temperature
         return np.asarray(np.exp(gaps, dtype=np.float64))
 
-    def _forward(self, head: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        layers = _layers(self.tensors, head)
-        for k in range(layers):
-            x = x @ self.tensors[f"{head}.{k}.weight"].T + self.tensors[f"{head}.{k}.bias"]
-            if k < layers - 1:
-                ACTIVATIONS[self.activation](x)
+    def _trunk(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        for k in range(self._layers["trunk"]):
+            x = ACTIVATIONS[self.activation](self._layer("trunk", k, x))
         return x
 
+    def _head(self, head: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        last = self._layers[head] - 1
+        for k in range(last):
+            x = ACTIVATIONS[self.activation](self._layer(head, k, x))
+        return self._layer(head, last, x)
 
-def _layers(tensors: Tensors, head: str) -> int:
-    return sum(name.startswith(f"{head}.") and name.endswith(".weight") for name in tensors)
+    def _layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        y: NDArray[np.float32] = x @ self.tensors[f"{part}.{k}.weight"].T
+        y += self.tensors[f"{part}.{k}.bias"]
+        return y
+
+
+def _layers(tensors: Tensors, part: str) -> int:
+    return sum(name.startswith(f"{part}.") and name.endswith(".weight") for name in tensors)
 
 
 def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
@@ -134,8 +168,8 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
         temporary.unlink(missing_ok=True)
 
 
-def read_tensors(path: Path, format_name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Tensors and metadata of a file that `write_tensors` wrote.
+def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Tensors and metadata of a file that `write_tensors` wrote, in one of these formats.
 
     Raises:
         PolicyError: the file is damaged, or is no such file.
@@ -155,8 +189,8 @@ def read_tensors(path: Path, format_name: str) -> tuple[dict[str, NDArray[Any]],
         metadata = json.loads(text)
     except (SafetensorError, ValueError, TypeError, OSError) as error:  # TypeError: NumPy lacks it
         raise PolicyError(f"{path} is damaged or no safetensors file: {error}") from error
-    if not isinstance(metadata, dict) or metadata.get("format") != format_name:
-        raise PolicyError(f"{path} was not written by this version of ArmaRL as {format_name!r}")
+    if not isinstance(metadata, dict) or metadata.get("format") not in formats:
+        raise PolicyError(f"{path} was not written by this version of ArmaRL as {formats[0]!r}")
     if header.get("sha256") != _digest(text, tensors):
         raise PolicyError(f"{path} is damaged: its contents do not match their checksum")
     return tensors, metadata
@@ -173,16 +207,34 @@ def save_policy(
     """
     _check_network(Path(path), game, tensors, activation)
     metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
-    metadata["network"] = {
-        head: [tensors[f"{head}.{k}.weight"].shape[0] for k in range(_layers(tensors, head))]
-        for head in ("policy", "value")
-    }
+    metadata["network"] = {part: _widths(tensors, part) for part in PARTS}
     write_tensors(Path(path), tensors, metadata)
+
+
+def policy_file(name: str | Path) -> Path:
+    """The file of a saved policy: the path itself, a run's folder, or a shipped policy's name.
+
+    Raises:
+        FileNotFoundError: there is none; the message names the shipped policies.
+    """
+    found = policy_path(Spec(Part(str(name))))
+    if found is None or not found.is_file():
+        raise FileNotFoundError(
+            f"there is no file {name}, no run with a policy, and no shipped policy of that "
+            f"name; shipped are: {', '.join(shipped_policies())}"
+        )
+    return found
 
 
 def read_policy_metadata(path: str | Path) -> dict[str, Any]:
     """The metadata of a saved policy, after checking that the file is whole."""
-    return read_tensors(Path(path), FORMAT)[1]
+    return _read_policy(policy_file(path))[1]
+
+
+def _read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    if path.stat().st_size > MOST_BYTES:
+        raise PolicyError(f"{path} is larger than any policy, {MOST_BYTES >> 20} MiB")
+    return read_tensors(path, FORMAT, FIRST_FORMAT)
 
 
 def policy_game(path: str | Path) -> Game:
@@ -209,23 +261,26 @@ def load_policy(
     """Load a saved policy as a player of `game` (default: the game it was made for).
 
     Args:
+        path: of the file or of a run's folder, or the name of a shipped policy: `armadora-2p`.
         sample, temperature: see `NetworkPlayer`.
 
     Raises:
         FileNotFoundError: there is no such file.
         PolicyError: it is damaged, or was made for another game, version, variant or table.
     """
-    path = Path(path)
-    tensors, metadata = read_tensors(path, FORMAT)
+    path, asked = policy_file(path), Path(path)
+    tensors, metadata = _read_policy(path)
     if game is None:
         game = policy_game(path)
     _check_variant(path, metadata.get("variant"), game)
     _check_network(path, game, tensors, metadata.get("activation"))
+    if metadata["format"] == FORMAT:
+        _check_description(path, metadata.get("network"), tensors)
     return NetworkPlayer(
         game,
         tensors,
         metadata["activation"],
-        name=path.stem,
+        name=asked.stem,
         sample=sample,
         temperature=temperature,
         metadata=metadata,
@@ -248,24 +303,46 @@ def _check_network(path: Path, game: Game, tensors: Tensors, activation: Any) ->
     """Refuse weights that do not fit each other or the game."""
     if activation not in list(ACTIVATIONS):
         raise PolicyError(f"{path}: activation {activation!r} is none of {', '.join(ACTIVATIONS)}")
+    width = _check_layers(path, tensors, "trunk", game.observation.size)
     for head, outputs in (("policy", len(game.actions)), ("value", 1)):
-        width = game.observation.size
-        layers = _layers(tensors, head)
-        for k in range(layers):
-            weight, bias = (tensors.get(f"{head}.{k}.{part}") for part in ("weight", "bias"))
-            if weight is None or bias is None:
-                raise PolicyError(f"{path}: layer {head}.{k} lacks its weight or bias")
-            if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-                raise PolicyError(f"{path}: layer {head}.{k} does not fit the one before it")
-            if weight.dtype != np.float32 or bias.dtype != np.float32:
-                raise PolicyError(f"{path}: layer {head}.{k} is not of float32 numbers")
-            width = weight.shape[0]
-        if layers == 0 or width != outputs:
+        reached = _check_layers(path, tensors, head, width)
+        if _layers(tensors, head) == 0 or reached != outputs:
             raise PolicyError(
-                f"{path}: the {head} network has {width} outputs instead of {outputs}"
+                f"{path}: the {head} network has {reached} outputs instead of {outputs}"
             )
+    known = sum(_layers(tensors, part) for part in PARTS)
+    if len(tensors) != 2 * known:
+        raise PolicyError(f"{path}: some tensors belong to none of {', '.join(PARTS)}")
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise PolicyError(f"{path}: some weights are not finite numbers")
+
+
+def _check_layers(path: Path, tensors: Tensors, part: str, width: int) -> int:
+    """Refuse layers that do not follow on each other; returns the width of the last."""
+    layers = _layers(tensors, part)
+    if layers > MOST_LAYERS:
+        raise PolicyError(f"{path}: {part} has more than {MOST_LAYERS} layers")
+    for k in range(layers):
+        weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
+        if weight is None or bias is None:
+            raise PolicyError(f"{path}: layer {part}.{k} lacks its weight or bias")
+        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+            raise PolicyError(f"{path}: layer {part}.{k} does not fit the one before it")
+        if weight.dtype != np.float32 or bias.dtype != np.float32:
+            raise PolicyError(f"{path}: layer {part}.{k} is not of float32 numbers")
+        width = weight.shape[0]
+    return width
+
+
+def _check_description(path: Path, described: Any, tensors: Tensors) -> None:
+    """Refuse a file whose weights are not of the network that its metadata describe."""
+    found = {part: _widths(tensors, part) for part in PARTS}
+    if described != found:
+        raise PolicyError(f"{path} describes its network as {described}, but holds {found}")
+
+
+def _widths(tensors: Tensors, part: str) -> list[int]:
+    return [tensors[f"{part}.{k}.weight"].shape[0] for k in range(_layers(tensors, part))]
 
 
 def _digest(text: str, tensors: Tensors) -> str:

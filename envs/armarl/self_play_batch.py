@@ -171,6 +171,26 @@ class SelfPlayBatch:
         self.game.run(loops.step, self.size, self._batch(ids, turn))
         return turn
 
+    def load_states(self, states: States, *, out: Turn | None = None) -> Turn:
+        """Go on with copies of `states`, (size,) games in play, and show them.
+
+        Raises:
+            ValueError: a wrong number of games, one that is over, or arrays of wrong shapes or
+                types.
+        """
+        if states.shape != (self.size,) or states.dtype != self.states.dtype:
+            raise ValueError(f"states must be {self.size} records of {self.game.name}")
+        if self.game.statuses(states)[0].any():
+            raise ValueError("a game that is over cannot go on")
+        turn = self._turn(out)
+        self.states = self.game.taken(states, np.arange(self.size))
+        self._begun = True
+        self._over[:] = PLAYING
+        turn.rewards[:] = 0
+        turn.ends[:] = PLAYING
+        self.game.run(loops.look, self.size, self._batch(self._no_actions, turn))
+        return turn
+
     def _batch(self, actions: NDArray[np.int64], turn: Turn) -> loops.SelfPlay:
         return loops.SelfPlay(
             states=self.states,

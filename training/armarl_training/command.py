@@ -11,7 +11,7 @@ from typing import Any
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from armarl_training.config import ConfigError, load_config
-from armarl_training.learner import Run, resume_run, start_run
+from armarl_training.run import Report, Run, resume_run, start_run
 
 
 def train(
@@ -19,10 +19,12 @@ def train(
 ) -> int:
     """Train to the end, save and measure the policy; returns the exit status."""
     run = _open(config, settings, folder, resume)
+    limit = run.config.time_limit_minutes
     print(
         f"training {run.game.name} ({run.game.players} players) in {run.folder}: "
-        f"{run.config.total_decisions:,} decisions. Ctrl-C stops it; "
-        f"`armarl train --resume {run.folder}` goes on"
+        f"{run.config.total_decisions:,} decisions"
+        + (f", {limit:g} minutes at most" if limit else "")
+        + f". Ctrl-C stops it; `armarl train --resume {run.folder}` goes on"
     )
     with _ProgressBar(run) as progress:
         finished = run.train(progress.update)
@@ -47,9 +49,15 @@ def _open(
     config: Path | None, settings: list[str], folder: Path | None, resume: Path | None
 ) -> Run:
     if resume is not None:
-        if config is not None or folder is not None:
-            raise ConfigError("a resumed run keeps its configuration: give --resume FOLDER alone")
-        return resume_run(resume)
+        if folder is not None:
+            raise ConfigError("a resumed run stays in its folder: leave out --run")
+        changes = [*([str(config)] if config else []), *settings]  # the first word is one, too
+        if wrong := [change for change in changes if "=" not in change]:
+            raise ConfigError(
+                "a resumed run keeps its configuration: give --resume FOLDER alone, or with "
+                f"settings key=value, not {wrong[0]}"
+            )
+        return resume_run(resume, changes)
     if config is None:
         raise ConfigError("give a configuration, such as configs/armadora-quick.yaml, or --resume")
     return start_run(load_config(config, settings), folder or Path("runs") / config.stem)
@@ -60,23 +68,15 @@ class _ProgressBar:
 
     def __init__(self, run: Run) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
-        self._run = run
-        self._start = run.decisions
+        self._start, self._begun = run.decisions, run.seconds
         self._live = sys.stdout.isatty()
-        self._printed = 0.0
+        self._printed = run.seconds
         self._bar = Progress(
-            TextColumn("{task.completed:,.0f} decisions"),
-            BarColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}"),
-            console=Console(),
-            disable=not self._live,
+            BarColumn(), TextColumn("{task.description}"), console=Console(), disable=not self._live
         )
-        self._task = self._bar.add_task(
-            "", total=run.config.total_decisions, completed=run.decisions
-        )
+        self._task = self._bar.add_task("", total=1.0)
 
     def __enter__(self) -> _ProgressBar:
         self._bar.start()
@@ -85,13 +85,16 @@ class _ProgressBar:
     def __exit__(self, *error: Any) -> None:
         self._bar.stop()
 
-    def update(self, done: int, total: int, returns: dict[str, float]) -> None:
+    def update(self, report: Report) -> None:
         """Show progress; on something else than a terminal, a line every 15 seconds."""
-        seconds = self._run.seconds - self._run.seconds_before
-        speed = (done - self._start) / max(seconds, 1e-9)
-        against = "  ".join(f"{name} {mean:+.2f}" for name, mean in returns.items())
-        text = f"{speed:,.0f}/s  mean return: {against}"
-        self._bar.update(self._task, completed=done, description=text)
-        if not self._live and self._run.seconds - self._printed > 15:
-            self._printed = self._run.seconds
-            print(f"{done:,} of {total:,} decisions  {text}", flush=True)
+        text = report.headline or self._text(report)
+        self._bar.update(self._task, completed=report.done, description=text)
+        if not self._live and report.seconds - self._printed > 15:
+            self._printed = report.seconds
+            print(text, flush=True)
+
+    def _text(self, report: Report) -> str:
+        speed = (report.decisions - self._start) / max(report.seconds - self._begun, 1e-9)
+        left = f"{report.seconds_left / 60:.1f} min left" if report.done else ""
+        against = "  ".join(f"{name} {mean:+.2f}" for name, mean in report.returns.items())
+        return f"{report.decisions:,} decisions  {speed:,.0f}/s  {left}  mean return: {against}"

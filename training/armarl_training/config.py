@@ -8,8 +8,18 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-Positive = Annotated[int, Field(gt=0)]
+MOST = 1 << 50
+Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
+Positive = Annotated[int, Field(strict=True, gt=0, le=MOST)]
+Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # of what memory holds
+Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
+Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
 Weight = Annotated[float, Field(ge=0)]
+
+MOST_BYTES = 1 << 20  # of a configuration
+# What a run may change when it is resumed: nothing that would change what it has done already.
+CHANGEABLE = ("total_decisions", "time_limit_minutes", "threads", "checkpoint_every_minutes")
+CHANGEABLE_SECTIONS = ("evaluation",)
 
 
 class ConfigError(ValueError):
@@ -21,96 +31,125 @@ class _Section(BaseModel):
 
 
 class NetworkConfig(_Section):
-    """The policy's and the value's network, apart but of one shape."""
+    """The policy's network, and the critic's."""
 
-    widths: tuple[Positive, ...] = (256, 256)
+    widths: tuple[Width, ...] = Field((256, 256), max_length=16)
     activation: Literal["relu", "tanh"] = "relu"
+    critic_widths: tuple[Width, ...] | None = Field(
+        None, max_length=16, description="as `widths` if null"
+    )
 
 
 class PPOConfig(_Section):
-    """Settings of MaskablePPO (Schulman et al., 2017; Huang and Ontañón, 2022)."""
+    """Settings of PPO (Schulman et al., 2017); those of our learner alone are marked."""
 
-    rollout_length: Positive = Field(64, description="decisions per environment and update")
-    minibatch: Positive = Field(4096, description="decisions per gradient step")
-    epochs: Positive = 4
-    learning_rate: float = Field(3e-4, gt=0)
+    rollout_length: Count = Field(64, description="decisions per environment and update")
+    minibatch: Count = Field(2048, description="decisions per gradient step")
+    epochs: Passes = 2
+    learning_rate: float = Field(5e-4, gt=0)
     final_learning_rate: float = Field(3e-5, ge=0, description="reached linearly at the end")
-    discount: float = Field(1.0, gt=0, le=1)
     gae_lambda: float = Field(0.95, ge=0, le=1)
+    value_lambda: float = Field(0.95, ge=0, le=1, description="ours: of the value's targets")
     clip_range: float = Field(0.2, gt=0)
-    entropy: float = Field(0.01, ge=0)
+    entropy: float = Field(0.02, ge=0)
+    final_entropy: float = Field(0.005, ge=0, description="ours: reached linearly at the end")
     value_coefficient: float = Field(0.5, ge=0)
     max_gradient_norm: float = Field(0.5, gt=0)
+    averaging: float = Field(0.999, ge=0, lt=1, description="ours: of the weights, per step")
+    precision: Literal["float32", "bfloat16"] = Field("bfloat16", description="ours: of products")
+
+
+class EarlyRewardConfig(_Section):
+    """Another reward at the start, which says more of each game than who won; ours alone."""
+
+    reward: str | None = Field(None, description="its name: gold")
+    until: float = Field(0.5, gt=0, le=1, description="part of the training in which it fades out")
 
 
 class ImitationConfig(_Section):
-    """A head start by imitating the greedy player; `games: 0` leaves it out."""
+    """A head start by imitating another player; `games: 0` leaves it out."""
 
-    games: int = Field(0, ge=0)
-    games_at_once: Positive = 256
+    teacher: str = "greedy"
+    games: Whole = 0
+    games_at_once: Count = 256
+    passes: Passes = Field(1, description="over each lot of games")
     exploration: float = Field(0.15, ge=0, le=1, description="part of the actions that are random")
     learning_rate: float = Field(1e-3, gt=0)
-    minibatch: Positive = 512
+    minibatch: Count = 512
 
 
 class OpponentConfig(_Section):
-    """Who holds the other seats: relative weights, drawn anew for each game."""
+    """In a share of the games somebody else holds the other sides: drawn anew for each game."""
 
-    latest: Weight = Field(0.5, description="the policy as it is now")
-    earlier: Weight = Field(0.3, description="one of the earlier selves in the pool")
-    random: Weight = 0.05
-    greedy: Weight = 0.15
+    share: float = Field(0.2, ge=0, le=1, description="else the policy as it is now holds them")
+    earlier: Weight = Field(0.5, description="weight of the earlier selves in the pool together")
+    players: dict[str, Weight] = Field(
+        default_factory=lambda: {"random": 0.1, "greedy": 0.4},
+        description="weights of players, by specification",
+    )
     snapshot_every: Positive = Field(500_000, description="decisions between two earlier selves")
-    pool_size: Positive = Field(20, description="the oldest self leaves when there are more")
+    pool_size: Count = Field(20, description="the oldest self leaves when there are more")
 
     @model_validator(mode="after")
     def _someone_plays(self) -> OpponentConfig:
-        if self.latest + self.earlier + self.random + self.greedy <= 0:
-            raise ValueError("at least one opponent needs a weight above 0")
+        if self.share > 0 and self.earlier + sum(self.players.values()) <= 0:
+            raise ValueError("with a share above 0 at least one opponent needs a weight above 0")
         return self
 
 
 class EvaluationConfig(_Section):
-    """The matches that measure the finished policy."""
+    """The matches that measure the policy, at the end and, shorter, at every checkpoint."""
 
     opponents: tuple[str, ...] = ("random", "greedy")
-    games: Positive = 1000
-    seed: int = Field(12345, ge=0)
-    workers: Positive = 2
+    games: Count = 1000
+    progress_games: Annotated[int, Field(strict=True, ge=0, le=1 << 24)] = Field(
+        100, description="against each opponent, at every checkpoint"
+    )
+    seed: Whole = 12345
+    workers: Annotated[int, Field(strict=True, gt=0, le=1024)] = 2
 
 
 class TrainingConfig(_Section):
     """One training run."""
 
+    learner: Literal["ppo", "maskable_ppo"] = Field("ppo", description="ours, or sb3-contrib's")
     game: str = "armadora"
     options: dict[str, Any] = Field(default_factory=dict, description="players, advanced, ...")
     reward: str = "win"
-    seed: int = Field(0, ge=0)
-    total_decisions: Positive = Field(description="the learner's decisions in all")
+    seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = 0
+    total_decisions: Positive = Field(description="that the learner learns from in all")
     time_limit_minutes: float | None = Field(None, gt=0, description="stop earlier, and finish")
-    environments: Positive = 256
+    environments: Count = 512
     checkpoint_every_minutes: float = Field(2.0, gt=0)
-    threads: Positive = Field(2, description="of torch")
+    threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(2, description="of torch")
     start_from: str | None = Field(None, description="a saved policy whose weights to begin with")
-    network: NetworkConfig = NetworkConfig()
+    network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
+    early_reward: EarlyRewardConfig = EarlyRewardConfig()  # type: ignore[call-arg]
     imitation: ImitationConfig = ImitationConfig()  # type: ignore[call-arg]
     opponents: OpponentConfig = OpponentConfig()  # type: ignore[call-arg]
     evaluation: EvaluationConfig = EvaluationConfig()  # type: ignore[call-arg]
 
-    @model_validator(mode="after")
-    def _batches_fit(self) -> TrainingConfig:
-        rollout = self.environments * self.ppo.rollout_length
-        if rollout % self.ppo.minibatch:
-            raise ValueError(
-                f"environments x ppo.rollout_length = {rollout} must be a multiple of "
-                f"ppo.minibatch = {self.ppo.minibatch}"
-            )
-        return self
-
     def dump(self) -> str:
         """The configuration with all its settings, as YAML."""
         return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+
+    def changed(self, overrides: list[str]) -> TrainingConfig:
+        """This configuration with `key=value` changes, of settings that a running run may change.
+
+        Raises:
+            ConfigError: another setting, or a wrong value.
+        """
+        settings = self.model_dump(mode="json")
+        for override in overrides:
+            key = override.partition("=")[0].strip()
+            if key not in CHANGEABLE and key.split(".")[0] not in CHANGEABLE_SECTIONS:
+                possible = ", ".join([*CHANGEABLE, *(f"{s}.*" for s in CHANGEABLE_SECTIONS)])
+                raise ConfigError(
+                    f"a run that is resumed keeps its {key}; what can be changed is {possible}"
+                )
+            _override(settings, override)
+        return _validated(settings, "the run's configuration")
 
 
 def load_config(path: str | Path, overrides: list[str] | None = None) -> TrainingConfig:
@@ -121,18 +160,49 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
         FileNotFoundError: there is no such file.
     """
     path = Path(path)
+    if path.stat().st_size > MOST_BYTES:
+        raise ConfigError(f"{path} is larger than any configuration, {MOST_BYTES:,} bytes")
     try:
-        settings = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
+        settings = _parsed(path.read_text(encoding="utf-8")) or {}
+    except ValueError as error:
         raise ConfigError(f"{path} is no YAML: {error}") from error
     if not isinstance(settings, dict):
         raise ConfigError(f"{path} must hold settings, `name: value`")
     for override in overrides or []:
         _override(settings, override)
+    return _validated(settings, str(path))
+
+
+def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
     try:
         return TrainingConfig.model_validate(settings)
     except ValidationError as error:
-        raise ConfigError(f"{path}:\n" + "\n".join(_explain(error))) from error
+        raise ConfigError(f"{source}:\n" + "\n".join(_explain(error))) from error
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without aliases, by which few lines could stand for billions of values."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not taken")
+        return super().compose_node(parent, index)
+
+
+def _parsed(text: str) -> Any:
+    """What a YAML text says.
+
+    Raises:
+        ValueError: it is no YAML, or goes beyond what a configuration may be.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except (TypeError, OverflowError) as error:  # a list as a key
+        raise ValueError(str(error)) from error
 
 
 def _override(settings: dict[str, Any], override: str) -> None:
@@ -145,8 +215,8 @@ def _override(settings: dict[str, Any], override: str) -> None:
         if not isinstance(settings, dict):
             raise ConfigError(f"{key}: {section} is a value, no section")
     try:
-        settings[name] = yaml.safe_load(value)
-    except yaml.YAMLError as error:
+        settings[name] = _parsed(value)
+    except ValueError as error:
         raise ConfigError(f"{override!r}: the value is no YAML: {error}") from error
 
 

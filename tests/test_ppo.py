@@ -1,0 +1,182 @@
+"""The parts of our PPO: advantages seat by seat, losses by hand, what is kept of a position."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+import tiny
+from armarl.game import make_game
+from armarl.loops import LEARNER
+from armarl.verbs import ENDED, PLAYING
+from armarl_training.advantages import seat_advantages
+from armarl_training.config import OpponentConfig
+from armarl_training.losses import ENTROPY, POLICY_LOSS, STATISTICS, VALUE_LOSS, ppo_gradients
+from armarl_training.opponents import OpponentPool
+from armarl_training.quantities import Quantities, draw_actions
+from armarl_training.rollout import SelfPlay
+
+PLAYERS = [2, 3, 4]
+
+
+def plain_advantages(movers, ends, rewards, values, last, policy_lambda, value_lambda):
+    """One game: forwards from each decision, by the definition."""
+    steps, players = values.shape
+    advantages, targets = np.zeros(steps), np.zeros((steps, players))
+
+    def decisions_from(t, seat):
+        """The seat's own decisions of the game from step t on, and what stands at its end."""
+        own = []
+        for k in range(t, steps):
+            if movers[k] == seat:
+                own.append(values[k, seat])
+            if ends[k] != PLAYING:
+                return own, rewards[k, seat]
+        return own, last[seat]
+
+    def estimate(chain, end, factor):
+        """The sum of factor^k times the k-th temporal difference."""
+        following = [*chain[1:], end]
+        return sum(factor**k * (following[k] - chain[k]) for k in range(len(chain)))
+
+    for t in range(steps):
+        for seat in range(players):
+            own, end = decisions_from(t, seat)
+            if movers[t] == seat:
+                advantages[t] = estimate(own, end, policy_lambda)
+                targets[t, seat] = own[0] + estimate(own, end, value_lambda)
+            elif ends[t] != PLAYING:
+                targets[t, seat] = end
+            else:
+                after, end = decisions_from(t + 1, seat) if t + 1 < steps else ([], last[seat])
+                targets[t, seat] = after[0] + estimate(after, end, value_lambda) if after else end
+    return advantages, targets
+
+
+@pytest.mark.parametrize("players", PLAYERS)
+def test_advantages_are_those_of_the_definition(players):
+    rng = np.random.default_rng(players)
+    steps, games = 40, 6
+    movers = rng.integers(players, size=(steps, games))
+    ends = np.where(rng.random((steps, games)) < 0.1, ENDED, PLAYING).astype(np.int8)
+    shape = (steps, games, players)
+    rewards = rng.uniform(-1, 1, shape).astype(np.float32) * (ends != PLAYING)[..., None]
+    values = rng.uniform(-1, 1, shape).astype(np.float32)
+    last = rng.uniform(-1, 1, (games, players)).astype(np.float32)
+    found, targets = seat_advantages(
+        movers, ends, rewards, values, last, policy_lambda=0.9, value_lambda=0.6
+    )
+    for i in range(games):
+        game = (movers[:, i], ends[:, i], rewards[:, i], values[:, i], last[i])
+        wanted, wanted_targets = plain_advantages(*game, 0.9, 0.6)
+        np.testing.assert_allclose(found[:, i], wanted, atol=1e-5)
+        np.testing.assert_allclose(targets[:, i], wanted_targets, atol=1e-5)
+
+
+def test_a_return_arrives_at_each_seat_s_last_decision():
+    """Whoever ends the game: without bootstrapping every decision gets its own seat's return."""
+    movers = np.array([[0], [1], [1], [2], [0]])
+    ends = np.array([[PLAYING]] * 4 + [[ENDED]], np.int8)
+    rewards = np.zeros((5, 1, 3), np.float32)
+    rewards[4, 0] = (1, -0.25, -0.75)
+    zeros = np.zeros((5, 1, 3), np.float32)
+    advantages, _ = seat_advantages(
+        movers, ends, rewards, zeros, np.ones((1, 3), np.float32), policy_lambda=1, value_lambda=1
+    )
+    assert advantages[:, 0].tolist() == [1, -0.25, -0.25, -0.75, 1]
+
+
+def test_gradients_are_those_of_automatic_differentiation():
+    rng = np.random.default_rng(0)
+    n, actions, players, clip, entropy_weight, value_weight = 64, 21, 3, 0.2, 0.05, 0.5
+    outputs = torch.from_numpy(rng.normal(size=(n, actions + 1)).astype(np.float32))
+    outlooks = torch.from_numpy(rng.normal(size=(n, players)).astype(np.float32))
+    legal = rng.random((n, actions)) < 0.5
+    legal[:, 3] = True
+    taken = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
+    gains = rng.normal(size=n).astype(np.float32)
+    targets = rng.uniform(-1, 1, (n, players)).astype(np.float32)
+
+    outputs.requires_grad_()
+    outlooks.requires_grad_()
+    logs = outputs[:, :-1].masked_fill(torch.from_numpy(~legal), -1e9).log_softmax(dim=1)
+    own = logs.gather(1, torch.from_numpy(taken)[:, None])[:, 0]
+    before = own.detach() + torch.from_numpy(rng.normal(0, 0.3, n).astype(np.float32))
+    ratio, gain = (own - before).exp(), torch.from_numpy(gains)
+    policy_loss = -torch.minimum(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
+    entropy = -(logs.exp() * logs).sum(dim=1).mean()
+    wanted = torch.from_numpy(targets)
+    value_loss = functional.binary_cross_entropy_with_logits(outlooks, (wanted + 1) / 2)
+    guess = functional.mse_loss(outputs[:, -1], wanted[:, 0])
+    loss = policy_loss - entropy_weight * entropy + value_weight * (value_loss + guess)
+    loss.backward()
+
+    found = np.empty((n, actions + 1), np.float32), np.empty((n, players), np.float32)
+    sums = np.zeros(STATISTICS)
+    ppo_gradients(
+        *(outputs.detach().numpy(), outlooks.detach().numpy(), np.packbits(legal, axis=1)),
+        *(taken, before.numpy(), gains, targets, clip, entropy_weight, value_weight, *found, sums),
+    )
+    np.testing.assert_allclose(found[0], outputs.grad.numpy(), atol=1e-6)
+    np.testing.assert_allclose(found[1], outlooks.grad.numpy(), atol=1e-6)
+    assert sums[POLICY_LOSS] / n == pytest.approx(policy_loss.item(), abs=1e-5)
+    assert sums[ENTROPY] / n == pytest.approx(entropy.item(), abs=1e-5)
+    assert sums[VALUE_LOSS] / n == pytest.approx(value_loss.item(), abs=1e-5)
+
+
+def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
+    logits = np.tile(np.array([[1.0, 2.0, 0.5, 3.0, 9.0]], np.float32), (20_000, 1))
+    masks = np.tile(np.array([[1, 1, 0, 1]], np.int8), (20_000, 1))  # the last output is no action
+    actions, chances = np.empty(20_000, np.int64), np.empty(20_000, np.float32)
+    draw_actions(logits, masks, np.random.default_rng(0).random(20_000), actions, chances)
+    weights = np.exp([1.0, 2.0, 3.0])
+    shares = np.bincount(actions, minlength=4)[[0, 1, 3]] / 20_000
+    np.testing.assert_allclose(shares, weights / weights.sum(), atol=0.015)
+    logs = dict(zip([0, 1, 3], np.log(weights / weights.sum()), strict=True))
+    np.testing.assert_allclose(chances[:50], [logs[a] for a in actions[:50]], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("armadora", {"players": 3, "advanced": True}), ("armada", {"players": 2, "cards": True})],
+)
+def test_what_is_kept_of_a_position_is_exact(name, options):
+    game = make_game(name, **options)
+    kept = Quantities(game)
+    states, seats = tiny.positions(game, 40)
+    observations, _ = game.views(states, seats)
+    quantities = np.empty(observations.shape, kept.dtype)
+    kept.keep(observations, quantities)
+    again = quantities.astype(np.float32) / kept.scales
+    np.testing.assert_allclose(again, observations, rtol=1e-6)
+    secrets = np.empty((seats.size, kept.secrets), kept.dtype)
+    kept.keep_secrets(states, seats, secrets)
+    own = [k for b in game.observation.blocks if b.known == "own"
+           for k in range(game.observation.slices[b.name].start,
+                          game.observation.slices[b.name].stop)]  # fmt: skip
+    theirs = [
+        game.views(states, (seats + k) % game.players)[0][:, own] for k in range(1, game.players)
+    ]
+    scales = kept.truth_scales[game.observation.size :]
+    np.testing.assert_allclose(
+        secrets.astype(np.float32) / scales, np.concatenate(theirs, axis=1), rtol=1e-6
+    )
+
+
+def test_in_four_seats_partners_sit_together():
+    game = make_game("armadora", players=4)
+    pool = OpponentPool(game, OpponentConfig(share=0.5, earlier=0, players={"random": 1}), None)
+    play = SelfPlay(game, pool, games=400, steps=4, reward="win", seed=1)
+    foreign = (play.lineups != LEARNER).any(axis=1)
+    assert 0.4 < foreign.mean() < 0.6
+    lineups = play.lineups[foreign]
+    assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # partners hold seats 0, 2 and 1, 3
+    assert ((lineups == LEARNER).sum(axis=1) == 2).all()
+
+    def even(quantities):
+        return np.zeros((len(quantities), len(game.actions) + 1), np.float32)
+
+    rollout = play.play(even)
+    held = np.take_along_axis(play.lineups[None], rollout.movers[:-1, :, None], axis=2)[..., 0]
+    assert np.array_equal(rollout.learners, held == LEARNER)  # no game has ended yet
+    assert not (rollout.ends != PLAYING).any()

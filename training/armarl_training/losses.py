@@ -1,0 +1,102 @@
+"""The losses of PPO and their gradients with respect to what the networks put out.
+
+Written out by hand and compiled: one pass over the legal actions of each decision, where automatic
+differentiation would make a dozen over all actions. `tests/test_ppo.py` holds it to the latter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armarl.compiled import kernel
+
+POLICY_LOSS, ENTROPY, CLIPPED, CHANGE, OWN_LOSS, VALUE_LOSS = range(6)  # sums over decisions
+STATISTICS = 6
+
+
+@kernel
+def ppo_gradients(
+    outputs: Any,
+    outlooks: Any,
+    masks: Any,
+    actions: Any,
+    chances: Any,
+    gains: Any,
+    targets: Any,
+    clip: Any,
+    entropy_weight: Any,
+    value_weight: Any,
+    output_gradients: Any,
+    outlook_gradients: Any,
+    statistics: Any,
+) -> None:
+    """Gradients of the mean loss of n decisions.
+
+    Args:
+        outputs: float32 (n, actions + 1) of the actor: logits, and the value it expects.
+        outlooks: float32 (n, players) of the critic: logits of winning, the mover's first.
+        masks: uint8 (n, bytes), the legal actions as bits.
+        actions: int64 (n,), the actions taken.
+        chances: float32 (n,), the logarithms of their chances then.
+        gains: float32 (n,), advantages, normalised.
+        targets: float32 (n, players), value targets in [-1, 1], the mover's first.
+        clip: of the ratio of chances.
+        entropy_weight, value_weight: of the losses in their sum.
+        output_gradients, outlook_gradients: of the shapes of the outputs, to write into.
+        statistics: float64 (STATISTICS,), to which sums over the decisions are added.
+    """
+    n, width = outputs.shape
+    players = outlooks.shape[1]
+    value = width - 1
+    share = 1.0 / n
+    for i in range(n):
+        logits, gradient, mask = outputs[i], output_gradients[i], masks[i]
+        gradient[:] = 0
+        most = -np.inf
+        for byte in range(mask.size):
+            if mask[byte]:
+                for bit in range(8):
+                    if (mask[byte] >> (7 - bit)) & 1 and logits[8 * byte + bit] > most:
+                        most = logits[8 * byte + bit]
+        total, mean = 0.0, 0.0  # of exp(x), and of x times it
+        for byte in range(mask.size):
+            if mask[byte]:
+                for bit in range(8):
+                    if (mask[byte] >> (7 - bit)) & 1:
+                        x = logits[8 * byte + bit] - most
+                        weight = np.exp(np.float32(x))
+                        gradient[8 * byte + bit] = weight
+                        total += weight
+                        mean += weight * x
+        spread = np.log(total)
+        entropy = spread - mean / total
+        change = logits[actions[i]] - most - spread - chances[i]
+        ratio = np.exp(change)
+        bounded = min(max(ratio, 1.0 - clip), 1.0 + clip)
+        loss = -min(gains[i] * ratio, gains[i] * bounded)
+        # Of the loss, with respect to the log-probability of the action taken.
+        slope = -gains[i] * ratio if gains[i] * ratio <= gains[i] * bounded else 0.0
+        for byte in range(mask.size):
+            if mask[byte]:
+                for bit in range(8):
+                    a = 8 * byte + bit
+                    if (mask[byte] >> (7 - bit)) & 1:
+                        p = gradient[a] / total
+                        log = logits[a] - most - spread
+                        gradient[a] = share * p * (entropy_weight * (log + entropy) - slope)
+        gradient[actions[i]] += share * slope
+        error = outputs[i, value] - targets[i, 0]
+        gradient[value] = share * value_weight * 2.0 * error
+        for k in range(players):
+            z, wanted = outlooks[i, k], 0.5 * (targets[i, k] + 1.0)
+            chance = 1.0 / (1.0 + np.exp(-z))
+            outlook_gradients[i, k] = share * value_weight * (chance - wanted) / players
+            bits = max(z, 0.0) - z * wanted + np.log(1.0 + np.exp(-abs(z)))
+            statistics[VALUE_LOSS] += bits / players
+        statistics[POLICY_LOSS] += loss
+        statistics[ENTROPY] += entropy
+        statistics[CLIPPED] += ratio != bounded
+        statistics[CHANGE] += ratio - 1.0 - change
+        statistics[OWN_LOSS] += error * error

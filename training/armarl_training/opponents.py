@@ -1,0 +1,111 @@
+"""The pool: who may hold the sides that the learner does not, drawn anew for every game.
+
+Its slots keep their meaning, since running games remember them: first the players of the
+configuration in their order, then the earlier selves, of which the oldest is replaced in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game
+from armarl.loops import LEARNER
+from armarl.players import Player, make_player
+from armarl.policies import NetworkPlayer, load_policy, save_policy
+from armarl_training.config import ConfigError, OpponentConfig
+from armarl_training.networks import TorchPlayer
+
+
+class OpponentPool:
+    """The players of the configuration, and earlier selves, each a saved policy in a folder.
+
+    Attributes:
+        players: who holds each slot.
+        snapshots: when the earlier selves were taken, in decisions, in the order of their slots.
+    """
+
+    def __init__(self, game: Game, config: OpponentConfig, folder: Path) -> None:
+        """A pool without earlier selves.
+
+        Raises:
+            ConfigError: the configuration names a player that there is not.
+        """
+        self._game, self._config, self._folder = game, config, folder
+        try:
+            self.players: list[Player] = [
+                make_player(name, game, code=False) for name in config.players
+            ]
+        except ValueError as error:
+            raise ConfigError(f"opponents.players: {error}") from error
+        self.snapshots: list[int] = []
+
+    @property
+    def weights(self) -> list[float]:
+        """The weight of each slot; the earlier selves share theirs."""
+        weights = list(self._config.players.values())
+        share = self._config.earlier / max(len(self.snapshots), 1)
+        return weights + [share] * len(self.snapshots)
+
+    def draw(self, rng: np.random.Generator, games: int, sides: int) -> NDArray[np.int64]:
+        """The slots of those who hold the other sides of new games, clockwise: (games, sides - 1).
+
+        All are LEARNER where the learner plays itself.
+        """
+        theirs = rng.random(games) < self._config.share
+        weights = np.array(self.weights)
+        if weights.sum() == 0:  # no earlier self yet, and nobody else
+            return np.full((games, sides - 1), LEARNER)
+        slots = rng.choice(weights.size, size=(games, sides - 1), p=weights / weights.sum())
+        return np.where(theirs[:, None], slots, LEARNER)
+
+    def due(self, decisions: int) -> bool:
+        """Whether it is time to take the policy into the pool."""
+        wanted = self._config.share > 0 and self._config.earlier > 0
+        return wanted and decisions - max(self.snapshots, default=0) >= self._config.snapshot_every
+
+    def take(self, policy: NetworkPlayer, decisions: int) -> None:
+        """Take the policy as it is now into the pool, for the oldest one if the pool is full."""
+        save_policy(self._path(decisions), self._game, policy.tensors, policy.activation)
+        if len(self.snapshots) < self._config.pool_size:
+            self.snapshots.append(decisions)
+            self.players.append(self._earlier(policy))
+        else:
+            oldest = self.snapshots.index(min(self.snapshots))
+            self.snapshots[oldest] = decisions
+            self.players[len(self._config.players) + oldest] = self._earlier(policy)
+
+    def save(self) -> dict[str, Any]:
+        """What a checkpoint keeps of the pool; the selves themselves lie in its folder."""
+        return {"snapshots": self.snapshots}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """The pool as it was when it was saved.
+
+        Raises:
+            PolicyError: an earlier self is damaged, or of another game.
+            FileNotFoundError: it is missing.
+        """
+        self.snapshots = [int(taken) for taken in saved["snapshots"]]
+        self.players[len(self._config.players) :] = [
+            self._earlier(load_policy(self._path(taken), self._game)) for taken in self.snapshots
+        ]
+
+    def tidy(self) -> None:
+        """Remove the selves that neither the pool nor the checkpoint just written needs."""
+        kept = {self._path(taken) for taken in self.snapshots}
+        for path in self._folder.glob("*.safetensors"):
+            if path not in kept:
+                path.unlink()
+
+    def _earlier(self, policy: NetworkPlayer) -> Player:
+        return TorchPlayer(
+            self._game, policy.tensors, policy.activation, name="earlier", sample=True
+        )
+
+    def _path(self, taken: int) -> Path:
+        return self._folder / f"{taken:012d}.safetensors"

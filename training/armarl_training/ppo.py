@@ -1,0 +1,270 @@
+"""PPO in all seats at once: rollout, advantages, update (Schulman et al., 2017).
+
+The learner holds all seats and learns from every decision of each. Its critic sees in training what
+all seats see together, and its target is the chance of winning; the policy never does. Entropy is
+kept high and falls (Rudolph et al., 2025), and an average of the weights is what plays.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from armarl.game import Game
+from armarl.policies import NetworkPlayer
+from armarl_training.advantages import seat_advantages
+from armarl_training.config import TrainingConfig
+from armarl_training.learner import Saved, check_shapes, section
+from armarl_training.lessons import Lessons
+from armarl_training.losses import STATISTICS, ppo_gradients
+from armarl_training.networks import Actor, mlp
+from armarl_training.opponents import OpponentPool
+from armarl_training.rollout import Rollout, SelfPlay
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_ROWS_AT_ONCE = 4096  # where nothing is learned
+
+
+class PPO:
+    """A learner in all seats; see `learner.Learner`.
+
+    Attributes:
+        actor: gives logits and the expected return from what a seat sees.
+        average: the exponential average of the actor's weights.
+        critic: gives logits of every seat's chance, the mover's first, from what all seats see.
+        games: the games in play.
+    """
+
+    def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
+        self._config, self._game = config, game
+        ppo, network = config.ppo, config.network
+        torch.manual_seed(config.seed)
+        self.games = SelfPlay(
+            game, pool, config.environments, ppo.rollout_length, config.reward, config.seed
+        )
+        kept = self.games.kept
+        truth = [kept.truth_scales.size, *(network.critic_widths or network.widths), game.players]
+        self.actor = Actor(
+            game.observation.size, network.widths, len(game.actions), network.activation
+        )
+        self.average = copy.deepcopy(self.actor)
+        self.critic = mlp(truth, network.activation, gain=0.1)
+        self._parameters = [*self.actor.parameters(), *self.critic.parameters()]
+        self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
+        self._dtype = PRECISIONS[ppo.precision]
+        self._factors = torch.from_numpy(1 / kept.scales).to(self._dtype)
+        self._truth_factors = torch.from_numpy(1 / kept.truth_scales).to(self._dtype)
+        self.decisions = 0
+
+    # --- one iteration ---------------------------------------------------------------------------
+
+    def iterate(self, done: float) -> dict[str, float]:
+        """One rollout, the advantages of its decisions, and the update by them."""
+        ppo = self._config.ppo
+        quick = self._quick(self.actor)
+        early = self._config.early_reward
+        rollout = self.games.play(
+            lambda quantities: self._logits(quick, quantities),
+            early=early.reward,
+            weight=max(0.0, 1 - done / early.until),
+        )
+        values = self._values(rollout)
+        advantages, targets = seat_advantages(
+            *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
+            policy_lambda=ppo.gae_lambda,
+            value_lambda=ppo.value_lambda,
+        )
+        self._set_rate(ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate))
+        entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
+        statistics = self._update(rollout, advantages, targets, entropy)
+        self.decisions += int(rollout.learners.sum())
+        return statistics
+
+    def _update(
+        self,
+        rollout: Rollout,
+        advantages: NDArray[np.float32],
+        targets: NDArray[np.float32],
+        entropy: float,
+    ) -> dict[str, float]:
+        """Some passes over the learner's decisions, in random minibatches."""
+        ppo, players = self._config.ppo, self._game.players
+        # The rows of a rollout: (steps, games) are one axis.
+        rows = np.flatnonzero(rollout.learners)
+        quantities, secrets = (_flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
+        masks, actions = _flat(rollout.masks), rollout.actions.reshape(-1)
+        chances, gains = rollout.chances.reshape(-1), advantages.reshape(-1)
+        gains = (gains - gains[rows].mean()) / (gains[rows].std() + 1e-8)
+        seats = (rollout.movers[:-1].reshape(-1, 1) + np.arange(players)) % players
+        targets = np.take_along_axis(_flat(targets), seats, axis=1)  # the mover's first
+
+        sums, norm = np.zeros(STATISTICS), 0.0
+        for _ in range(ppo.epochs):
+            order = self.games.rng.permutation(rows)
+            for batch in np.array_split(order, max(1, round(order.size / ppo.minibatch))):
+                seen = quantities[batch]
+                outputs = self.actor(self._seen(seen)).float()
+                outlooks = self.critic(self._truth(seen, secrets[batch])).float()
+                gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
+                ppo_gradients(
+                    *(outputs.detach().numpy(), outlooks.detach().numpy()),
+                    *(masks[batch], actions[batch], chances[batch], gains[batch], targets[batch]),
+                    *(ppo.clip_range, entropy, ppo.value_coefficient),
+                    *(gradients[0].numpy(), gradients[1].numpy(), sums),
+                )
+                self._optimiser.zero_grad(set_to_none=True)
+                torch.autograd.backward([outputs, outlooks], list(gradients))
+                norm = self._take_step()
+        names = ("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss")
+        means = dict(zip(names, (sums / (ppo.epochs * rows.size)).tolist(), strict=True))
+        return means | {"gradient_norm": norm}
+
+    def _take_step(self) -> float:
+        """One step of the optimiser, and of the average after it; returns the gradient's norm."""
+        norm = nn.utils.clip_grad_norm_(self._parameters, self._config.ppo.max_gradient_norm)
+        self._optimiser.step()
+        with torch.no_grad():
+            averages: list[torch.Tensor] = list(self.average.parameters())
+            weights: list[torch.Tensor] = list(self.actor.parameters())
+            torch._foreach_lerp_(averages, weights, 1 - self._config.ppo.averaging)
+        return float(norm)
+
+    def _set_rate(self, rate: float) -> None:
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+
+    # --- the networks ----------------------------------------------------------------------------
+
+    def _quick(self, network: nn.Module) -> nn.Module:
+        """A copy to look at rollouts with, in the precision of the learner."""
+        return copy.deepcopy(network).to(self._dtype)
+
+    def _seen(self, quantities: NDArray[Any]) -> torch.Tensor:
+        return torch.from_numpy(quantities).to(self._dtype) * self._factors
+
+    def _truth(self, quantities: NDArray[Any], secrets: NDArray[Any]) -> torch.Tensor:
+        both = torch.cat([torch.from_numpy(quantities), torch.from_numpy(secrets)], dim=1)
+        return both.to(self._dtype) * self._truth_factors
+
+    @torch.no_grad()
+    def _logits(self, actor: nn.Module, quantities: NDArray[Any]) -> NDArray[np.float32]:
+        logits: NDArray[np.float32] = actor(self._seen(quantities)).float().numpy()
+        return logits
+
+    @torch.no_grad()
+    def _values(self, rollout: Rollout) -> NDArray[np.float32]:
+        """What every seat expects, in [-1, 1], at every row of a rollout (rows, games, players)."""
+        players, quick = self._game.players, self._quick(self.critic)
+        seats = (rollout.movers[..., None] + np.arange(players)) % players
+        values = np.empty(seats.shape, np.float32)
+        at_once = max(1, _ROWS_AT_ONCE // self.games.batch.size)
+        for t in range(0, len(seats), at_once):
+            some = slice(t, t + at_once)
+            truth = self._truth(_flat(rollout.quantities[some]), _flat(rollout.secrets[some]))
+            expected = torch.tanh(quick(truth).float() / 2).numpy().reshape(seats[some].shape)
+            np.put_along_axis(values[some], seats[some], expected, axis=2)
+        return values
+
+    # --- the head start --------------------------------------------------------------------------
+
+    def imitate(self, lessons: Lessons, rate: float) -> float:
+        """Learn a teacher's choices, and from how the games ended; one pass."""
+        game, kept, players = self._game, self.games.kept, self._game.players
+        self._set_rate(rate)
+        order, right = self.games.rng.permutation(lessons.seats.size), 0
+        for batch in np.array_split(order, max(1, order.size // self._config.imitation.minibatch)):
+            states, seats = game.taken(lessons.states, batch), lessons.seats[batch]
+            observations, masks = game.views(states, seats)
+            seen = np.empty(observations.shape, kept.dtype)
+            secrets = np.empty((batch.size, kept.secrets), kept.dtype)
+            kept.keep(observations, seen)
+            kept.keep_secrets(states, seats, secrets)
+            actions = torch.from_numpy(lessons.actions[batch])
+            around = (seats[:, None] + np.arange(players)) % players
+            returns = torch.from_numpy(np.take_along_axis(lessons.returns[batch], around, axis=1))
+            outputs = self.actor(self._seen(seen)).float()
+            logits = outputs[:, :-1].masked_fill(torch.from_numpy(masks == 0), -1e4)
+            outlooks = self.critic(self._truth(seen, secrets)).float()
+            loss = functional.cross_entropy(logits, actions)
+            loss = loss + 0.5 * functional.mse_loss(outputs[:, -1], returns[:, 0])
+            loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(
+                outlooks, (returns + 1) / 2
+            )
+            self._optimiser.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self._take_step()
+            right += int((logits.argmax(dim=1) == actions).sum())
+        return right / order.size
+
+    # --- what others take from it, and what a checkpoint keeps -----------------------------------
+
+    def recent(self) -> dict[str, float]:
+        """Mean returns of the last games against each opponent."""
+        return {name: float(np.mean(last)) for name, last in sorted(self.games.recent.items())}
+
+    def policy(self, *, average: bool) -> NetworkPlayer:
+        """A copy of the policy, or of its average."""
+        actor = self.average if average else self.actor
+        activation = self._config.network.activation
+        return NetworkPlayer(self._game, actor.tensors(), activation, name="latest", sample=True)
+
+    def begin_with(self, policy: NetworkPlayer) -> None:
+        """Take over the weights of a saved policy; the critic begins anew."""
+        self.actor.take_over(policy.tensors)
+        self.average.load_state_dict(self.actor.state_dict())
+
+    def _weights(self) -> dict[str, torch.Tensor]:
+        networks = {"actor": self.actor, "average": self.average, "critic": self.critic}
+        return {
+            f"{name}/{key}": weights
+            for name, network in networks.items()
+            for key, weights in network.state_dict().items()
+        }
+
+    def save(self) -> Saved:
+        """Networks, optimiser, games, chance."""
+        tensors = {f"networks/{name}": t.numpy() for name, t in self._weights().items()}
+        for number, moments in self._optimiser.state_dict()["state"].items():
+            for name, tensor in moments.items():
+                tensors[f"optimiser/{number}/{name}"] = tensor.numpy()
+        arrays, values = self.games.save()
+        tensors |= {f"games/{name}": array for name, array in arrays.items()}
+        return tensors, {"decisions": self.decisions, "games": values}
+
+    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Be as it was when it was saved."""
+        saved, own = section(tensors, "networks"), self._weights()
+        check_shapes(saved, {name: tuple(t.shape) for name, t in own.items()}, "the network's")
+        games = section(tensors, "games")
+        shapes = {name: array.shape for name, array in self.games.save()[0].items()}
+        check_shapes(games, shapes, "the games'")
+        with torch.no_grad():
+            for name, weights in own.items():
+                weights.copy_(torch.from_numpy(saved[name]))
+        restore_optimiser(self._optimiser, section(tensors, "optimiser"))
+        self.games.restore(games, values["games"])
+        self.decisions = int(values["decisions"])
+
+
+def restore_optimiser(
+    optimiser: torch.optim.Optimizer, moments: Mapping[str, NDArray[Any]]
+) -> None:
+    """Put the moments `NUMBER/NAME` of all weights into an optimiser."""
+    state = optimiser.state_dict()
+    state["state"] = {}
+    for name, array in moments.items():
+        number, moment = name.split("/")
+        state["state"].setdefault(int(number), {})[moment] = torch.from_numpy(array.copy())
+    optimiser.load_state_dict(state)
+
+
+def _flat(array: NDArray[Any]) -> NDArray[Any]:
+    """The first two axes as one."""
+    return array.reshape(-1, *array.shape[2:])

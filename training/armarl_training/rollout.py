@@ -1,0 +1,179 @@
+"""Games in lockstep whose decisions are learned from, and what a rollout of them leaves.
+
+The learner holds all seats of most games; in the others it holds one side, and a player of the pool
+the rest. Who holds what is drawn anew for every game, at its start.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game
+from armarl.loops import LEARNER
+from armarl.self_play_batch import SelfPlayBatch, Turn
+from armarl.verbs import PLAYING
+from armarl_training.opponents import OpponentPool
+from armarl_training.quantities import Quantities, draw_actions
+
+_RECENT_GAMES = 500
+# From quantities (n, size) to logits, float32 (n, at least actions).
+Logits = Callable[[NDArray[Any]], NDArray[np.float32]]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """`steps` decisions of each of `games` games, in the order in which they were taken.
+
+    Attributes:
+        quantities: (steps + 1, games, size), what the seat to move saw; the last row is not
+            answered yet.
+        secrets: (steps + 1, games, secrets), what the others alone knew then.
+        masks: uint8 (steps, games, bytes), the legal actions as bits.
+        movers: int64 (steps + 1, games), the seats to move.
+        actions: int64 (steps, games).
+        chances: float32 (steps, games), log-probabilities of the learner's actions.
+        learners: bool (steps, games), whether the decision was the learner's.
+        rewards: float32 (steps, games, players), the returns at the end of a game.
+        ends: int8 (steps, games), not PLAYING where the decision ended its game.
+    """
+
+    quantities: NDArray[Any]
+    secrets: NDArray[Any]
+    masks: NDArray[np.uint8]
+    movers: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    chances: NDArray[np.float32]
+    learners: NDArray[np.bool_]
+    rewards: NDArray[np.float32]
+    ends: NDArray[np.int8]
+
+
+class SelfPlay:
+    """The games in play, who sits in them, and their chance.
+
+    Attributes:
+        batch: the games.
+        kept: how what is seen is kept.
+        lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
+        rng: of actions and of lineups.
+        recent: by opponent, the learner's last returns against it.
+    """
+
+    def __init__(
+        self, game: Game, pool: OpponentPool, games: int, steps: int, reward: str, seed: int
+    ) -> None:
+        self.game, self.pool = game, pool
+        self.batch = SelfPlayBatch(game, games, reward=reward)
+        self.kept = Quantities(game)
+        self.rng = np.random.default_rng([seed, 1])
+        self.recent: dict[str, deque[float]] = {}
+        self._turn: Turn = self.batch.reset(seed=_deals(self.rng, games))
+        self.lineups = self._drawn(games)
+        self._rollout = Rollout(
+            quantities=np.empty((steps + 1, games, game.observation.size), self.kept.dtype),
+            secrets=np.empty((steps + 1, games, self.kept.secrets), self.kept.dtype),
+            masks=np.empty((steps, games, -(-len(game.actions) // 8)), np.uint8),
+            movers=np.empty((steps + 1, games), np.int64),
+            actions=np.empty((steps, games), np.int64),
+            chances=np.zeros((steps, games), np.float32),
+            learners=np.empty((steps, games), np.bool_),
+            rewards=np.empty((steps, games, game.players), np.float32),
+            ends=np.empty((steps, games), np.int8),
+        )
+
+    def play(self, logits: Logits, *, early: str | None = None, weight: float = 0.0) -> Rollout:
+        """Play on, the learner's seats by `logits`. The next call writes into the same arrays.
+
+        Args:
+            early: name of another reward of the game, which counts with `weight` in [0, 1], and the
+                batch's own with the rest.
+        """
+        rollout, turn = self._rollout, self._turn
+        steps = len(rollout.actions)
+        for t in range(steps):
+            self._see(t)
+            self._decide(t, logits)
+            self.batch.step(rollout.actions[t], out=turn)
+            rollout.rewards[t], rollout.ends[t] = turn.rewards, turn.ends
+            over = np.flatnonzero(turn.ends != PLAYING)
+            if over.size:
+                if early and weight > 0:
+                    others = self.game.returns(self.batch.final_states, over, early)
+                    own = rollout.rewards[t, over]
+                    rollout.rewards[t, over] = (1 - weight) * own + weight * others
+                self._account(over)
+                self.lineups[over] = self._drawn(over.size)
+        self._see(steps)
+        return rollout
+
+    def _see(self, t: int) -> None:
+        """Note what the seat to move sees, and what the others alone know."""
+        rollout, turn = self._rollout, self._turn
+        rollout.movers[t] = turn.seats
+        self.kept.keep(turn.observations, rollout.quantities[t])
+        self.kept.keep_secrets(self.batch.states, turn.seats, rollout.secrets[t])
+
+    def _decide(self, t: int, logits: Logits) -> None:
+        """Draw the learner's actions, and ask the players who hold other seats for theirs."""
+        rollout, turn = self._rollout, self._turn
+        rollout.masks[t] = np.packbits(turn.masks.view(np.bool_), axis=1)
+        held = self.lineups[np.arange(self.batch.size), turn.seats]
+        rollout.learners[t] = held == LEARNER
+        draws = self.rng.random(self.batch.size)
+        found = logits(rollout.quantities[t])
+        draw_actions(found, turn.masks, draws, rollout.actions[t], rollout.chances[t])
+        for slot in np.unique(held[held != LEARNER]):
+            games = np.flatnonzero(held == slot)
+            seats = turn.seats[games]
+            seen = self.game.concealed(self.game.taken(self.batch.states, games), seats)
+            chosen = self.pool.players[slot].choose(seen, seats, draws[games])
+            rollout.actions[t, games] = chosen
+
+    def _drawn(self, games: int) -> NDArray[np.int64]:
+        """Lineups of new games."""
+        sides = np.array(self.game.sides)
+        number = int(sides.max()) + 1
+        own = self.rng.integers(number, size=games)
+        # By how far round the table a side is from the learner's.
+        held = np.full((games, number), LEARNER)
+        held[:, 1:] = self.pool.draw(self.rng, games, number)
+        return np.take_along_axis(held, (sides - own[:, None]) % number, axis=1)
+
+    def _account(self, over: NDArray[np.int64]) -> None:
+        """Note the learner's returns of games that have ended, where it had an opponent."""
+        for i in over[(self.lineups[over] != LEARNER).any(axis=1)].tolist():
+            lineup = self.lineups[i]
+            seat = int(np.argmin(lineup))  # LEARNER is less than any slot
+            for name in {self.pool.players[slot].name for slot in lineup if slot != LEARNER}:
+                recent = self.recent.setdefault(name, deque(maxlen=_RECENT_GAMES))
+                recent.append(float(self._turn.rewards[i, seat]))
+
+    def save(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The games in play, who sits in them, and their chance."""
+        states = self.batch.states
+        arrays: dict[str, NDArray[Any]] = {
+            "states": states.view(np.uint8).reshape(states.size, -1),
+            "lineups": self.lineups,
+        }
+        recent = {name: list(returns) for name, returns in self.recent.items()}
+        return arrays, {"chance": self.rng.bit_generator.state, "recent": recent}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """The games as they were when they were saved."""
+        states = np.ascontiguousarray(arrays["states"]).view(self.game.blank.dtype).reshape(-1)
+        self._turn = self.batch.load_states(states)
+        self.lineups[:] = arrays["lineups"]
+        self.rng.bit_generator.state = values["chance"]
+        self.recent = {
+            name: deque(returns, maxlen=_RECENT_GAMES) for name, returns in values["recent"].items()
+        }
+
+
+def _deals(rng: np.random.Generator, games: int) -> list[int]:
+    return [int(number) for number in rng.integers(1 << 62, size=games)]

@@ -1,0 +1,314 @@
+"""One training run in a folder, from a configuration to a saved and measured policy.
+
+The folder: `config.yaml` (all settings), `checkpoint.safetensors` (everything the run depends on),
+`pool/` (earlier selves), `policy.safetensors` (as of the last checkpoint), `best.safetensors` (the
+best against the anchors so far), `progress.csv`, `curve.svg` and `tensorboard/`. A run that was
+stopped, or killed, goes on from its last checkpoint exactly as it would have gone on then.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import torch
+
+from armarl.game import Game, make_game
+from armarl.matches import play_match
+from armarl.players import make_player
+from armarl.policies import NetworkPlayer, load_policy, save_policy
+from armarl_training.checkpoint import restore, save_checkpoint
+from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.folders import RunError, lock_folder, remove_temporaries, write_text
+from armarl_training.learner import make_learner
+from armarl_training.lessons import play_lessons
+from armarl_training.opponents import OpponentPool
+from armarl_training.progress import ProgressLog
+
+CONFIG, POLICY, BEST = "config.yaml", "policy.safetensors", "best.safetensors"
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far a run is.
+
+    Attributes:
+        decisions: learned from so far.
+        done: part of the training that is over, by decisions or by the clock, in [0, 1].
+        seconds: spent so far, over all parts of the run.
+        returns: the learner's mean returns in its last games, by opponent.
+        headline: what goes on, if it is not the usual.
+    """
+
+    decisions: int
+    done: float
+    seconds: float
+    returns: dict[str, float]
+    headline: str = ""
+
+    @property
+    def seconds_left(self) -> float:
+        """At the pace so far; infinite at the start."""
+        return self.seconds * (1 - self.done) / self.done if self.done else float("inf")
+
+
+Watch = Callable[[Report], None]
+
+
+class Run:
+    """A training run in a folder: its learner, its opponents, its clock and its checkpoints."""
+
+    def __init__(self, config: TrainingConfig, folder: Path) -> None:
+        self.config = config
+        self.folder = folder
+        self.game = _make_game(config)
+        _check_players(config, self.game)
+        torch.set_num_threads(config.threads)
+        torch.set_flush_denormal(True)
+        self.pool = OpponentPool(self.game, config.opponents, folder / "pool")
+        self.learner = make_learner(config, self.game, self.pool)
+        self.log = ProgressLog(folder)
+        self.seconds_before = 0.0  # spent by earlier parts of this run
+        self.best = -1.0  # the highest mean win rate against the anchors
+        self._started = time.monotonic()
+        self._lock: IO[str] | None = None
+        self._stopped = False
+
+    @property
+    def decisions(self) -> int:
+        return self.learner.decisions
+
+    @property
+    def seconds(self) -> float:
+        """Time spent in training, over all parts of the run."""
+        return self.seconds_before + time.monotonic() - self._started
+
+    @property
+    def done(self) -> float:
+        """The part of the training that is over, by decisions or by the clock."""
+        parts = [self.decisions / self.config.total_decisions]
+        if self.config.time_limit_minutes is not None:
+            parts.append(self.seconds / (60 * self.config.time_limit_minutes))
+        return min(1.0, max(parts))
+
+    def train(self, watch: Watch | None = None) -> bool:
+        """Train to the end, or until a signal asks to stop; True when it came to the end.
+
+        Raises:
+            RunError: another process trains in the folder.
+        """
+        watch = watch or (lambda _report: None)
+        self._lock = self._lock or lock_folder(self.folder)
+        saved = time.monotonic()
+        try:
+            with self._stop_on_signal():
+                if self.decisions == 0:
+                    self._imitate(watch)
+                while self.done < 1 and not self._stopped:
+                    watch(self._report())
+                    statistics = self.learner.iterate(self.done)
+                    self.log.note(self._row(statistics))
+                    if self.pool.due(self.decisions):
+                        self.pool.take(self.learner.policy(average=False), self.decisions)
+                    if time.monotonic() - saved > 60 * self.config.checkpoint_every_minutes:
+                        self.save()
+                        saved = time.monotonic()
+            self.save()
+        finally:
+            self._lock.close()
+            self._lock = None
+        return not self._stopped
+
+    def save(self) -> None:
+        """Measure the policy against the anchors, write the checkpoint and export the policy."""
+        self._measure()
+        details = {"seconds": self.seconds, "best": self.best}
+        save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
+        self.export()
+        self.log.draw()
+
+    def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY) -> Path:
+        """Write the policy with its metadata; `strength` are results of matches."""
+        policy = self.learner.policy(average=True)
+        path = self.folder / name
+        save_policy(
+            path,
+            self.game,
+            policy.tensors,
+            policy.activation,
+            training={
+                "config": self.config.model_dump(mode="json"),
+                "decisions": self.decisions,
+                "minutes": round(self.seconds / 60, 1),
+            },
+            strength=strength or [],
+        )
+        return path
+
+    def evaluate(self, path: Path) -> list[dict[str, Any]]:
+        """Play the configured matches with the saved policy."""
+        settings = self.config.evaluation
+        return [
+            play_match(
+                self.game, [path, opponent], settings.games, settings.seed, settings.workers
+            ).as_dict()
+            for opponent in settings.opponents
+        ]
+
+    def begin(self) -> None:
+        """Begin with the weights of the saved policy that the configuration names, if it does.
+
+        Raises:
+            ConfigError: there is no such policy, or it does not fit.
+        """
+        if self.config.start_from is None:
+            return
+        try:
+            self.learner.begin_with(load_policy(self.config.start_from, self.game))
+        except (ValueError, FileNotFoundError) as error:
+            raise ConfigError(f"start_from: {error}") from error
+
+    def resume(self) -> None:
+        """Go on from the checkpoint in the folder, or begin, if it has none yet.
+
+        Raises:
+            PolicyError: the checkpoint is damaged or of another run.
+        """
+        details = restore(self.folder, self.game, self.learner, self.pool)
+        if details is None:
+            self.begin()
+            return
+        self.seconds_before, self.best = details["seconds"], details["best"]
+        self.log.take_up(self.decisions)
+
+    def _report(self, headline: str = "") -> Report:
+        return Report(self.decisions, self.done, self.seconds, self.learner.recent(), headline)
+
+    def _row(self, statistics: dict[str, float]) -> dict[str, float]:
+        row = {"decisions": float(self.decisions), "minutes": self.seconds / 60, **statistics}
+        returns = {f"return/{name}": mean for name, mean in self.learner.recent().items()}
+        return row | returns
+
+    def _measure(self) -> None:
+        """A short match against each anchor; the best policy so far is kept."""
+        settings = self.config.evaluation
+        if settings.progress_games == 0 or self.decisions == 0:
+            return
+        player: NetworkPlayer = self.learner.policy(average=True)
+        player.sample = False
+        rates: dict[str, float] = {}
+        for opponent in settings.opponents:
+            match = play_match(
+                self.game, [player, opponent], settings.progress_games, settings.seed
+            )
+            rates[f"wins/{opponent}"] = match.standings[0].win_rate
+        self.log.note({"decisions": float(self.decisions), "minutes": self.seconds / 60, **rates})
+        mean = float(np.mean(list(rates.values())))
+        if mean > self.best:
+            self.best = mean
+            self.export(name=BEST)
+
+    def _imitate(self, watch: Watch) -> None:
+        """The head start; a run that is stopped during it begins it again."""
+        settings, seed = self.config.imitation, self.config.seed
+        rng = np.random.default_rng([seed, 2])
+        teacher = make_player(settings.teacher, self.game, code=False)
+        for played in range(0, settings.games, settings.games_at_once):
+            games = min(settings.games_at_once, settings.games - played)
+            lessons = play_lessons(
+                self.game, teacher, games, settings.exploration, self.config.reward, rng
+            )
+            rate = settings.learning_rate * (1 - 0.9 * played / settings.games)
+            for _ in range(settings.passes):
+                right = self.learner.imitate(lessons, rate)
+            headline = f"imitated {played + games} of {settings.games} games, {right:.0%} right"
+            watch(self._report(headline))
+
+    @contextmanager
+    def _stop_on_signal(self) -> Iterator[None]:
+        """The first Ctrl-C, or request to terminate, stops after the update; a second at once."""
+        self._stopped = False
+
+        def stop(number: int, frame: Any) -> None:
+            self._stopped = True
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def start_run(config: TrainingConfig, folder: str | Path) -> Run:
+    """Begin a new run in a folder that holds none.
+
+    Raises:
+        ConfigError: the configuration cannot be used; no folder is left.
+        RunError: the folder holds a run.
+    """
+    folder = Path(folder)
+    if (folder / CONFIG).exists():
+        raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
+    run = Run(config, folder)  # first, so that a refused configuration leaves no folder
+    run.begin()
+    folder.mkdir(parents=True, exist_ok=True)
+    run._lock = lock_folder(folder)
+    write_text(folder / CONFIG, config.dump())
+    return run
+
+
+def resume_run(folder: str | Path, changes: list[str] | None = None) -> Run:
+    """Go on with the run in a folder, from its last checkpoint (or its start, if it has none yet).
+
+    Args:
+        changes: settings as `key=value`, of those that `TrainingConfig.changed` lets be changed.
+
+    Raises:
+        RunError: the folder holds no run, or another process trains there.
+        ConfigError: a setting that a run cannot change.
+        PolicyError: the checkpoint is damaged.
+    """
+    folder = Path(folder)
+    if not (folder / CONFIG).exists():
+        raise RunError(f"{folder} holds no run: there is no {CONFIG} in it")
+    lock = lock_folder(folder)
+    remove_temporaries(folder)
+    config = load_config(folder / CONFIG)
+    if changes:
+        config = config.changed(changes)
+    run = Run(config, folder)
+    run._lock = lock
+    run.resume()
+    if changes:
+        write_text(folder / CONFIG, config.dump())
+    return run
+
+
+def _make_game(config: TrainingConfig) -> Game:
+    try:
+        game = make_game(config.game, **config.options)
+        game.reward_kind(config.reward)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"game, options or reward: {error}") from error
+    return game
+
+
+def _check_players(config: TrainingConfig, game: Game) -> None:
+    """Refuse before the training, not after it, players that there are not."""
+    named = {"evaluation.opponents": config.evaluation.opponents}
+    if config.imitation.games:
+        named["imitation.teacher"] = (config.imitation.teacher,)
+    for setting, names in named.items():
+        for name in names:
+            try:
+                make_player(name, game, code=False)
+            except (ValueError, FileNotFoundError) as error:
+                raise ConfigError(f"{setting}: {error}") from error
