@@ -93,6 +93,7 @@ def test_every_verb_is_a_device_function_that_cannot_raise(
         "determinise": (state, SEAT, SEED),
         "greedy": (state, DRAW, MASK, state[::1]),
         "evaluate": (state, RETURNS),
+        "valid": (state, state),
     }
     for name, verb in verbs_of(game)._asdict().items():
         ptx = compile_to_ptx(verb.py_func, arguments[name])
