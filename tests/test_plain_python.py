@@ -20,10 +20,10 @@ from armarl import SelfPlayBatch, loops
 from armarl.compiled import PLAIN_PYTHON
 from armarl.game import Game, make_game
 from armarl.matches import play_match
-from variants import BASIC, RICH, Variant
+from variants import BASIC, KUHN_POKER, RICH, Variant
 
 STEPS = 60
-VARIANTS = [*BASIC, *RICH]
+VARIANTS = [*BASIC, *RICH, KUHN_POKER[1]]
 
 
 class Trace:
@@ -63,7 +63,7 @@ def batches(variant: Variant, trace: Trace) -> None:
     trace.note(batch.states.tobytes(), dealt.tobytes())
     trace.note(game.concealed(batch.states, turn.seats).tobytes())
     envs = gymnasium.make_vec(
-        f"armarl/{variant.game.capitalize()}-v0", num_envs=2, opponents="greedy", **variant.options
+        f"armarl/{variant.title}-v0", num_envs=2, opponents="greedy", **variant.options
     )
     observation, info = envs.reset(seed=7)
     rng = np.random.default_rng(7)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from armarl.records import record_type
+
 MAX_PLAYERS = 4
 # What a player said last; a bet or a call has put a second chip into the pot.
 NOTHING, CHECKED, BET, CALLED, FOLDED = range(5)
 WORD_NAMES = ("nothing", "checked", "bet", "called", "folded")
 
 # Fields of one width stand together, the widest first, and the record has no gaps.
-STATE = np.dtype(
+STATE = record_type(
     [
         ("rng", np.uint64),
         ("players", np.int64),  # signed: in kernels signed and unsigned numbers must not meet
@@ -19,6 +21,5 @@ STATE = np.dtype(
         ("to_move", np.uint8),
         ("over", np.uint8),
         ("spare", np.uint8, 5),  # up to a whole word
-    ],
-    align=True,
+    ]
 )
