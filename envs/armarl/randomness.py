@@ -7,10 +7,14 @@ it mixes with signed integers, which would make floats.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from armarl.bits import count, eight_bytes
 from armarl.compiled import inlined, kernel
+from armarl.verbs import Int, Mask, State
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -21,7 +25,7 @@ _EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # o
 
 
 @inlined
-def mix(x):
+def mix(x: Int) -> Int:
     """SplitMix64's finaliser: uint64 to uint64, one to one."""
     x = (x ^ (x >> _30)) * _MIX_1
     x = (x ^ (x >> _27)) * _MIX_2
@@ -29,20 +33,20 @@ def mix(x):
 
 
 @inlined
-def seed(state, number):
+def seed(state: State, number: Int) -> None:
     """Set the generator of `state` from any int64."""
     state.rng = mix(np.uint64(number) + _GOLDEN)
 
 
 @inlined
-def random_bits(state):
+def random_bits(state: State) -> Int:
     """The next 63 random bits, as a non-negative int64."""
     state.rng = state.rng + _GOLDEN
     return np.int64(mix(state.rng) >> _1)
 
 
 @inlined
-def random_below(state, n):
+def random_below(state: State, n: Int) -> Int:
     """A random integer in [0, n); the bias of the modulus is below 2**-50 for every n used here."""
     return random_bits(state) % n
 
@@ -61,13 +65,13 @@ _ZERO = np.uint64(0)
 
 
 @inlined
-def _rotated(x, by):
+def _rotated(x: Int, by: Int) -> Int:
     """The bits of a word (uint64), so many places to the left."""
     return (x << by) | (x >> (np.uint64(64) - by))
 
 
 @inlined
-def _sip_round(a, b, c, d):
+def _sip_round(a: Int, b: Int, c: Int, d: Int) -> tuple[Any, Any, Any, Any]:
     """A round of SipHash on its four words."""
     a, c = a + b, c + d
     b, d = _rotated(b, np.uint64(13)) ^ a, _rotated(d, np.uint64(16)) ^ c
@@ -77,7 +81,7 @@ def _sip_round(a, b, c, d):
 
 
 @inlined
-def _sip_block(a, b, c, d, block):
+def _sip_block(a: Int, b: Int, c: Int, d: Int, block: Any) -> tuple[Any, Any, Any, Any]:
     """SipHash takes in a word: two rounds."""
     a, b, c, d = _sip_round(a, b, c, d ^ block)
     a, b, c, d = _sip_round(a, b, c, d)
@@ -85,7 +89,7 @@ def _sip_block(a, b, c, d, block):
 
 
 @kernel
-def sip_hash(key, more_key, word):
+def sip_hash(key: Int, more_key: Int, word: Int) -> Int:
     """SipHash-2-4 (Aumasson and Bernstein, 2012) of a word under a key of two: uint64 throughout.
 
     Nobody knows a way from it to the key, or to what it says of another word, but to try all keys.
@@ -100,20 +104,20 @@ def sip_hash(key, more_key, word):
 
 
 @kernel
-def seed_chance(chance, i, number):
+def seed_chance(chance: NDArray[np.uint64], i: Int, number: Int) -> None:
     """Set stream `i` from any int64, which cannot be found from it but by trying."""
     chance[i] = sip_hash(np.uint64(number), _ZERO, _SEEDED)
 
 
 @inlined
-def uniform(chance, i):
+def uniform(chance: NDArray[np.uint64], i: Int) -> Int:
     """The next random number in [0, 1) of stream `i`, quickly, for what no player is shown."""
     chance[i] += _GOLDEN
     return np.float64(np.int64(mix(chance[i]) >> _11)) * _UNIT
 
 
 @kernel
-def draw(chance, i):
+def draw(chance: NDArray[np.uint64], i: Int) -> Int:
     """The next random number in [0, 1) of stream `i`, for a player.
 
     It says nothing of the stream: that moves on to another word of the same function, of which it
@@ -128,7 +132,7 @@ def draw(chance, i):
 
 
 @inlined
-def _byte_at(word, rank):
+def _byte_at(word: Int, rank: Int) -> Int:
     """The number of the byte that has `rank` ones before it, in a word of bytes that are 0 or 1."""
     ones_so_far = word * _EACH  # byte i: the ones in bytes 0 to i
     beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # they are over `rank`
@@ -136,7 +140,7 @@ def _byte_at(word, rank):
 
 
 @inlined
-def pick(mask, draw):
+def pick(mask: Mask, draw: float) -> Int:
     """The legal action at `draw`, a number in [0, 1), of their list; 0 if none is legal.
 
     A mask holds 0 and 1, so eight actions are counted in one instruction.

@@ -35,6 +35,7 @@ States: TypeAlias = NDArray[np.void]  # (batch,) records
 Mask: TypeAlias = NDArray[np.int8]  # (actions,), 1 for what is legal, else 0
 Observation: TypeAlias = NDArray[np.float32]  # (observation size,)
 Returns: TypeAlias = NDArray[np.float64]  # (players,)
+Int: TypeAlias = Any  # an integer, NumPy's or Python's: 64 bits wide in compiled code
 Bits: TypeAlias = Any  # a set of small numbers as the bits of an int64
 
 # What `status` says of a state; ILLEGAL is how a step may leave a game besides.

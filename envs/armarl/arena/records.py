@@ -140,7 +140,7 @@ def _opening(game: Game, players: Sequence[str]) -> list[str]:
 def _seeded_word(game: Game, number: int) -> bytes:
     """The generator's word in a state that has this seed and is not dealt yet."""
     states = np.full(1, game.blank)
-    seed(states[0], number)  # type: ignore[no-untyped-call]
+    seed(states[0], number)
     return bytes(states[0]["rng"].tobytes())
 
 

@@ -43,10 +43,11 @@ from armarl.armada.state import (
     territories_of,
 )
 from armarl.compiled import kernel
+from armarl.verbs import Int, Mask, State
 
 
 @kernel
-def legal(s, mask):
+def legal(s: State, mask: Mask) -> None:
     """Write into `mask`, int8 of shape (actions,), 1 for what the player to move may do, else 0."""
     mask[:] = 0
     if s.stage == ORDER:
@@ -57,7 +58,7 @@ def legal(s, mask):
 
 
 @kernel
-def _offer_answers(s, mask):
+def _offer_answers(s: State, mask: Mask) -> None:
     """What may be answered to any decision but an order."""
     stage = s.stage
     if stage == PLACE_SHIP:
@@ -79,7 +80,7 @@ def _offer_answers(s, mask):
 
 
 @kernel
-def _offer_places(s, mask):
+def _offer_places(s: State, mask: Mask) -> None:
     """Where bands, tribes or payments may come to lie, or from."""
     colour, stage = acting_colour(s), s.stage
     if stage == PAY_GOLD:
@@ -100,7 +101,7 @@ def _offer_places(s, mask):
 
 
 @kernel
-def levy_lair(s, colour, n):
+def levy_lair(s: State, colour: Int, n: Int) -> Int:
     """ADA-31: where the n-th band, from 0, goes: the n-th lair held, then the central group."""
     owned = territories_of(s, colour)
     for lair in range(FOUR):
@@ -112,37 +113,37 @@ def levy_lair(s, colour, n):
 
 
 @kernel
-def answer_of(stage):
+def answer_of(stage: Int) -> Int:
     """The card that a question asks for, as numbered in ANSWER."""
     return stage - ANSWER_ATTACK
 
 
 @kernel
-def _offer_ships(s, mask):
+def _offer_ships(s: State, mask: Mask) -> None:
     """ADA-13: a city of the own lair without a ship."""
     for city in range(acting_colour(s) * CITIES, (acting_colour(s) + 1) * CITIES):
         mask[s.first[SHIP] + city] = s.ship[s.cities[city]] == 0
 
 
 @kernel
-def _offer_numbers(mask, first, lowest, highest):
+def _offer_numbers(mask: Mask, first: Int, lowest: Int, highest: Int) -> None:
     """All numbers from `lowest` to `highest`."""
     mask[first + lowest : first + highest + 1] = 1
 
 
 @kernel
-def most_bands(s):
+def most_bands(s: State) -> Int:
     """ADA-17: all the bands, or the ship's room."""
     return min(np.int64(s.bands[s.origin]), np.int64(room(s, s.target)))
 
 
 @kernel
-def most_gold(s):
+def most_gold(s: State) -> Int:
     """ADA-17: all the gold, or the room left beside the bands."""
     return min(np.int64(s.gold[s.origin]), np.int64(room(s, s.target) - s.count))
 
 
 @kernel
-def may_pay_from(s, place, colour):
+def may_pay_from(s: State, place: Int, colour: Int) -> Int:
     """ADA-32: gold in a territory that the colour owns, or on a ship that it crews."""
     return s.owner[place] == colour and s.gold[place] > 0

@@ -41,12 +41,13 @@ from armarl.armada.state import (
     throw,
 )
 from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 MINED = np.int64(3)  # gold of a gold-mine
 
 
 @kernel
-def play_card(s, card):
+def play_card(s: State, card: Int) -> None:
     """ADA-15: a card is out with the first decision of its chain."""
     discard(s, acting_seat(s), card)
 
@@ -55,7 +56,7 @@ def play_card(s, card):
 
 
 @kernel
-def begin_buying(s):
+def begin_buying(s: State) -> None:
     """ADA-32: two coups, and two gold, taken piece by piece."""
     pay_coups(s, CARD_PRICE)
     s.due = CARD_PRICE
@@ -63,14 +64,14 @@ def begin_buying(s):
 
 
 @kernel
-def pay_gold(s, place):
+def pay_gold(s: State, place: Int) -> None:
     """ADA-32: one gold from a place, and then the next."""
     _take_gold(s, place)
     _ask_payment(s)
 
 
 @kernel
-def _ask_payment(s):
+def _ask_payment(s: State) -> None:
     """ADA-36: ask where there is a choice, and draw the card when all is paid."""
     while s.due > 0:
         place = _only_purse(s)
@@ -83,7 +84,7 @@ def _ask_payment(s):
 
 
 @kernel
-def _take_gold(s, place):
+def _take_gold(s: State, place: Int) -> None:
     """A gold that is paid goes back to the supply."""
     s.gold[place] -= 1
     s.supply_gold += 1
@@ -91,7 +92,7 @@ def _take_gold(s, place):
 
 
 @kernel
-def _only_purse(s):
+def _only_purse(s: State) -> Int:
     """The only place that can pay, or -1 if there are several."""
     only = -1
     for place in range(s.places):
@@ -106,7 +107,7 @@ def _only_purse(s):
 
 
 @kernel
-def play_plain(s, plain):
+def play_plain(s: State, plain: Int) -> None:
     """ADA-32: a card of the family `play`."""
     card = PLAIN_KINDS[plain]
     play_card(s, card)
@@ -127,7 +128,7 @@ def play_plain(s, plain):
 
 
 @kernel
-def peek(s):
+def peek(s: State) -> None:
     """ADA-32: look at the next card, for a coup; if there can be no other, take this one."""
     pay_coups(s, np.int64(1))
     s.looked += 1
@@ -138,7 +139,7 @@ def peek(s):
 
 
 @kernel
-def take(s):
+def take(s: State) -> None:
     """ADA-32: the last card looked at into the hand; then the whole deck is shuffled."""
     remember_looked(s, acting_seat(s))
     draw_card(s, acting_seat(s), np.int64(s.looked))
@@ -147,7 +148,7 @@ def take(s):
 
 
 @kernel
-def _roll_recruits(s):
+def _roll_recruits(s: State) -> None:
     """ADA-32, ADA-35: roll, and ask where the bands go; a roll that places nothing asks nothing."""
     colour = acting_colour(s)
     while s.due > 0:
@@ -164,7 +165,7 @@ def _roll_recruits(s):
 
 
 @kernel
-def _recruit_in_only(s, colour):
+def _recruit_in_only(s: State, colour: Int) -> None:
     """ADA-36: one possible territory is not asked for."""
     for territory in range(TERRITORIES):
         if may_recruit_in(s, territory, colour, np.int64(s.used)):
@@ -174,7 +175,7 @@ def _recruit_in_only(s, colour):
 
 
 @kernel
-def place_recruits(s, territory):
+def place_recruits(s: State, territory: Int) -> None:
     """ADA-32: the whole roll on one own territory."""
     add_bands(s, territory, acting_colour(s), np.int64(s.roll))
     s.used = territory
@@ -182,7 +183,7 @@ def place_recruits(s, territory):
 
 
 @kernel
-def _roll_natives(s):
+def _roll_natives(s: State) -> None:
     """ADA-32, ADA-35: roll, and ask where the tribes go; likewise."""
     while s.due > 0:
         s.due -= 1
@@ -198,7 +199,7 @@ def _roll_natives(s):
 
 
 @kernel
-def _rise_in_only(s):
+def _rise_in_only(s: State) -> None:
     """ADA-36: one possible territory is not asked for."""
     for territory in range(CENTRAL, TERRITORIES):
         if may_rise_in(s, territory, np.int64(s.used)):
@@ -207,7 +208,7 @@ def _rise_in_only(s):
 
 
 @kernel
-def _rise(s, territory):
+def _rise(s: State, territory: Int) -> None:
     """ADA-35: natives make a territory theirs; some came, as the roll and the supply are not 0."""
     add_tribes(s, territory, np.int64(s.roll))
     s.owner[territory] = TRIBES
@@ -215,7 +216,7 @@ def _rise(s, territory):
 
 
 @kernel
-def place_natives(s, territory):
+def place_natives(s: State, territory: Int) -> None:
     """ADA-32: the whole roll on one central territory."""
     _rise(s, territory)
     _roll_natives(s)
@@ -225,20 +226,20 @@ def place_natives(s, territory):
 
 
 @kernel
-def play_shipyard(s, place):
+def play_shipyard(s: State, place: Int) -> None:
     """ADA-32: a ship out of the box on an own city."""
     s.box -= 1
     s.ship[place] = 1
 
 
 @kernel
-def play_gold_mine(s, territory):
+def play_gold_mine(s: State, territory: Int) -> None:
     """ADA-32: 3 gold on an own territory."""
     add_gold(s, territory, MINED)
 
 
 @kernel
-def play_mutiny(s, square):
+def play_mutiny(s: State, square: Int) -> None:
     """ADA-32, ADA-35: a ship's bands become one's own; those beyond the 50 are lost."""
     n = np.int64(s.bands[square])
     remove_bands(s, square, n)

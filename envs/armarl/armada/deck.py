@@ -8,13 +8,14 @@ from armarl.armada.knowledge import note_draw, note_play
 from armarl.armada.state import CARDS, COPIES
 from armarl.compiled import kernel
 from armarl.randomness import random_below
+from armarl.verbs import Int, State
 
 DEALT = 2
 TOP = np.int64(1)  # depth of the top card
 
 
 @kernel
-def gather_deck(s):
+def gather_deck(s: State) -> None:
     """All cards in the deck, none in a hand or played; without the option no cards at all."""
     s.hand[:, :] = 0
     s.hand_size[:] = 0
@@ -31,7 +32,7 @@ def gather_deck(s):
 
 
 @kernel
-def shuffle(s, n):
+def shuffle(s: State, n: Int) -> None:
     """Shuffle the lowest `n` cards of the deck (Fisher and Yates)."""
     for i in range(n - 1, 0, -1):
         j = random_below(s, i + 1)
@@ -41,7 +42,7 @@ def shuffle(s, n):
 
 
 @kernel
-def deal_hands(s):
+def deal_hands(s: State) -> None:
     """ADA-14, ADA-32: the two top cards to each player in turn."""
     for seat in range(s.players):
         for _ in range(DEALT):
@@ -49,7 +50,7 @@ def deal_hands(s):
 
 
 @kernel
-def draw_card(s, seat, depth):
+def draw_card(s: State, seat: Int, depth: Int) -> None:
     """The card `depth` from the top (TOP) into a hand; the top card takes its place."""
     top = s.deck_size - 1
     card = s.deck[s.deck_size - depth] - 1
@@ -62,7 +63,7 @@ def draw_card(s, seat, depth):
 
 
 @kernel
-def discard(s, seat, card):
+def discard(s: State, seat: Int, card: Int) -> None:
     """ADA-32: a played card is out."""
     s.hand[seat, card] -= 1
     s.hand_size[seat] -= 1

@@ -32,6 +32,7 @@ from armarl.armada.state import (
     territories_of,
 )
 from armarl.compiled import kernel
+from armarl.verbs import Int, Returns, State
 
 POSTS_ASKED, CITIES_ASKED = 3, 4  # ADA-27
 MOST_MEN = 5  # on a post; more are no more use there
@@ -58,7 +59,7 @@ ROUNDS = 7.0  # that games last, on average, from a position on
 
 
 @kernel
-def evaluate(s, out):
+def evaluate(s: State, out: Returns) -> None:
     """Write the expected "win" return of every seat into `out`, float64 of shape (players,).
 
     In any position that is not over; nothing may be hidden in it. The estimates add up to 0.
@@ -76,14 +77,14 @@ def evaluate(s, out):
 
 
 @kernel
-def _chance_to_end(s):
+def _chance_to_end(s: State) -> Int:
     """That somebody wins before ADA-30 cuts the game short."""
     turns_left = np.float64(s.max_turns) - max(np.float64(s.turn), 0.0)
     return 1.0 - math.exp(-turns_left / (ROUNDS * colours_playing(s)))
 
 
 @kernel
-def _log_strength(s, colour):
+def _log_strength(s: State, colour: Int) -> Int:
     """The weighted sum of all that a colour has."""
     owned = territories_of(s, colour)
     total = HOLDS_LAIR * (lairs_held(owned) > 0) + POST * posts_owned(s, owned)
@@ -98,7 +99,7 @@ def _log_strength(s, colour):
 
 
 @kernel
-def _worth_of_pieces(s, colour):
+def _worth_of_pieces(s: State, colour: Int) -> Int:
     """Bands, gold and ships."""
     bands, at_home, gold, crews = 0, 0, 0, 0
     for place in range(s.places):
@@ -113,18 +114,19 @@ def _worth_of_pieces(s, colour):
 
 
 @kernel
-def _bands_on_posts(s, colour):
+def _bands_on_posts(s: State, colour: Int) -> Int:
     """Bands on own posts, at most so many on each."""
     bands = 0
     for post in range(ALL_POSTS):
         place = post_place(s, post)
         if s.owner[place] == colour:
-            bands += min(np.int64(s.bands[place]), MOST_MEN)
+            men: Int = np.int64(s.bands[place])
+            bands += min(men, MOST_MEN)
     return bands
 
 
 @kernel
-def _worth_of_victory(s, colour, owned):
+def _worth_of_victory(s: State, colour: Int, owned: Int) -> Int:
     """How near a colour is to ADA-27, and in victory to ADA-28."""
     missing = _missing(s, colour, owned)
     if missing > 1:
@@ -137,7 +139,7 @@ def _worth_of_victory(s, colour, owned):
 
 
 @kernel
-def _missing(s, colour, owned):
+def _missing(s: State, colour: Int, owned: Int) -> Int:
     """ADA-27: how many territories a colour would have to own besides to be in victory."""
     most = 0
     for lair in range(FOUR):

@@ -122,7 +122,7 @@ class _Reasons:
     # --- words -----------------------------------------------------------------------------------
 
     def _place(self, place: int) -> str:
-        return self.game.attributes["chart"].places[place]  # type: ignore[no-any-return]
+        return self.game.attributes["chart"].places[place]
 
     def _border(self, border: int) -> tuple[int, int]:
         return int(self.s["border_from"][border]), int(self.s["border_to"][border])

@@ -10,6 +10,8 @@ guard posts for ever, garrisons shrink. The player reads no hidden card and roll
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armada.actions import (
@@ -89,13 +91,14 @@ from armarl.armada.ways import (
 )
 from armarl.compiled import kernel
 from armarl.randomness import mix
+from armarl.verbs import Int, Mask, State, States
 
 DRAWS = 2.0**53  # how many different draws there are
 FERRYING = 3  # bands that may spare one, to fetch others
 
 
 @kernel
-def greedy(s, draw, mask, scratch):
+def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     """The action chosen by the player to move in a state concealed for him.
 
     Args:
@@ -132,7 +135,7 @@ def greedy(s, draw, mask, scratch):
 
 
 @kernel
-def _worth(s, style, colour, cost, home, ferry, action):
+def _worth(s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, action: Int) -> Int:
     """A number that grows with what an action promises; `end` is worth 0."""
     family = family_of(s, action)
     number = action - s.first[family]
@@ -164,7 +167,7 @@ def _worth(s, style, colour, cost, home, ferry, action):
 
 
 @kernel
-def _worth_of_placing(s, colour, cost, family, number):
+def _worth_of_placing(s: State, colour: Int, cost: Any, family: Any, number: Int) -> Int:
     """Enrolment, purchases, cards and answers."""
     if family == LEVY:
         return -cost[number]
@@ -190,7 +193,9 @@ def _worth_of_placing(s, colour, cost, family, number):
 
 
 @kernel
-def _worth_of_move(s, style, colour, cost, home, ferry, border):
+def _worth_of_move(
+    s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
+) -> Int:
     """Bands that take a territory, or come nearer to a goal."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
@@ -213,7 +218,7 @@ def _worth_of_move(s, style, colour, cost, home, ferry, border):
 
 
 @kernel
-def _holds_post(s, place, colour):
+def _holds_post(s: State, place: Int, colour: Int) -> Int:
     """Whether a place is an own post."""
     for post in range(ALL_POSTS):
         if post_place(s, post) == place:
@@ -222,7 +227,7 @@ def _holds_post(s, place, colour):
 
 
 @kernel
-def _garrison(s, style, place, colour, home):
+def _garrison(s: State, style: Int, place: Int, colour: Int, home: Int) -> Int:
     """Bands that should stay in a place."""
     if not _holds_post(s, place, colour) or gives_way(s, colour):
         return 0
@@ -230,7 +235,9 @@ def _garrison(s, style, place, colour, home):
 
 
 @kernel
-def _worth_of_sail(s, style, colour, cost, home, ferry, border):
+def _worth_of_sail(
+    s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
+) -> Int:
     """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     if is_ferry(s, place, ferry):
@@ -242,7 +249,7 @@ def _worth_of_sail(s, style, colour, cost, home, ferry, border):
 
 
 @kernel
-def _bands_around(s, colour, place):
+def _bands_around(s: State, colour: Int, place: Int) -> Int:
     """Bands that may attack a place, from wherever."""
     bands = np.int64(0)
     for border in range(s.land_borders[place], s.land_borders[place + 1]):
@@ -253,13 +260,13 @@ def _bands_around(s, colour, place):
 
 
 @kernel
-def _attackers(s, colour, place):
+def _attackers(s: State, colour: Int, place: Int) -> Int:
     """Bands that may attack from a place (ADA-22)."""
     return np.int64(s.bands[place]) if is_own(s, place, colour) and s.bands[place] > 1 else 0
 
 
 @kernel
-def _worth_of_attack(s, style, colour, cost, border):
+def _worth_of_attack(s: State, style: Int, colour: Int, cost: Any, border: Int) -> Int:
     """A fight at good odds: a roll costs the attacker a third of a band, the other five sixths."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
@@ -274,12 +281,12 @@ def _worth_of_attack(s, style, colour, cost, border):
 
 
 @kernel
-def _worth_of_launch(s, colour, cost, number):
+def _worth_of_launch(s: State, colour: Int, cost: Any, number: Int) -> Int:
     """A ship for bands that wait on the coast and have none with room beside them."""
     city = city_of_launch(s, number)
     place = city_place(s, city)
     square = np.int64(s.border_to[s.sea_borders[place] + number - s.launches[city]])
-    waiting = np.int64(0)
+    waiting: Int = np.int64(0)
     for border in range(s.land_borders[square], s.land_borders[square + 1]):
         shore = np.int64(s.border_to[border])
         if is_own(s, shore, colour) and not ship_beside(s, shore, colour):
@@ -290,14 +297,16 @@ def _worth_of_launch(s, colour, cost, number):
 
 
 @kernel
-def _worth_of_count(s, style, colour, cost, home, ferry, n):
+def _worth_of_count(
+    s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, n: Int
+) -> Int:
     """How many bands: in the preliminary turn to the ships, in a move nearly all."""
     if s.origin < 0:
         place = np.int64(s.target)
         wanted = min(9, np.int64(s.due)) if s.ship[place] == 1 else 0
         return -abs(n - wanted)
     origin, target = np.int64(s.origin), np.int64(s.target)
-    stay = np.int64(_garrison(s, style, origin, colour, home))
+    stay: Int = np.int64(_garrison(s, style, origin, colour, home))
     if origin >= TERRITORIES and ferry[origin] < FAR:
         stay = 1  # a crew, to fetch others
     stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
@@ -310,7 +319,7 @@ def _worth_of_count(s, style, colour, cost, home, ferry, n):
 
 
 @kernel
-def _worth_of_mine(s, colour, territory):
+def _worth_of_mine(s: State, colour: Int, territory: Int) -> Int:
     """Gold where it becomes bands: in an own city, of a lair with two of them, or a post."""
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
@@ -322,7 +331,7 @@ def _worth_of_mine(s, colour, territory):
 
 
 @kernel
-def _worth_of_plain(s, colour, card):
+def _worth_of_plain(s: State, colour: Int, card: Int) -> Int:
     """The cards without a place."""
     if card == MORE_COUPS_CARD:
         return 60 if s.coups[s.raid] <= 2 else -1
@@ -339,7 +348,7 @@ def _worth_of_plain(s, colour, card):
 
 
 @kernel
-def _worth_of_rising(s, colour, territory):
+def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
     """Natives where an enemy owns a post without bands."""
     owner = np.int64(s.owner[territory])
     if owner == colour or is_partners(s, territory, colour):
@@ -353,7 +362,7 @@ def _worth_of_rising(s, colour, territory):
 
 
 @kernel
-def _worth_of_answer(s, number):
+def _worth_of_answer(s: State, number: Int) -> Int:
     """Cards against a roll where they change something; a raid to break a claim."""
     if number == DECLINE:
         return 0

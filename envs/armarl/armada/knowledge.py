@@ -15,6 +15,8 @@ What follows from which turns end by themselves (ADA-15, ADA-26) is not kept.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armada.state import (
@@ -27,6 +29,7 @@ from armarl.armada.state import (
 )
 from armarl.compiled import kernel
 from armarl.randomness import random_below, seed
+from armarl.verbs import Int, State
 
 HELD, LACKED = 1, -1  # what `answers` says; 0: it is not known
 _MIXING, _MOST_SWAPS = 4, 4096  # exchanges for each card of the hidden hands, and at most in all
@@ -36,7 +39,7 @@ _MIXING, _MOST_SWAPS = 4, 4096  # exchanges for each card of the hidden hands, a
 
 
 @kernel
-def forget_all(s):
+def forget_all(s: State) -> None:
     """After the deal nothing has been seen and nobody asked."""
     s.remembered[:, :] = 0
     s.drawn[:, :] = 0
@@ -44,7 +47,7 @@ def forget_all(s):
 
 
 @kernel
-def note_draw(s, seat, card):
+def note_draw(s: State, seat: Int, card: Int) -> None:
     """A card went from the deck to a hand, seen by its seat alone."""
     for answer in range(ANSWERS):
         s.answers[seat, answer] = max(s.answers[seat, answer], 0)
@@ -56,7 +59,7 @@ def note_draw(s, seat, card):
 
 
 @kernel
-def note_play(s, seat, card):
+def note_play(s: State, seat: Int, card: Int) -> None:
     """A card was played out of a hand; it may be one that another seat remembers."""
     for other in range(s.players):
         if s.drawn[other, seat] > 0:
@@ -68,7 +71,7 @@ def note_play(s, seat, card):
 
 
 @kernel
-def remember_looked(s, seat):
+def remember_looked(s: State, seat: Int) -> None:
     """ADA-32: what a strategist has looked at is in the deck, and of what he knew, what must be."""
     drawn = 0
     for other in range(s.players):
@@ -81,7 +84,7 @@ def remember_looked(s, seat):
 
 
 @kernel
-def is_asked(s, seat, answer):
+def is_asked(s: State, seat: Int, answer: Int) -> Int:
     """ADA-32, ADA-33: a player, if it is one, is asked if he holds the card; all learn which."""
     if not s.cards or seat < 0:
         return False
@@ -91,7 +94,7 @@ def is_asked(s, seat, answer):
 
 
 @kernel
-def number_on_top(s, card, depth):
+def number_on_top(s: State, card: Int, depth: Int) -> Int:
     """How many of the deck's top cards, so many deep, are of a kind."""
     n = 0
     for i in range(s.deck_size - depth, s.deck_size):
@@ -103,13 +106,13 @@ def number_on_top(s, card, depth):
 
 
 @kernel
-def known_top(s, seat):
+def known_top(s: State, seat: Int) -> Int:
     """ADA-37: cards on top of the deck that a seat knows: those its strategist has looked at."""
     return np.int64(s.looked) if s.stage == PEEKING and s.to_move == seat else 0
 
 
 @kernel
-def conceal(s, seat):
+def conceal(s: State, seat: Int) -> None:
     """Take out of `s` all that a seat may not know (ADA-37): other hands, the deck, the future."""
     s.deck[: s.deck_size - known_top(s, seat)] = 0
     for player in range(s.players):
@@ -120,7 +123,7 @@ def conceal(s, seat):
 
 
 @kernel
-def determinise(s, seat, number):
+def determinise(s: State, seat: Int, number: Int) -> None:
     """Replace all that a seat may not know by a random deal that agrees with what it may know.
 
     Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
@@ -139,7 +142,7 @@ def determinise(s, seat, number):
 
 
 @kernel
-def _deal_unseen(s, seat):
+def _deal_unseen(s: State, seat: Int) -> None:
     """The cards that a seat has not seen, at random to the other hands and the deck."""
     known = known_top(s, seat)
     unseen, certain = _lay_out(s, seat, known)
@@ -151,7 +154,7 @@ def _deal_unseen(s, seat):
 
 
 @kernel
-def _lay_out(s, seat, known):
+def _lay_out(s: State, seat: Int, known: Int) -> tuple[Any, Any]:
     """Lay out the unseen cards by kind; their number, and whether anything is certain of them."""
     unseen, certain = 0, False
     for card in range(CARDS):
@@ -169,13 +172,13 @@ def _lay_out(s, seat, known):
 
 
 @kernel
-def _cell(s, known, i):
+def _cell(s: State, known: Int, i: Int) -> Int:
     """Where the `i`-th unseen card lies: the known top is stepped over."""
     return i if i < s.deck_size - known else i + known
 
 
 @kernel
-def _swap(s, a, b):
+def _swap(s: State, a: Int, b: Int) -> None:
     """Two cards change places."""
     card = s.deck[a]
     s.deck[a] = s.deck[b]
@@ -183,7 +186,7 @@ def _swap(s, a, b):
 
 
 @kernel
-def _put_right(s, seat, known, unseen):
+def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
     """Swap cards at random, never for the worse, until all agrees with what the seat knows.
 
     Without faults this goes on as a random walk over the deals that agree (Metropolis et al. 1953),
@@ -209,7 +212,7 @@ def _put_right(s, seat, known, unseen):
 
 
 @kernel
-def _faults_at(s, seat, a, b):
+def _faults_at(s: State, seat: Int, a: Int, b: Int) -> Int:
     """The faults of the hands to which two cells belong."""
     one, other = _holder(s, seat, a), _holder(s, seat, b)
     faults = _faults(s, seat, one) if one >= 0 else 0
@@ -217,7 +220,7 @@ def _faults_at(s, seat, a, b):
 
 
 @kernel
-def _holder(s, seat, cell):
+def _holder(s: State, seat: Int, cell: Int) -> Int:
     """The player to whose hand a cell belongs; -1: it is the deck's."""
     if cell < s.deck_size:
         return -1
@@ -230,7 +233,7 @@ def _holder(s, seat, cell):
 
 
 @kernel
-def _first_cell(s, seat, player):
+def _first_cell(s: State, seat: Int, player: Int) -> Int:
     """Where the hand of a player begins."""
     first = np.int64(s.deck_size)
     for other in range(player):
@@ -240,7 +243,7 @@ def _first_cell(s, seat, player):
 
 
 @kernel
-def _faults(s, seat, player):
+def _faults(s: State, seat: Int, player: Int) -> Int:
     """How many cards of a hand laid out are not where a seat knows them to be."""
     first = _first_cell(s, seat, player)
     end = first + s.hand_size[player]
@@ -259,7 +262,7 @@ def _faults(s, seat, player):
 
 
 @kernel
-def _take_up(s, seat):
+def _take_up(s: State, seat: Int) -> None:
     """The cards laid out go into the hands; those of the deck lose their marks."""
     cell = np.int64(s.deck_size)
     for player in range(s.players):

@@ -63,6 +63,7 @@ from armarl.armada.state import (
 )
 from armarl.bits import lowest
 from armarl.compiled import inlined, kernel
+from armarl.verbs import Int, Mask, State
 
 CENTRAL_PER_BAND = 4  # ADA-31
 # The kind of each card without a place in its notation, as they are numbered in PLAY.
@@ -70,7 +71,7 @@ PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
 
 
 @kernel
-def offer(mask, action):
+def offer(mask: Mask, action: Int) -> Int:
     """Offer an action; True, to stop looking, where only the question counts."""
     if mask.size == 0:
         return True
@@ -79,13 +80,13 @@ def offer(mask, action):
 
 
 @kernel
-def any_order(s):
+def any_order(s: State) -> Int:
     """ADA-15, ADA-26: whether the acting colour may do anything but end its turn."""
     return offer_orders(s, s.pool[:0])
 
 
 @kernel
-def offer_orders(s, mask):
+def offer_orders(s: State, mask: Mask) -> Int:
     """ADA-15: all that the acting colour may begin, but `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
@@ -106,19 +107,19 @@ def offer_orders(s, mask):
 
 
 @inlined
-def _offer_from(s, mask, place):
+def _offer_from(s: State, mask: Mask, place: Int) -> Int:
     """ADA-17, 20, 21, 22, 24: what the bands of the acting colour in a place may do."""
     return _offer_landwards(s, mask, place) or _offer_seawards(s, mask, place)
 
 
 @kernel
-def _may_attack(s, place, to):
+def _may_attack(s: State, place: Int, to: Int) -> Int:
     """ADA-22: at least 2 bands, and enemy bands or tribes in the contiguous place."""
     return s.bands[place] >= 2 and is_hostile(s, to, np.int64(s.owner[place]))
 
 
 @inlined
-def _offer_landwards(s, mask, place):
+def _offer_landwards(s: State, mask: Mask, place: Int) -> Int:
     """Move to, attack or explore a contiguous territory."""
     colour = np.int64(s.owner[place])
     for border in range(s.land_borders[place], s.land_borders[place + 1]):
@@ -135,7 +136,7 @@ def _offer_landwards(s, mask, place):
 
 
 @inlined
-def _offer_seawards(s, mask, place):
+def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
     """Move to, attack or scuttle the ship on a contiguous square, or sail where there is none."""
     colour = np.int64(s.owner[place])
     for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
@@ -160,7 +161,7 @@ def _offer_seawards(s, mask, place):
 
 
 @kernel
-def _offer_unlaunched(s, mask, colour):
+def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
     """ADA-16, ADA-24: launch or scuttle a ship on a city of a territory the colour owns."""
     for city in range(ALL_CITIES):
         place = city_place(s, city)
@@ -177,7 +178,7 @@ def _offer_unlaunched(s, mask, colour):
 
 
 @kernel
-def _offer_conversions(s, mask, colour):
+def _offer_conversions(s: State, mask: Mask, colour: Int) -> Int:
     """ADA-25: gold in an own city or post, with 2 cities of that lair, or 3 posts."""
     if s.reserve[colour] == 0:
         return False
@@ -192,7 +193,7 @@ def _offer_conversions(s, mask, colour):
 
 
 @kernel
-def _may_convert_in_city(s, colour, city):
+def _may_convert_in_city(s: State, colour: Int, city: Int) -> Int:
     """ADA-25: gold in an own city, with at least 2 cities of that lair."""
     place = city_place(s, city)
     if s.gold[place] == 0 or s.owner[place] != colour:
@@ -201,7 +202,7 @@ def _may_convert_in_city(s, colour, city):
 
 
 @kernel
-def _may_convert_in_post(s, colour, post):
+def _may_convert_in_post(s: State, colour: Int, post: Int) -> Int:
     """ADA-25: gold in an own post, with at least 3 posts."""
     place = post_place(s, post)
     return (
@@ -212,7 +213,7 @@ def _may_convert_in_post(s, colour, post):
 
 
 @kernel
-def levies(s, colour):
+def levies(s: State, colour: Int) -> Int:
     """ADA-31: bands that enrolment gives: one per lair held, one per four central territories."""
     owned = territories_of(s, colour)
     n = lairs_held(owned) + owned_in(owned, FOUR) // CENTRAL_PER_BAND
@@ -220,7 +221,7 @@ def levies(s, colour):
 
 
 @kernel
-def may_enrol(s, colour):
+def may_enrol(s: State, colour: Int) -> Int:
     """ADA-31: once a turn and once a raid."""
     return s.enrolled[s.raid] == 0 and levies(s, colour) > 0
 
@@ -229,7 +230,7 @@ def may_enrol(s, colour):
 
 
 @kernel
-def payable_gold(s, colour):
+def payable_gold(s: State, colour: Int) -> Int:
     """ADA-32: gold in territories that a colour owns and on ships that it crews."""
     gold = 0
     for place in range(s.places):
@@ -239,7 +240,7 @@ def payable_gold(s, colour):
 
 
 @kernel
-def may_buy(s, colour):
+def may_buy(s: State, colour: Int) -> Int:
     """ADA-32: 2 coups and 2 gold for a card of the deck."""
     return (
         s.coups[s.raid] >= CARD_PRICE and s.deck_size > 0 and payable_gold(s, colour) >= CARD_PRICE
@@ -247,7 +248,7 @@ def may_buy(s, colour):
 
 
 @kernel
-def _offer_cards(s, mask, colour):
+def _offer_cards(s: State, mask: Mask, colour: Int) -> Int:
     """ADA-32: buy a card, or play one where it would change something."""
     if may_buy(s, colour) and offer(mask, s.first[BUY]):
         return True
@@ -265,7 +266,7 @@ def _offer_cards(s, mask, colour):
 
 
 @kernel
-def may_play(s, colour, card):
+def may_play(s: State, colour: Int, card: Int) -> Int:
     """ADA-32: whether a card without a place is held and would change something."""
     if not holds(s, acting_seat(s), card):
         return False
@@ -279,13 +280,13 @@ def may_play(s, colour, card):
 
 
 @kernel
-def may_recruit_in(s, territory, colour, used):
+def may_recruit_in(s: State, territory: Int, colour: Int, used: Int) -> Int:
     """ADA-32, ADA-35: an own territory, not the one the card has used."""
     return s.owner[territory] == colour and territory != used
 
 
 @kernel
-def recruit_places(s, colour, used):
+def recruit_places(s: State, colour: Int, used: Int) -> Int:
     """The number of territories that `may_recruit_in` allows."""
     n = 0
     for territory in range(TERRITORIES):
@@ -294,13 +295,13 @@ def recruit_places(s, colour, used):
 
 
 @kernel
-def may_rise_in(s, territory, used):
+def may_rise_in(s: State, territory: Int, used: Int) -> Int:
     """ADA-32, ADA-35: an explored central territory without pirates, not one the card has used."""
     return s.owner[territory] != NOBODY and s.bands[territory] == 0 and territory != used
 
 
 @kernel
-def natives_places(s, used):
+def natives_places(s: State, used: Int) -> Int:
     """The number of central territories that `may_rise_in` allows."""
     n = 0
     for territory in range(CENTRAL, TERRITORIES):
@@ -309,7 +310,7 @@ def natives_places(s, used):
 
 
 @kernel
-def _offer_shipyard(s, mask, colour):
+def _offer_shipyard(s: State, mask: Mask, colour: Int) -> Int:
     """A ship in the box, and an own city, in any lair, without a ship."""
     if s.box == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
         return False
@@ -322,7 +323,7 @@ def _offer_shipyard(s, mask, colour):
 
 
 @kernel
-def _offer_gold_mine(s, mask, colour):
+def _offer_gold_mine(s: State, mask: Mask, colour: Int) -> Int:
     """Gold in the supply, and an own territory."""
     if s.supply_gold == 0 or not holds(s, acting_seat(s), GOLD_MINE_CARD):
         return False
@@ -333,13 +334,13 @@ def _offer_gold_mine(s, mask, colour):
 
 
 @kernel
-def may_mutiny(s, place, colour):
+def may_mutiny(s: State, place: Int, colour: Int) -> Int:
     """An enemy ship at sea with 1 to 3 bands aboard."""
     return 1 <= s.bands[place] <= 3 and is_enemy(s, colour, np.int64(s.owner[place]))
 
 
 @kernel
-def _offer_mutiny(s, mask, colour):
+def _offer_mutiny(s: State, mask: Mask, colour: Int) -> Int:
     """Any such ship, anywhere."""
     if not holds(s, acting_seat(s), MUTINY_CARD):
         return False
@@ -350,7 +351,7 @@ def _offer_mutiny(s, mask, colour):
 
 
 @kernel
-def may_explore(s, territory, colour):
+def may_explore(s: State, territory: Int, colour: Int) -> Int:
     """ADA-21: unexplored, and contiguous to a ship with a band, or to land the colour occupies."""
     if not is_unexplored(s, territory):
         return False
@@ -366,7 +367,7 @@ def may_explore(s, territory, colour):
 
 
 @kernel
-def _offer_discovery(s, mask, colour):
+def _offer_discovery(s: State, mask: Mask, colour: Int) -> Int:
     """An exploration, whose coup is paid."""
     if s.coups[s.raid] == 0 or not holds(s, acting_seat(s), DISCOVERY_CARD):
         return False

@@ -36,6 +36,7 @@ from armarl.armada.state import (
     throw,
 )
 from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 BANDS_FOR_GOLD = np.int64(4)  # ADA-25
 SINGLE, DOUBLE = np.arange(1, 3)  # what is found counts so often
@@ -43,7 +44,7 @@ MOST_HITS, MOST_LOSSES = 2, -2  # ADA-32: what `attack` and `defence` make of a 
 
 
 @kernel
-def pay_coups(s, n):
+def pay_coups(s: State, n: Int) -> None:
     """ADA-15: coups are paid with the first decision of a chain."""
     s.coups[s.raid] -= n
 
@@ -52,7 +53,7 @@ def pay_coups(s, n):
 
 
 @kernel
-def launch(s, city, number):
+def launch(s: State, city: Int, number: Int) -> None:
     """ADA-16: the city's ship goes to a contiguous square; `number` counts all cities' launches."""
     place = city_place(s, city)
     border = s.sea_borders[place] + number - s.launches[city]
@@ -61,7 +62,7 @@ def launch(s, city, number):
 
 
 @kernel
-def city_of_launch(s, number):
+def city_of_launch(s: State, number: Int) -> Int:
     """The city from which a launch goes."""
     city = 0
     while number >= s.launches[city + 1]:
@@ -70,7 +71,7 @@ def city_of_launch(s, number):
 
 
 @kernel
-def sail(s, border):
+def sail(s: State, border: Int) -> None:
     """ADA-20: a ship with its crew and gold to the next square."""
     origin, to = s.border_from[border], s.border_to[border]
     s.ship[to] = 1
@@ -82,7 +83,7 @@ def sail(s, border):
 
 
 @kernel
-def scuttle(s, number):
+def scuttle(s: State, number: Int) -> None:
     """ADA-24: gold aboard goes to the supply, the ship to the box."""
     if number < ALL_CITIES:
         s.ship[city_place(s, number)] = 0
@@ -98,7 +99,7 @@ def scuttle(s, number):
 
 
 @kernel
-def begin_move(s, border):
+def begin_move(s: State, border: Int) -> None:
     """ADA-17: the places of a move; then the number of bands, if there is a choice."""
     s.origin, s.target = s.border_from[border], s.border_to[border]
     if most_bands(s) > 1:
@@ -108,7 +109,7 @@ def begin_move(s, border):
 
 
 @kernel
-def choose_bands(s, n):
+def choose_bands(s: State, n: Int) -> None:
     """ADA-17: so many bands; then how much gold goes with them, if there is a choice."""
     s.count = n
     if most_gold(s) > 0:
@@ -118,7 +119,7 @@ def choose_bands(s, n):
 
 
 @kernel
-def complete_move(s, gold):
+def complete_move(s: State, gold: Int) -> None:
     """ADA-17, ADA-18: bands and gold go over, and put their colour's flag there."""
     origin, target = np.int64(s.origin), np.int64(s.target)
     s.owner[target] = s.owner[origin]
@@ -134,7 +135,7 @@ def complete_move(s, gold):
 
 
 @kernel
-def explore(s, territory, factor):
+def explore(s: State, territory: Int, factor: Int) -> None:
     """ADA-21: gold and tribes as thrown, double at the Centre; the tribes' flag."""
     if territory == post_place(s, CENTRE):
         factor *= 2
@@ -146,7 +147,7 @@ def explore(s, territory, factor):
 
 
 @kernel
-def convert(s, number):
+def convert(s: State, number: Int) -> None:
     """ADA-25: a gold of a city or post becomes 4 bands, or as many as the 50 allow."""
     place = city_place(s, number) if number < ALL_CITIES else post_place(s, number - ALL_CITIES)
     s.gold[place] -= 1
@@ -155,7 +156,7 @@ def convert(s, number):
 
 
 @kernel
-def begin_enrolment(s):
+def begin_enrolment(s: State) -> None:
     """ADA-31: once a turn or raid; each band is placed in turn."""
     s.enrolled[s.raid] = 1
     s.due = levies(s, acting_colour(s))
@@ -163,7 +164,7 @@ def begin_enrolment(s):
 
 
 @kernel
-def place_enrolled(s, territory):
+def place_enrolled(s: State, territory: Int) -> None:
     """ADA-31: one band. There is always a choice: four territories at least."""
     add_bands(s, territory, acting_colour(s), np.int64(1))
     s.count += 1
@@ -176,7 +177,7 @@ def place_enrolled(s, territory):
 
 
 @kernel
-def attack(s, border):
+def attack(s: State, border: Int) -> None:
     """ADA-22: roll the combat die; cards may answer before it counts."""
     s.origin, s.target = s.border_from[border], s.border_to[border]
     s.roll = throw(s, COMBAT_DIE)
@@ -187,7 +188,7 @@ def attack(s, border):
 
 
 @kernel
-def ask_defence(s):
+def ask_defence(s: State) -> None:
     """ADA-32: asked of the attacked player, never for tribes or nobody's."""
     defender = attacked_seat(s)
     if s.roll != MOST_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
@@ -198,13 +199,13 @@ def ask_defence(s):
 
 
 @kernel
-def attacked_seat(s):
+def attacked_seat(s: State) -> Int:
     """The player whose bands are attacked, or -1."""
     return np.int64(s.seat_of[s.owner[s.target]]) if s.bands[s.target] > 0 else -1
 
 
 @kernel
-def fight(s):
+def fight(s: State) -> None:
     """ADA-22: hits remove defenders, losses attackers; what exceeds them is void."""
     origin, target, roll = np.int64(s.origin), np.int64(s.target), np.int64(s.roll)
     if roll < 0:
@@ -218,7 +219,7 @@ def fight(s):
 
 
 @kernel
-def _remove_tribes(s, territory, n):
+def _remove_tribes(s: State, territory: Int, n: Int) -> None:
     """Up to `n` tribes back to their supply."""
     n = min(n, s.tribes[territory])
     s.tribes[territory] -= n

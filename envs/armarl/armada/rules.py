@@ -7,6 +7,8 @@ turns in `turns`; the orders in `orders`, the cards in `deck` and `cards`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armada.actions import (
@@ -94,6 +96,7 @@ from armarl.armada.state import (
 )
 from armarl.armada.turns import begin_raid, end_turn_or_raid, go_on, open_asking
 from armarl.compiled import kernel
+from armarl.verbs import Int, Returns, State
 
 __all__ = [
     "REWARD_NAMES",
@@ -111,7 +114,7 @@ __all__ = [
 
 
 @kernel
-def family_of(s, action):
+def family_of(s: State, action: Int) -> Int:
     """The family of actions to which an id belongs."""
     family = 0
     while family < FAMILIES - 1 and action >= s.first[family + 1]:
@@ -120,7 +123,7 @@ def family_of(s, action):
 
 
 @kernel
-def apply(s, action):
+def apply(s: State, action: Int) -> None:
     """Play a legal action of the player to move; what an illegal one does is undefined."""
     s.thrown = 0
     family = family_of(s, action)
@@ -146,7 +149,7 @@ def apply(s, action):
 
 
 @kernel
-def _prepare(s, family, number):
+def _prepare(s: State, family: Any, number: Int) -> None:
     """ADA-13: a decision of the preliminary turn."""
     if family == SHIP:
         place_ship(s, number)
@@ -155,7 +158,7 @@ def _prepare(s, family, number):
 
 
 @kernel
-def _carry_out(s, family, number):
+def _carry_out(s: State, family: Any, number: Int) -> None:
     """ADA-15: an order of the acting colour, which is completed or begins a chain."""
     if family < BUY:
         pay_coups(s, np.int64(1))
@@ -178,7 +181,7 @@ def _carry_out(s, family, number):
 
 
 @kernel
-def _carry_out_at_once(s, family, number):
+def _carry_out_at_once(s: State, family: Any, number: Int) -> None:
     """The orders that are one decision."""
     if family == LAUNCH:
         launch(s, city_of_launch(s, number), number)
@@ -193,7 +196,7 @@ def _carry_out_at_once(s, family, number):
 
 
 @kernel
-def _play_at_once(s, family, number):
+def _play_at_once(s: State, family: Any, number: Int) -> None:
     """The cards that are one decision, with their place."""
     if family == SHIPYARD:
         play_card(s, SHIPYARD_CARD)
@@ -211,7 +214,7 @@ def _play_at_once(s, family, number):
 
 
 @kernel
-def _answer(s, family, number):
+def _answer(s: State, family: Any, number: Int) -> None:
     """A further decision of the chain under way."""
     if family == COUNT:
         choose_bands(s, number)
@@ -236,7 +239,7 @@ def _answer(s, family, number):
 
 
 @kernel
-def _answer_combat(s, number):
+def _answer_combat(s: State, number: Int) -> None:
     """ADA-32: the attacker's card makes a roll 2 hits, the attacked player's 2 losses."""
     played = number != DECLINE
     if s.stage == ANSWER_ATTACK:
@@ -252,7 +255,7 @@ def _answer_combat(s, number):
 
 
 @kernel
-def _answer_raid(s, number):
+def _answer_raid(s: State, number: Int) -> None:
     """ADA-33: a raid begins, or the next player is asked."""
     if number != DECLINE:
         discard(s, to_move(s), RAID_CARD)
@@ -265,7 +268,7 @@ REWARD_NAMES = ("win",)
 
 
 @kernel
-def status(s):
+def status(s: State) -> Int:
     """0 while the game goes on, 1 when a player has won, 2 when it was cut short (ADA-30)."""
     if s.stage != OVER:
         return 0
@@ -273,13 +276,13 @@ def status(s):
 
 
 @kernel
-def to_move(s):
+def to_move(s: State) -> Int:
     """The seat that decides next."""
     return np.int64(s.to_move)
 
 
 @kernel
-def returns(s, kind, out):
+def returns(s: State, kind: Int, out: Returns) -> None:
     """Write each player's return of a finished game into `out`, float64 of shape (players,).
 
     The winner gets +1 and each of the others -1 / (players - 1); when the game was cut short,

@@ -24,6 +24,7 @@ from armarl.armada.state import (
 from armarl.armada.turns import begin_first_turn, next_colour
 from armarl.compiled import kernel
 from armarl.randomness import random_below
+from armarl.verbs import Int, State
 
 SHIPS_EACH = 2
 BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
@@ -32,7 +33,7 @@ NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 
 @kernel
-def start(s):
+def start(s: State) -> None:
     """Deal a new game from the random generator, the options and the chart in `s`."""
     _clear_board(s)
     _clear_turn(s)
@@ -48,7 +49,7 @@ def start(s):
 
 
 @kernel
-def _clear_board(s):
+def _clear_board(s: State) -> None:
     """ADA-6, ADA-14: an empty board on which each colour owns its lair."""
     s.bands[:] = 0
     s.gold[:] = 0
@@ -63,7 +64,7 @@ def _clear_board(s):
 
 
 @kernel
-def _clear_turn(s):
+def _clear_turn(s: State) -> None:
     """No turn yet, no chain, no claim, no winner."""
     s.turn = s.winner = -1
     s.colour[:] = 0
@@ -79,7 +80,7 @@ def _clear_turn(s):
 
 
 @kernel
-def _seat_players(s):
+def _seat_players(s: State) -> None:
     """ADA-9 to ADA-12: whose each colour is; with three players a random one is nobody's."""
     s.neutral = random_below(s, FOUR) if s.players == 3 else -1
     seat = 0
@@ -92,7 +93,7 @@ def _seat_players(s):
 
 
 @kernel
-def _man_neutral_lair(s):
+def _man_neutral_lair(s: State) -> None:
     """ADA-12: 3 bands on each city of nobody's lair and 1 on each other territory."""
     neutral = np.int64(s.neutral)
     for territory in range(neutral * LAIR, (neutral + 1) * LAIR):
@@ -102,7 +103,7 @@ def _man_neutral_lair(s):
 
 
 @kernel
-def starting_bands(s, colour):
+def starting_bands(s: State, colour: Int) -> Int:
     """ADA-10 to ADA-12: bands that a colour spreads; more opposite nobody's lair."""
     opposite = s.neutral >= 0 and (s.neutral + FOUR // 2) % FOUR == colour
     return np.int64(BANDS[s.players]) + (OPPOSITE_BONUS if opposite else 0)
@@ -112,7 +113,7 @@ def starting_bands(s, colour):
 
 
 @kernel
-def _begin_preliminary(s):
+def _begin_preliminary(s: State) -> None:
     """ADA-13: the colour puts its ships first."""
     s.stage = PLACE_SHIP
     s.count = 0
@@ -120,7 +121,7 @@ def _begin_preliminary(s):
 
 
 @kernel
-def place_ship(s, city):
+def place_ship(s: State, city: Int) -> None:
     """ADA-13: a ship on a city; after the second one the bands are spread."""
     s.ship[city_place(s, city)] = 1
     s.box -= 1
@@ -133,7 +134,7 @@ def place_ship(s, city):
 
 
 @kernel
-def spread_bands(s, n):
+def spread_bands(s: State, n: Int) -> None:
     """ADA-13: bands on the next territory of the lair; the last one gets the rest, unasked."""
     _put_next(s, n)
     if s.target % LAIR == LAIR - 1:
@@ -143,7 +144,7 @@ def spread_bands(s, n):
 
 
 @kernel
-def _put_next(s, n):
+def _put_next(s: State, n: Int) -> None:
     """Bands on the territory in turn."""
     add_bands(s, np.int64(s.target), acting_colour(s), n)
     s.due -= n
@@ -151,7 +152,7 @@ def _put_next(s, n):
 
 
 @kernel
-def _end_preliminary(s):
+def _end_preliminary(s: State) -> None:
     """ADA-13: on to the next colour, and after the last one to the first turn."""
     finish_chain(s)
     following = next_colour(s, np.int64(s.colour[0]))

@@ -27,6 +27,7 @@ from armarl.bits import count
 from armarl.compiled import inlined, kernel
 from armarl.randomness import random_below
 from armarl.records import record_type
+from armarl.verbs import Int, State
 
 MAX_PLAYERS = 4
 MAX_PLACES = 128
@@ -196,37 +197,37 @@ STATE = record_type(
 
 
 @kernel
-def acting_colour(s):
+def acting_colour(s: State) -> Int:
     """The colour whose turn or raid it is."""
     return np.int64(s.colour[s.raid])
 
 
 @kernel
-def acting_seat(s):
+def acting_seat(s: State) -> Int:
     """The player of that colour."""
     return np.int64(s.seat_of[s.colour[s.raid]])
 
 
 @kernel
-def colours_playing(s):
+def colours_playing(s: State) -> Int:
     """ADA-10 to ADA-12: colours that take turns."""
     return 3 if s.players == 3 else FOUR
 
 
 @kernel
-def is_enemy(s, colour, other):
+def is_enemy(s: State, colour: Int, other: Int) -> Int:
     """Whether a colour, nobody's included, is not the same player's."""
     return s.seat_of[colour] != s.seat_of[other]
 
 
 @kernel
-def city_place(s, city):
+def city_place(s: State, city: Int) -> Int:
     """The place of a city, 0 to 11."""
     return np.int64(s.cities[city])
 
 
 @kernel
-def post_place(s, post):
+def post_place(s: State, post: Int) -> Int:
     """The place of a trading post, 0 to 4."""
     return np.int64(s.posts[post])
 
@@ -235,43 +236,44 @@ def post_place(s, post):
 
 
 @kernel
-def is_sea(place):
+def is_sea(place: Int) -> Int:
     """Whether a place number is a sea square's."""
     return place >= TERRITORIES
 
 
 @kernel
-def lair_of(territory):
+def lair_of(territory: Int) -> Int:
     """The lair of a territory; FOUR is the central group."""
     return min(territory // LAIR, FOUR)
 
 
 @inlined
-def territories_of(s, colour):
+def territories_of(s: State, colour: Int) -> Int:
     """The territories that a colour owns, as a set: bits of an integer."""
-    owned = 0
+    owned: Int = 0
     for territory in range(TERRITORIES):  # LLVM looks at eight at once
         owned |= np.int64(s.owner[territory] == colour) << territory
     return owned
 
 
 @inlined
-def manned_by(s, colour, first):
+def manned_by(s: State, colour: Int, first: Int) -> Int:
     """The places with bands of a colour, of the 64 from `first` on, as a set."""
-    owner, bands, manned = s.owner[first : first + 64], s.bands[first : first + 64], 0
+    owner, bands = s.owner[first : first + 64], s.bands[first : first + 64]
+    manned: Int = 0
     for i in range(64):
         manned |= np.int64((owner[i] == colour) & (bands[i] > 0)) << i
     return manned
 
 
 @inlined
-def owned_in(owned, lair):
+def owned_in(owned: Int, lair: Int) -> Int:
     """Of a set of territories, those of a lair, or with FOUR of the central group: how many."""
     return count(owned & LAIR_SETS[lair])
 
 
 @inlined
-def cities_owned(s, owned, lair):
+def cities_owned(s: State, owned: Int, lair: Int) -> Int:
     """How many territories of a set hold a city of this lair."""
     n = 0
     for city in range(lair * CITIES, (lair + 1) * CITIES):
@@ -280,7 +282,7 @@ def cities_owned(s, owned, lair):
 
 
 @inlined
-def posts_owned(s, owned):
+def posts_owned(s: State, owned: Int) -> Int:
     """How many territories of a set hold a trading post."""
     n = 0
     for post in range(ALL_POSTS):
@@ -289,7 +291,7 @@ def posts_owned(s, owned):
 
 
 @inlined
-def enemy_cities_owned(s, owned, colour):
+def enemy_cities_owned(s: State, owned: Int, colour: Int) -> Int:
     """ADA-27: how many hold a city of a lair whose printed colour is not the player's."""
     n = 0
     for lair in range(FOUR):
@@ -299,13 +301,13 @@ def enemy_cities_owned(s, owned, colour):
 
 
 @kernel
-def holds(s, seat, card):
+def holds(s: State, seat: Int, card: Int) -> Int:
     """Whether a player, if it is one, holds a card of this kind."""
     return s.cards == 1 and seat >= 0 and s.hand[seat, card] > 0
 
 
 @inlined
-def lairs_held(owned):
+def lairs_held(owned: Int) -> Int:
     """ADA-31: the number of lairs of which 4 territories are in a set."""
     held = 0
     for lair in range(FOUR):
@@ -314,7 +316,7 @@ def lairs_held(owned):
 
 
 @kernel
-def in_victory(s, colour):
+def in_victory(s: State, colour: Int) -> Int:
     """ADA-27: a lair held, and either 3 posts, the Centre among them, or 4 enemy cities."""
     owned = territories_of(s, colour)
     if lairs_held(owned) == 0:
@@ -328,13 +330,13 @@ def in_victory(s, colour):
 
 
 @kernel
-def is_unexplored(s, place):
+def is_unexplored(s: State, place: Int) -> Int:
     """ADA-21: a central territory without a flag; the tribes' flag marks it explored."""
     return CENTRAL <= place < TERRITORIES and s.owner[place] == NOBODY
 
 
 @kernel
-def is_hostile(s, place, colour):
+def is_hostile(s: State, place: Int, colour: Int) -> Int:
     """ADA-22: tribes there, or bands of an enemy."""
     if s.bands[place] > 0:
         return is_enemy(s, colour, np.int64(s.owner[place]))
@@ -342,13 +344,13 @@ def is_hostile(s, place, colour):
 
 
 @kernel
-def holds_others(s, place, colour):
+def holds_others(s: State, place: Int, colour: Int) -> Int:
     """Bands of another colour there, nobody's or the player's own second one included."""
     return s.bands[place] > 0 and s.owner[place] != colour
 
 
 @kernel
-def room(s, place):
+def room(s: State, place: Int) -> Int:
     """ADA-19: pieces that still fit into a place; land takes any number."""
     if place < TERRITORIES:
         return 2 * MOST_PIECES
@@ -356,7 +358,7 @@ def room(s, place):
 
 
 @kernel
-def may_enter(s, place, colour):
+def may_enter(s: State, place: Int, colour: Int) -> Int:
     """ADA-18, ADA-19: land explored and clear, or a ship with room, without others' bands."""
     if holds_others(s, place, colour):
         return False
@@ -369,7 +371,7 @@ def may_enter(s, place, colour):
 
 
 @kernel
-def add_bands(s, place, colour, n):
+def add_bands(s: State, place: Int, colour: Int, n: Int) -> None:
     """Up to `n` bands out of the reserve, as many as there are (ADA-6)."""
     n = min(n, s.reserve[colour])
     s.bands[place] += n
@@ -377,7 +379,7 @@ def add_bands(s, place, colour, n):
 
 
 @kernel
-def remove_bands(s, place, n):
+def remove_bands(s: State, place: Int, n: Int) -> None:
     """Up to `n` bands back to their reserve; a ship without a crew is nobody's (ADA-8)."""
     n = min(n, s.bands[place])
     if n > 0:
@@ -387,14 +389,14 @@ def remove_bands(s, place, n):
 
 
 @kernel
-def disown_empty_ship(s, place):
+def disown_empty_ship(s: State, place: Int) -> None:
     """ADA-8: a ship at sea without bands is nobody's."""
     if place >= TERRITORIES and s.bands[place] == 0:
         s.owner[place] = NOBODY
 
 
 @kernel
-def add_gold(s, place, n):
+def add_gold(s: State, place: Int, n: Int) -> None:
     """Up to `n` gold out of the supply."""
     n = min(n, s.supply_gold)
     s.gold[place] += n
@@ -402,7 +404,7 @@ def add_gold(s, place, n):
 
 
 @kernel
-def add_tribes(s, territory, n):
+def add_tribes(s: State, territory: Int, n: Int) -> None:
     """Up to `n` tribes out of the supply."""
     n = min(n, s.supply_tribes)
     s.tribes[territory] += n
@@ -410,7 +412,7 @@ def add_tribes(s, territory, n):
 
 
 @kernel
-def throw(s, die):
+def throw(s: State, die: Int) -> Int:
     """Throw a die: its face, noted for the public view."""
     face = np.int64(FACES[die, random_below(s, FACES.shape[1])])
     s.die[s.thrown] = die
@@ -420,7 +422,7 @@ def throw(s, die):
 
 
 @kernel
-def finish_chain(s):
+def finish_chain(s: State) -> None:
     """The order under way is completed; nothing is left of its chain of decisions."""
     s.order = s.origin = s.target = s.used = -1
     s.count = s.roll = s.due = s.looked = 0
@@ -429,16 +431,16 @@ def finish_chain(s):
 
 
 @kernel
-def win(s, player):
+def win(s: State, player: Int) -> None:
     """The game ends, and a player has won."""
     s.winner = player
     s.stage = OVER
 
 
 @kernel
-def check_last_player(s):
+def check_last_player(s: State) -> None:
     """ADA-29: a player wins at once when no other player has a band on the board."""
-    last = -1
+    last: Int = -1
     for colour in range(FOUR):
         seat = np.int64(s.seat_of[colour])
         if seat >= 0 and s.reserve[colour] < MOST_PIECES and seat != last:

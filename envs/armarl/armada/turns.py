@@ -21,6 +21,7 @@ from armarl.armada.state import (
     win,
 )
 from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 IDLE_ROUNDS = 2  # ADA-26
 TURN, RAID = np.arange(2)  # what `raid` says is under way
@@ -28,21 +29,21 @@ BEGINNING = -1  # of `asked`: a turn in which nothing has been asked, not even w
 
 
 @kernel
-def next_colour(s, colour):
+def next_colour(s: State, colour: Int) -> Int:
     """ADA-9, ADA-12: the next colour in play order that takes turns."""
     following = (colour + 1) % FOUR
     return (following + 1) % FOUR if following == s.neutral else following
 
 
 @kernel
-def begin_first_turn(s):
+def begin_first_turn(s: State) -> None:
     """The preliminary turn is over."""
     s.turn = 0
     _begin_turn(s, acting_colour(s))
 
 
 @kernel
-def _begin_turn(s, colour):
+def _begin_turn(s: State, colour: Int) -> None:
     """ADA-15: a colour's turn, of which it is not yet known whether it can do anything."""
     _set_budget(s, TURN, colour, COUPS)
     s.stage = ORDER
@@ -50,7 +51,7 @@ def _begin_turn(s, colour):
 
 
 @kernel
-def _set_budget(s, raid, colour, coups):
+def _set_budget(s: State, raid: Int, colour: Int, coups: Int) -> None:
     """ADA-15, ADA-33: a turn or a raid of a colour begins."""
     s.raid = raid
     s.colour[raid] = colour
@@ -59,7 +60,7 @@ def _set_budget(s, raid, colour, coups):
 
 
 @kernel
-def go_on(s):
+def go_on(s: State) -> None:
     """On to the next decision: the question of a raid, an order, or what the next turn brings."""
     while s.stage != OVER:
         if s.raid == TURN and s.asked != BEGINNING and _ask_for_raid(s):
@@ -77,7 +78,7 @@ def go_on(s):
 
 
 @kernel
-def end_turn_or_raid(s):
+def end_turn_or_raid(s: State) -> None:
     """ADA-15: what is left of the budget is lost."""
     if s.raid:
         _end_raid(s)
@@ -89,14 +90,14 @@ def end_turn_or_raid(s):
 
 
 @kernel
-def open_asking(s):
+def open_asking(s: State) -> None:
     """ADA-33: after a completed order the others may raid, but not within a raid."""
     if s.raid == TURN:
         s.asked = 0
 
 
 @kernel
-def _ask_for_raid(s):
+def _ask_for_raid(s: State) -> Int:
     """ADA-33: ask the next player who holds the card, each once, in play order from the turn's.
 
     With two players the other one's next colour is the one asked; its second is not.
@@ -115,19 +116,19 @@ def _ask_for_raid(s):
 
 
 @kernel
-def raider(s):
+def raider(s: State) -> Int:
     """ADA-33: the colour that is asked, or raids."""
     return (s.colour[TURN] + s.asked) % FOUR
 
 
 @kernel
-def begin_raid(s):
+def begin_raid(s: State) -> None:
     """ADA-32: three coups at once."""
     _set_budget(s, RAID, raider(s), RAID_COUPS)
 
 
 @kernel
-def _end_raid(s):
+def _end_raid(s: State) -> None:
     """ADA-34: a raid's end makes a claim, and never withdraws or fulfils one."""
     if in_victory(s, acting_colour(s)):
         s.claims[acting_colour(s)] = 1
@@ -139,7 +140,7 @@ def _end_raid(s):
 
 
 @kernel
-def _close_turn(s):
+def _close_turn(s: State) -> None:
     """ADA-28, then ADA-30 and ADA-26; the game goes on with the next colour's budget."""
     colour = np.int64(s.colour[TURN])
     victory = in_victory(s, colour)

@@ -10,6 +10,8 @@ would derive.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armada.actions import (
@@ -96,6 +98,7 @@ from armarl.armada.state import (
 )
 from armarl.armada.turns import BEGINNING, IDLE_ROUNDS, next_colour, raider
 from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 FAULTS = (
     "it is lawful",
@@ -128,7 +131,7 @@ FAULTS = (
 
 
 @kernel
-def valid(s, blank):
+def valid(s: State, blank: Int) -> Int:
     """LAWFUL, or the number of the first law, in the order of FAULTS, that a state breaks."""
     if not _same_options(s, blank):
         return OPTIONS
@@ -149,7 +152,7 @@ def valid(s, blank):
 
 
 @kernel
-def _fault_in_time(s):
+def _fault_in_time(s: State) -> Int:
     """What is wrong with the turn, the decision that is open, or the end."""
     if s.stage < 0 or s.stage > OVER or s.colour[0] < 0 or s.colour[0] >= FOUR:
         return COURSE
@@ -166,7 +169,7 @@ def _fault_in_time(s):
 
 
 @kernel
-def _same(some, others):
+def _same(some: Int, others: Int) -> Int:
     for i in range(some.size):
         if some[i] != others[i]:
             return False
@@ -174,7 +177,7 @@ def _same(some, others):
 
 
 @kernel
-def _same_options(s, blank):
+def _same_options(s: State, blank: Int) -> Int:
     for i in range(s.padding.size):
         if s.padding[i] != 0:
             return False
@@ -196,7 +199,7 @@ def _same_options(s, blank):
 
 
 @kernel
-def _seats_are_right(s):
+def _seats_are_right(s: State) -> Int:
     """ADA-9 to ADA-12: the colours in play order to the seats in turn, but nobody's."""
     lowest = 0 if s.players == 3 else -1
     highest = FOUR - 1 if s.players == 3 else -1
@@ -218,7 +221,7 @@ def _seats_are_right(s):
 
 
 @kernel
-def _place_is_lawful(s, place):
+def _place_is_lawful(s: State, place: Int) -> Int:
     if s.bands[place] < 0 or s.gold[place] < 0 or s.ship[place] < 0 or s.ship[place] > 1:
         return False
     if s.owner[place] < NOBODY or s.owner[place] > TRIBES:
@@ -231,7 +234,7 @@ def _place_is_lawful(s, place):
 
 
 @kernel
-def _is_city(s, place):
+def _is_city(s: State, place: Int) -> Int:
     for city in range(ALL_CITIES):
         if city_place(s, city) == place:
             return True
@@ -239,7 +242,7 @@ def _is_city(s, place):
 
 
 @kernel
-def _square_is_lawful(s, place):
+def _square_is_lawful(s: State, place: Int) -> Int:
     """ADA-8, ADA-19: all lies on ships, whose crews are of colours that sail."""
     if s.owner[place] == TRIBES or (s.bands[place] > 0) != (s.owner[place] != NOBODY):
         return False
@@ -251,7 +254,7 @@ def _square_is_lawful(s, place):
 
 
 @kernel
-def _territory_is_lawful(s, place):
+def _territory_is_lawful(s: State, place: Int) -> Int:
     """ADA-14, ADA-21: lairs are owned; unexplored land is empty; tribes lie under their flag."""
     tribes, owner = s.tribes[place], s.owner[place]
     if tribes < 0 or (tribes > 0 and owner != TRIBES):
@@ -264,16 +267,16 @@ def _territory_is_lawful(s, place):
 
 
 @kernel
-def _total(numbers):
+def _total(numbers: Any) -> Int:
     """The sum of small numbers."""
-    total = 0
+    total: Int = 0
     for i in range(numbers.size):
         total += np.int64(numbers[i])
     return total
 
 
 @kernel
-def _any(numbers):
+def _any(numbers: Any) -> Int:
     """Whether any is not 0."""
     for i in range(numbers.size):
         if numbers[i] != 0:
@@ -282,9 +285,9 @@ def _any(numbers):
 
 
 @kernel
-def _bands_of(s, colour):
+def _bands_of(s: State, colour: Int) -> Int:
     """The bands of a colour on the board."""
-    n = 0
+    n: Int = 0
     for place in range(MAX_PLACES):
         if s.owner[place] == colour:
             n += np.int64(s.bands[place])
@@ -292,7 +295,7 @@ def _bands_of(s, colour):
 
 
 @kernel
-def _pieces_add_up(s):
+def _pieces_add_up(s: State) -> Int:
     """ADA-6, and nothing is below 0."""
     if s.supply_gold < 0 or s.supply_tribes < 0 or s.box < 0:
         return False
@@ -310,7 +313,7 @@ def _pieces_add_up(s):
 
 
 @kernel
-def _cards_add_up(s):
+def _cards_add_up(s: State) -> Int:
     """ADA-32: of every kind the copies, or none without the option; no gap in the deck."""
     if s.deck_size < 0 or s.deck_size > s.deck.size:
         return False
@@ -331,7 +334,7 @@ def _cards_add_up(s):
 
 
 @kernel
-def _found(s, card):
+def _found(s: State, card: Int) -> Int:
     """How many cards of a kind there are anywhere."""
     n = np.int64(s.played[card])
     for player in range(MAX_PLAYERS):
@@ -342,7 +345,7 @@ def _found(s, card):
 
 
 @kernel
-def _knowledge_is_right(s):
+def _knowledge_is_right(s: State) -> Int:
     """ADA-37: what is known of hands is so; cards remembered are in the deck or were drawn."""
     for seat in range(MAX_PLAYERS):
         for answer in range(ANSWERS):
@@ -362,7 +365,7 @@ def _knowledge_is_right(s):
 
 
 @kernel
-def _answer_is_right(s, seat, answer):
+def _answer_is_right(s: State, seat: Int, answer: Int) -> Int:
     known = s.answers[seat, answer]
     if known == HELD:
         return s.hand[seat, ANSWER_CARDS[answer]] > 0
@@ -372,9 +375,9 @@ def _answer_is_right(s, seat, answer):
 
 
 @kernel
-def _most_remembered(s, seat, card):
+def _most_remembered(s: State, seat: Int, card: Int) -> Int:
     """Cards of a kind in the deck, and those that others may have drawn since."""
-    n = 0
+    n: Int = 0
     for i in range(s.deck_size):
         n += s.deck[i] == card + 1
     for other in range(s.players):
@@ -383,7 +386,7 @@ def _most_remembered(s, seat, card):
 
 
 @kernel
-def _is_face(die, face):
+def _is_face(die: Int, face: Int) -> Int:
     for i in range(FACES.shape[1]):
         if FACES[die, i] == face:
             return True
@@ -391,7 +394,7 @@ def _is_face(die, face):
 
 
 @kernel
-def _dice_are_right(s):
+def _dice_are_right(s: State) -> Int:
     if s.thrown < 0 or s.thrown > MOST_FACES:
         return False
     for i in range(MOST_FACES):
@@ -407,7 +410,7 @@ def _dice_are_right(s):
 
 
 @kernel
-def _is_preliminary(s):
+def _is_preliminary(s: State) -> Int:
     """ADA-12 to ADA-14: colours before the one in turn are done, and those after it not begun."""
     if s.turn != -1 or s.winner != -1 or s.colour[0] == s.neutral:
         return False
@@ -423,7 +426,7 @@ def _is_preliminary(s):
 
 
 @kernel
-def _nothing_has_happened(s):
+def _nothing_has_happened(s: State) -> Int:
     """No turn, raid, claim, card or exploration, and no pieces outside the lairs."""
     if s.raid != 0 or s.asked != 0 or s.idle != 0 or s.thrown != 0 or _total(s.played) != 0:
         return False
@@ -445,12 +448,12 @@ def _nothing_has_happened(s):
 
 
 @kernel
-def _no_budget(s, raid):
+def _no_budget(s: State, raid: Int) -> Int:
     return s.coups[raid] == 0 and s.enrolled[raid] == 0 and s.more_coups[raid] == 0
 
 
 @kernel
-def _neutral_lair_is_right(s):
+def _neutral_lair_is_right(s: State) -> Int:
     """ADA-12: three bands on each of its cities, one elsewhere, and no ship."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
         bands = NEUTRAL_IN_CITY if _is_city(s, territory) else NEUTRAL_ELSEWHERE
@@ -460,7 +463,7 @@ def _neutral_lair_is_right(s):
 
 
 @kernel
-def _ships_in(s, colour):
+def _ships_in(s: State, colour: Int) -> Int:
     """Ships on the cities of a lair."""
     n = 0
     for city in range(colour * CITIES, (colour + 1) * CITIES):
@@ -469,9 +472,10 @@ def _ships_in(s, colour):
 
 
 @kernel
-def _lair_is_prepared(s, colour):
+def _lair_is_prepared(s: State, colour: Int) -> Int:
     """ADA-13: two ships and all bands, one after the other."""
-    ships, bands = SHIPS_EACH, starting_bands(s, np.int64(colour))
+    ships: Int = SHIPS_EACH
+    bands = starting_bands(s, np.int64(colour))
     if colour > s.colour[0]:
         ships = bands = 0
     elif colour == s.colour[0]:
@@ -481,7 +485,7 @@ def _lair_is_prepared(s, colour):
 
 
 @kernel
-def _preparing_is_right(s):
+def _preparing_is_right(s: State) -> Int:
     """ADA-13: a ship is to be placed, or bands on one territory after the other."""
     if s.order != -1 or s.origin != -1 or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
@@ -500,7 +504,7 @@ def _preparing_is_right(s):
 
 
 @kernel
-def _course_is_right(s):
+def _course_is_right(s: State) -> Int:
     """ADA-9, ADA-15, ADA-26, ADA-33: whose turn or raid it is, and with what budget."""
     if s.turn < 0 or s.turn > s.max_turns or s.raid < 0 or s.raid > 1:
         return False
@@ -518,7 +522,7 @@ def _course_is_right(s):
 
 
 @kernel
-def _colour_in_turn(s):
+def _colour_in_turn(s: State) -> Int:
     """ADA-9: the turns go round; a turn that has ended the game has been counted."""
     if s.colour[0] == s.neutral:
         return False
@@ -531,7 +535,7 @@ def _colour_in_turn(s):
 
 
 @kernel
-def _asking_is_right(s):
+def _asking_is_right(s: State) -> Int:
     """ADA-26, ADA-33: before an order in a turn all have been asked; idle turns have just ended."""
     last = 0
     if s.cards:
@@ -546,13 +550,13 @@ def _asking_is_right(s):
 
 
 @kernel
-def _raider_is_right(s):
+def _raider_is_right(s: State) -> Int:
     seat = np.int64(s.seat_of[raider(s)])
     return s.colour[1] == raider(s) and seat >= 0 and seat != s.seat_of[s.colour[0]]
 
 
 @kernel
-def _budget_is_right(s, raid, coups):
+def _budget_is_right(s: State, raid: Int, coups: Int) -> Int:
     if s.enrolled[raid] < 0 or s.enrolled[raid] > s.enrolment:
         return False
     if s.more_coups[raid] < 0 or s.more_coups[raid] > s.cards:
@@ -564,20 +568,20 @@ def _budget_is_right(s, raid, coups):
 
 
 @kernel
-def _no_chain(s):
+def _no_chain(s: State) -> Int:
     if s.order != -1 or s.origin != -1 or s.target != -1 or s.used != -1:
         return False
     return s.count == 0 and s.roll == 0 and s.due == 0 and s.looked == 0
 
 
 @kernel
-def _was_asked(s, seat, answer):
+def _was_asked(s: State, seat: Int, answer: Int) -> Int:
     """ADA-32, ADA-33: a player is asked for a card because he holds it, and all know that."""
     return seat >= 0 and s.answers[seat, answer] == HELD
 
 
 @kernel
-def _chain_is_right(s):
+def _chain_is_right(s: State) -> Int:
     if not _several_have_bands(s):
         return False  # ADA-29: the game would be over
     stage = s.stage
@@ -601,9 +605,9 @@ def _chain_is_right(s):
 
 
 @kernel
-def _several_have_bands(s):
+def _several_have_bands(s: State) -> Int:
     """ADA-29: bands of two players at least."""
-    first = -1
+    first: Int = -1
     for colour in range(FOUR):
         seat = np.int64(s.seat_of[colour])
         if seat >= 0 and s.reserve[colour] < MOST_PIECES:
@@ -614,7 +618,7 @@ def _several_have_bands(s):
 
 
 @kernel
-def _on_a_border(s, family):
+def _on_a_border(s: State, family: Any) -> Int:
     """The order is one of the family, along the border from `origin` to `target`."""
     border = np.int64(s.order) - s.first[family]
     if border < 0 or s.order >= s.first[family + 1]:
@@ -625,7 +629,7 @@ def _on_a_border(s, family):
 
 
 @kernel
-def _move_is_right(s):
+def _move_is_right(s: State) -> Int:
     """ADA-17 to ADA-19: there is a choice of how many bands, or of how much gold."""
     if not _on_a_border(s, MOVE) or s.used != -1 or s.roll != 0 or s.due != 0 or s.looked != 0:
         return False
@@ -639,7 +643,7 @@ def _move_is_right(s):
 
 
 @kernel
-def _combat_is_right(s):
+def _combat_is_right(s: State) -> Int:
     """ADA-22, ADA-32: a roll that a card in the hand of whoever is asked would change."""
     if not _on_a_border(s, ATTACK) or s.bands[s.origin] < 2 or not s.cards:
         return False
@@ -655,7 +659,7 @@ def _combat_is_right(s):
 
 
 @kernel
-def _placing_is_right(s):
+def _placing_is_right(s: State) -> Int:
     """Enrolment and cards: what is left to place, pay or look at."""
     stage = s.stage
     if stage == PLACE_ENROLLED:
@@ -671,7 +675,7 @@ def _placing_is_right(s):
 
 
 @kernel
-def _enrolment_is_right(s):
+def _enrolment_is_right(s: State) -> Int:
     """ADA-31: bands for lairs and central land, as many as there are, one after the other."""
     if s.order != s.first[ENROL] or s.enrolled[s.raid] != 1:
         return False
@@ -685,7 +689,7 @@ def _enrolment_is_right(s):
 
 
 @kernel
-def _payment_is_right(s):
+def _payment_is_right(s: State) -> Int:
     """ADA-32, ADA-36: gold in several places, enough to pay, and a card to be had."""
     if s.order != s.first[BUY] or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
@@ -697,7 +701,7 @@ def _payment_is_right(s):
 
 
 @kernel
-def _plain_order(s, card):
+def _plain_order(s: State, card: Int) -> Int:
     """The order under way is to play this card, which is played."""
     for plain in range(PLAIN_KINDS.size):
         if s.order == s.first[PLAY] + plain:
@@ -706,7 +710,7 @@ def _plain_order(s, card):
 
 
 @kernel
-def _levy_is_right(s):
+def _levy_is_right(s: State) -> Int:
     """ADA-32, ADA-35: a roll that is placed on one of several territories, of one or two."""
     natives = s.stage == PLACE_NATIVES
     small = _plain_order(s, NATIVES_CARD if natives else RECRUIT_CARD)
@@ -729,7 +733,7 @@ def _levy_is_right(s):
 
 
 @kernel
-def _end_is_right(s):
+def _end_is_right(s: State) -> Int:
     """ADA-28 to ADA-30: a claim has held, only one player has bands, or the game was cut short."""
     if s.to_move < 0 or s.to_move >= s.players or not _no_chain(s):
         return False

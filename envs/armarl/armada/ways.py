@@ -5,6 +5,8 @@ Costs are int8 arrays over the places; a low one is near or at something worth h
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armada.actions import (
@@ -41,6 +43,7 @@ from armarl.armada.styles import (
     STYLES,
 )
 from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 FAR = 120  # cost of a place from which no goal can be reached
 STEP, EMBARK, DISCOVER = 2, 4, 2  # costs of a border, of boarding a ship, of exploring first
@@ -51,27 +54,27 @@ CARAVAN = 3  # bands that carry it
 
 
 @kernel
-def is_own(s, place, colour):
+def is_own(s: State, place: Int, colour: Int) -> Int:
     """Whether the colour owns a territory or crews a ship."""
     return s.owner[place] == colour
 
 
 @kernel
-def is_partners(s, place, colour):
+def is_partners(s: State, place: Int, colour: Int) -> Int:
     """Whether the player's other colour holds a place."""
     owner = np.int64(s.owner[place])
     return 0 <= owner < FOUR and owner != colour and not is_enemy(s, colour, owner)
 
 
 @kernel
-def claimed(s, place, colour):
+def claimed(s: State, place: Int, colour: Int) -> Int:
     """Whether an enemy who has claimed victory owns a place."""
     owner = np.int64(s.owner[place])
     return 0 <= owner < FOUR and s.claims[owner] == 1 and is_enemy(s, colour, owner)
 
 
 @kernel
-def set_goals(s, style, colour, cost):
+def set_goals(s: State, style: Int, colour: Int, cost: Any) -> None:
     """The cost of every goal, FAR elsewhere."""
     cost[:] = FAR
     for territory in range(CENTRAL, TERRITORIES):
@@ -97,7 +100,7 @@ def set_goals(s, style, colour, cost):
 
 
 @kernel
-def post_cost(s, style, place, post, colour):
+def post_cost(s: State, style: Int, place: Int, post: Int, colour: Int) -> Int:
     """How near the goal a post is: to be taken, to be manned, or done with."""
     if is_own(s, place, colour):
         if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour):
@@ -111,31 +114,31 @@ def post_cost(s, style, place, post, colour):
 
 
 @kernel
-def impatience(s):
+def impatience(s: State) -> Int:
     """How many times patience has run out: the few bands that are left would guard for ever."""
     return max(np.int64(s.turn), 0) // (PATIENCE * colours_playing(s))
 
 
 @kernel
-def garrison_of(s, style):
+def garrison_of(s: State, style: Int) -> Int:
     """Bands that hold a post."""
     return STYLES[style, GARRISON] >> min(impatience(s), 8)
 
 
 @kernel
-def is_abandoned(s, territory):
+def is_abandoned(s: State, territory: Int) -> Int:
     """Whether gold worth a voyage lies in a territory, with neither bands nor tribes."""
     return s.gold[territory] >= 2 and s.bands[territory] == 0 and s.tribes[territory] == 0
 
 
 @kernel
-def gives_way(s, colour):
+def gives_way(s: State, colour: Int) -> Int:
     """Whether the posts are for the player's other colour, which has the Centre."""
     return is_partners(s, post_place(s, CENTRE), colour)
 
 
 @kernel
-def set_markets(s, colour, home):
+def set_markets(s: State, colour: Int, home: Int) -> None:
     """Cost 0 where a colour may convert gold into bands (ADA-25), FAR elsewhere."""
     home[:] = FAR
     owned = territories_of(s, colour)
@@ -149,7 +152,7 @@ def set_markets(s, colour, home):
 
 
 @kernel
-def owns_gold(s, colour):
+def owns_gold(s: State, colour: Int) -> Int:
     """Whether any gold lies with a colour, so that a way home is asked for at all."""
     for place in range(s.places):  # noqa: SIM110 - Numba
         if s.gold[place] > 0 and is_own(s, place, colour):
@@ -158,7 +161,7 @@ def owns_gold(s, colour):
 
 
 @kernel
-def set_landings(s, colour, cost, ferry):
+def set_landings(s: State, colour: Int, cost: Any, ferry: Int) -> Int:
     """Cost 0 where bands wait on a coast for a ship, FAR elsewhere; whether any do."""
     ferry[:] = FAR
     any_wait = False
@@ -172,13 +175,13 @@ def set_landings(s, colour, cost, ferry):
 
 
 @kernel
-def is_ferry(s, place, ferry):
+def is_ferry(s: State, place: Int, ferry: Int) -> Int:
     """Whether a ship with next to no crew should fetch bands."""
     return place >= TERRITORIES and s.bands[place] <= 2 and ferry[place] < FAR
 
 
 @kernel
-def is_treasure(s, style, place, colour, home):
+def is_treasure(s: State, style: Int, place: Int, colour: Int, home: Int) -> Int:
     """Whether what lies in a place should go where it becomes bands, with few bands."""
     if s.reserve[colour] < STYLES[style, HUNGRY] or s.gold[place] < 2 or home[place] == 0:
         return False
@@ -186,7 +189,7 @@ def is_treasure(s, style, place, colour, home):
 
 
 @kernel
-def spread_costs(s, tolls, cost):
+def spread_costs(s: State, tolls: Int, cost: Any) -> None:
     """Costs of all other places: of the cheapest way to a goal (Bellman and Ford)."""
     changed = True
     while changed:
@@ -199,7 +202,7 @@ def spread_costs(s, tolls, cost):
 
 
 @kernel
-def set_tolls(s, colour, tolls):
+def set_tolls(s: State, colour: Int, tolls: Int) -> None:
     """For every border the cost of coming over it, to the place that it goes *from*.
 
     All that come to a place pay for who is there; from land a ship has to be boarded, too.
@@ -215,7 +218,7 @@ def set_tolls(s, colour, tolls):
 
 
 @kernel
-def entry_toll(s, to, colour):
+def entry_toll(s: State, to: Int, colour: Int) -> Int:
     """The cost of going to a place: more where somebody has to be fought."""
     if is_partners(s, to, colour) and s.bands[to] > 0:
         return FAR
@@ -227,7 +230,7 @@ def entry_toll(s, to, colour):
 
 
 @kernel
-def may_be_launched_to(s, square, colour):
+def may_be_launched_to(s: State, square: Int, colour: Int) -> Int:
     """Whether an own ship stands on a city next to a square."""
     for border in range(s.land_borders[square], s.land_borders[square + 1]):
         shore = np.int64(s.border_to[border])
@@ -237,14 +240,14 @@ def may_be_launched_to(s, square, colour):
 
 
 @kernel
-def defenders_of(s, place):
+def defenders_of(s: State, place: Int) -> Int:
     """Bands or tribes in a place."""
     tribes = np.int64(s.tribes[place]) if place < TERRITORIES else np.int64(0)
     return np.int64(s.bands[place]) + tribes
 
 
 @kernel
-def ship_beside(s, shore, colour):
+def ship_beside(s: State, shore: Int, colour: Int) -> Int:
     """Whether bands on a coast can board a ship already."""
     for border in range(s.sea_borders[shore], s.sea_borders[shore + 1]):
         square = np.int64(s.border_to[border])

@@ -10,6 +10,7 @@ to win.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from armarl.armadora.scoring import points_of
 from armarl.armadora.state import only_on, side_count, side_of, sum_on, territory
 from armarl.bits import count
 from armarl.compiled import inlined, kernel
+from armarl.verbs import Int, Returns, State
 
 # The columns of WEIGHTS.
 (
@@ -45,7 +47,7 @@ LEAST_VARIANCE = 0.05  # squared gold; with it no odds are beyond a float
 
 
 @kernel
-def evaluate(s, out):
+def evaluate(s: State, out: Returns) -> None:
     """Write the expected "win" return of every seat into `out`, float64 of shape (players,).
 
     In any position that is not over; nothing may be hidden in it. Partners' estimates are equal,
@@ -67,13 +69,13 @@ def evaluate(s, out):
 
 
 @inlined
-def _row_of(s):
+def _row_of(s: State) -> Int:
     """The row of WEIGHTS."""
     return 2 * (side_count(s) - 2) + np.int64(s.advanced)
 
 
 @kernel
-def _squares_of(s, side):
+def _squares_of(s: State, side: Int) -> Int:
     """The squares with a Warrior of a side."""
     squares = 0
     for player in range(s.players):
@@ -83,9 +85,9 @@ def _squares_of(s, side):
 
 
 @kernel
-def _points_in_hand(s, side):
+def _points_in_hand(s: State, side: Int) -> Int:
     """Points that a side may still place."""
-    points = 0
+    points: Int = 0
     for player in range(s.players):
         if side_of(s, player) == side and not s.passed[player]:
             for v in range(s.hand.shape[1]):
@@ -94,7 +96,7 @@ def _points_in_hand(s, side):
 
 
 @kernel
-def _step_weight(s, squares):
+def _step_weight(s: State, squares: Int) -> Int:
     """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if s.palisades_left == 0 or to_spare < 0:
@@ -103,7 +105,7 @@ def _step_weight(s, squares):
 
 
 @kernel
-def _hands_of(s):
+def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
     """What the hands may change: points in the three sides' hands, their weight, and a variance.
 
     Weight and variance are of each free square near a mine.
@@ -116,7 +118,7 @@ def _hands_of(s):
 
 
 @kernel
-def _points_around(s, points_0, points_1, points_2, mine):
+def _points_around(s: State, points_0: Int, points_1: Int, points_2: Int, mine: Int) -> Any:
     """Points of three sides and free squares around a mine, each by its steps from there."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)
@@ -138,7 +140,9 @@ def _points_around(s, points_0, points_1, points_2, mine):
 
 
 @kernel
-def _chances(s, near_0, near_1, near_2, variance):
+def _chances(
+    s: State, near_0: Int, near_1: Int, near_2: Int, variance: Int
+) -> tuple[Any, Any, Any]:
     """The chances of three sides to have the most points; the third has none where there are two.
 
     With three the rest is nobody's, which keeps leads over both others from counting twice.
@@ -152,7 +156,7 @@ def _chances(s, near_0, near_1, near_2, variance):
 
 
 @kernel
-def _expected_gold(s):
+def _expected_gold(s: State) -> tuple[Any, Any, Any, Any]:
     """Gold that each of three sides may expect, and the variance of it."""
     points = points_of(s)
     points_0 = only_on(points, _squares_of(s, 0))

@@ -5,6 +5,8 @@ How good a position looks is judged in `judgement`; here the actions of each kin
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armadora.actions import (
@@ -44,6 +46,7 @@ from armarl.armadora.state import (
 )
 from armarl.armadora.styles import BIG, STYLES, WALLS
 from armarl.compiled import kernel
+from armarl.verbs import Int, Mask, State, States
 
 TIE_POINTS = 0.5  # points that it is worth to win ties (ARM-29)
 POWER_GOLD = 0.5  # gold that a power must gain; there are few, and they keep
@@ -54,13 +57,15 @@ JITTER = 0.01  # gold; below it, actions are equally good and the draw decides
 
 
 @kernel
-def _jitter(draw, action):
+def _jitter(draw: float, action: Int) -> Int:
     """A small number by which equally good actions differ."""
     return JITTER * ((draw + action * 0.6180339887) % 1.0)
 
 
 @kernel
-def best_warrior(t, views, reserves, mask, first, draw, style):
+def best_warrior(
+    t: State, views: Any, reserves: Any, mask: Mask, first: Int, draw: float, style: Int
+) -> tuple[Any, Any]:
     """Where to place which Warrior (ARM-11, ARM-24)."""
     best, choice = -1.0, -1
     for site in range(SITES):
@@ -78,7 +83,9 @@ def best_warrior(t, views, reserves, mask, first, draw, style):
 
 
 @kernel
-def best_palisade(t, sides, reserves, mask, first, draw):
+def best_palisade(
+    t: State, sides: Any, reserves: Any, mask: Mask, first: Int, draw: float
+) -> tuple[Any, Any]:
     """The line that gains most by a palisade (ARM-12, ARM-25)."""
     best, choice = -1.0, -1
     for line in range(LINES):
@@ -90,7 +97,9 @@ def best_palisade(t, sides, reserves, mask, first, draw):
 
 
 @kernel
-def best_reinforcement(t, views, reserves, mask, draw):
+def best_reinforcement(
+    t: State, views: Any, reserves: Any, mask: Mask, draw: float
+) -> tuple[Any, Any]:
     """The full territory in which a reinforcement gains most (ARM-28, ARM-29)."""
     best, choice, n = -1.0, -1, 1.0 + TIE_POINTS
     for site in range(SITES):
@@ -105,7 +114,9 @@ def best_reinforcement(t, views, reserves, mask, draw):
 
 
 @kernel
-def best_arrow(t, views, reserves, sides, mask, draw):
+def best_arrow(
+    t: State, views: Any, reserves: Any, sides: Any, mask: Mask, draw: float
+) -> tuple[Any, Any]:
     """The Warrior whose loss of a point gains most (ARM-26)."""
     best, choice = -1.0, -1
     rivals = sides.rival[0] | sides.rival[1] | sides.rival[2] | sides.rival[3] | sides.rival[4]
@@ -123,7 +134,9 @@ def best_arrow(t, views, reserves, sides, mask, draw):
 
 
 @kernel
-def best_reading(t, views, reserves, now, mask, draw):
+def best_reading(
+    t: State, views: Any, reserves: Any, now: Int, mask: Mask, draw: float
+) -> tuple[Any, Any]:
     """The hidden Warrior on whose value most gold hangs, by what a point moves (ARM-23)."""
     best, choice = -1.0, -1
     for site in range(SITES):
@@ -139,7 +152,9 @@ def best_reading(t, views, reserves, now, mask, draw):
 
 
 @kernel
-def best_power(t, views, reserves, sides, now, mask, draw, style):
+def best_power(
+    t: State, views: Any, reserves: Any, sides: Any, now: Int, mask: Mask, draw: float, style: Int
+) -> Int:
     """The best use of the character's power (ARM-21)."""
     character = t.character[t.to_move]
     if character == ORC_CHARACTER:
@@ -155,7 +170,7 @@ def best_power(t, views, reserves, sides, now, mask, draw, style):
 
 
 @kernel
-def greedy(s, draw, mask, scratch):
+def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     """The action chosen by the player to move in a state concealed for him.
 
     Args:

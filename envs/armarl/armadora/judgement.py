@@ -10,7 +10,7 @@ count where squares are free, so that a 5 is not wasted where a 1 suffices.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from armarl.armadora.state import (
 )
 from armarl.bits import count
 from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 # Tuned by matches between versions of this player, 200 to 400 games for each value tried.
 STEP_WEIGHT = 0.8  # of a Warrior's weight left per step away, where the territory is large
@@ -82,7 +83,7 @@ class Outlook(NamedTuple):
 
 
 @kernel
-def hidden_values(s, player, known):
+def hidden_values(s: State, player: Int, known: Int) -> tuple[Any, Any]:
     """Mean and variance of the values of a player's Warriors that are not shown."""
     n, total, squares = 0, 0, 0
     for v in range(VALUES):
@@ -97,7 +98,7 @@ def hidden_values(s, player, known):
 
 
 @kernel
-def expect_points(s, t, known):
+def expect_points(s: State, t: State, known: Int) -> None:
     """Write into `t.value` what each Warrior is worth (ARM-30), known or on average, in units."""
     for player in range(s.players):
         mean, _ = hidden_values(s, player, known)
@@ -109,7 +110,7 @@ def expect_points(s, t, known):
 
 
 @kernel
-def points_in_hand(s, player, known):
+def points_in_hand(s: State, player: Int, known: Int) -> Int:
     """Points that a player may still place, known or on average."""
     if s.passed[player]:
         return 0.0
@@ -122,7 +123,7 @@ def points_in_hand(s, player, known):
 
 
 @kernel
-def _reserve(s, side, known):
+def _reserve(s: State, side: Int, known: Int) -> Int:
     """Points in hand of a side."""
     total = 0.0
     for player in range(side, s.players, side_count(s)):
@@ -131,7 +132,7 @@ def _reserve(s, side, known):
 
 
 @kernel
-def reserves_of(s, side, known):
+def reserves_of(s: State, side: Int, known: Int) -> Int:
     """What the hands may still change, from the point of view of a side."""
     sides = side_count(s)
     own = _reserve(s, side, known)
@@ -155,7 +156,7 @@ def reserves_of(s, side, known):
 
 
 @kernel
-def _digit(t, side, digit):
+def _digit(t: State, side: Int, digit: Int) -> Int:
     """The side's Warriors in whose expected points this binary digit is 1."""
     squares = 0
     for player in range(side, t.players, side_count(t)):
@@ -166,7 +167,7 @@ def _digit(t, side, digit):
 
 
 @kernel
-def _digits(t, side):
+def _digits(t: State, side: Int) -> tuple[Any, Any, Any, Any, Any]:
     """A side's expected points: for each of their `DIGITS` binary digits a set of squares."""
     return (
         _digit(t, side, 0),
@@ -178,7 +179,7 @@ def _digits(t, side):
 
 
 @kernel
-def sides_of(t, side, known):
+def sides_of(t: State, side: Int, known: Int) -> Int:
     """The points of a side and its rivals, from `t.value` as `expect_points` left it."""
     n = side_count(t)
     rival, other = _digits(t, (side + 1) % n), _digits(t, (side + 2) % n)
@@ -186,7 +187,7 @@ def sides_of(t, side, known):
 
 
 @kernel
-def _points_on(digits, squares):
+def _points_on(digits: Any, squares: Int) -> Int:
     """Expected points on a set of squares."""
     units = 0
     for digit in range(DIGITS):
@@ -195,7 +196,7 @@ def _points_on(digits, squares):
 
 
 @kernel
-def grow(t, squares):
+def grow(t: State, squares: Int) -> Int:
     """A set of squares and its neighbours over open lines."""
     east, south = ALL_EAST & ~t.east, ALL_SOUTH & ~t.south
     grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
@@ -203,7 +204,7 @@ def grow(t, squares):
 
 
 @kernel
-def _step_weight(t, squares):
+def _step_weight(t: State, squares: Int) -> Int:
     """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if t.palisades_left == 0 or to_spare < 0:
@@ -212,7 +213,7 @@ def _step_weight(t, squares):
 
 
 @kernel
-def steps_to_mines(t, square):
+def steps_to_mines(t: State, square: Int) -> Int:
     """The number of steps from a square to each mine, `STEP_BITS` bits for each in one integer."""
     steps, distance = (1 << STEP_BITS * MINES) - 1, 0
     ring = reached = 1 << square
@@ -230,7 +231,7 @@ def steps_to_mines(t, square):
 
 
 @kernel
-def _outlook(t, sides, mine):
+def _outlook(t: State, sides: Any, mine: Int) -> Int:
     """What stands around a mine, ring by ring of squares equally many steps away."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(t, ring)
@@ -253,7 +254,7 @@ def _outlook(t, sides, mine):
 
 
 @kernel
-def outlooks_of(t, sides):
+def outlooks_of(t: State, sides: Any) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
     """The outlooks of all mines."""
     return (
         _outlook(t, sides, 0),
@@ -268,13 +269,15 @@ def outlooks_of(t, sides):
 
 
 @kernel
-def step_up(lead, variance):
+def step_up(lead: Int, variance: Int) -> Int:
     """The chance that a lead stays one: 1/2 at none, near 1 far beyond its deviation."""
     return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
 
 
 @kernel
-def _chance(t, view, reserves, gain, other_gain, filled, spent):
+def _chance(
+    t: State, view: Any, reserves: Any, gain: Int, other_gain: Int, filled: Int, spent: Int
+) -> Int:
     """The chance at a mine after gains on the rivals, with squares filled and points spent."""
     free = max(view.free - filled, 0.0)
     variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
@@ -287,7 +290,7 @@ def _chance(t, view, reserves, gain, other_gain, filled, spent):
 
 
 @kernel
-def worth_with_less(t, views, reserves, spent):
+def worth_with_less(t: State, views: Any, reserves: Any, spent: Int) -> Int:
     """Expected gold when the hand is poorer by some points and nothing else changes."""
     gold = 0.0
     for mine in range(MINES):
@@ -296,7 +299,7 @@ def worth_with_less(t, views, reserves, spent):
 
 
 @kernel
-def worth_with_palisade(t, sides, reserves, line):
+def worth_with_palisade(t: State, sides: Any, reserves: Any, line: Int) -> Int:
     """Expected gold with a palisade on a line."""
     east, south = t.east, t.south
     t.east |= LINE_EAST[line]
@@ -310,7 +313,16 @@ def worth_with_palisade(t, sides, reserves, line):
 
 
 @kernel
-def worth_with_points(t, views, reserves, steps, gain, other_gain, filled, spent):
+def worth_with_points(
+    t: State,
+    views: Any,
+    reserves: Any,
+    steps: Int,
+    gain: Int,
+    other_gain: Int,
+    filled: Int,
+    spent: Int,
+) -> Int:
     """Expected gold after gains on the rivals at a square which is `steps` from the mines."""
     gold = 0.0
     for mine in range(MINES):

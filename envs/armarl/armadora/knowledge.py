@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armadora.actions import VALUES
@@ -10,10 +12,11 @@ from armarl.armadora.state import WARRIORS, all_warriors
 from armarl.bits import lowest
 from armarl.compiled import kernel
 from armarl.randomness import random_below, seed
+from armarl.verbs import Int, State
 
 
 @kernel
-def known_squares(s, seat):
+def known_squares(s: State, seat: Int) -> Int:
     """ARM-31 to ARM-33: the squares whose Warrior's value a seat is shown.
 
     Without `peek` what the Mage reads is shown until the player acts again, and not afterwards.
@@ -27,7 +30,7 @@ def known_squares(s, seat):
 
 
 @kernel
-def conceal(s, seat):
+def conceal(s: State, seat: Int) -> None:
     """Take out of `s` what a seat is not shown: hidden values become 0, and other hands empty."""
     hidden = all_warriors(s) & ~known_squares(s, seat)
     while hidden:
@@ -40,7 +43,7 @@ def conceal(s, seat):
 
 
 @kernel
-def unseen(s, player, v, known):
+def unseen(s: State, player: Int, v: Int, known: Int) -> Int:
     """Warriors of value v + 1 that a player had and that are not among the `known` squares."""
     n = np.int64(WARRIORS[s.board, s.players, v])
     held = s.warriors[player] & known
@@ -51,7 +54,7 @@ def unseen(s, player, v, known):
 
 
 @kernel
-def determinise(s, seat, number):
+def determinise(s: State, seat: Int, number: Int) -> None:
     """Replace all that a seat is not shown by a random deal that agrees with what it is shown.
 
     Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
@@ -69,7 +72,7 @@ def determinise(s, seat, number):
 
 
 @kernel
-def _deal_hidden(s, player, pool, hidden):
+def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
     """Put Warriors drawn from `pool`, counts by value, on a player's hidden squares."""
     total = 0
     for v in range(VALUES):
@@ -87,7 +90,7 @@ def _deal_hidden(s, player, pool, hidden):
 
 
 @kernel
-def _deal_own_hidden(s, seat, known, hidden):
+def _deal_own_hidden(s: State, seat: Int, known: Int, hidden: Int) -> None:
     """Without `peek` the seat knows its hand, but is not shown where its other Warriors lie."""
     hand = s.hand[seat]
     for v in range(VALUES):  # the hand becomes the pool of what lies hidden, which is used up

@@ -59,12 +59,13 @@ from armarl.armadora.state import (
 )
 from armarl.compiled import inlined
 from armarl.randomness import random_below
+from armarl.verbs import Int, Mask, State
 
 # --- setup ---------------------------------------------------------------------------------------
 
 
 @inlined
-def start(s):
+def start(s: State) -> None:
     """Deal a new game from the random generator and the options in `s`.
 
     ARM-5 to ARM-8, ARM-21, ARM-35.
@@ -92,7 +93,7 @@ def start(s):
 
 
 @inlined
-def _spread_gold(s):
+def _spread_gold(s: State) -> None:
     """ARM-6: the piles in random order (Fisher and Yates' shuffle)."""
     for mine in range(GOLD_MINES[s.board]):
         other = random_below(s, mine + 1)
@@ -101,7 +102,7 @@ def _spread_gold(s):
 
 
 @inlined
-def _deal_characters(s):
+def _deal_characters(s: State) -> None:
     """ARM-21: a different character for each player, with its powers, and one reinforcement."""
     for player in range(MAX_PLAYERS):
         other = random_below(s, player + 1)
@@ -118,7 +119,7 @@ def _deal_characters(s):
 
 
 @inlined
-def legal(s, mask):
+def legal(s: State, mask: Mask) -> None:
     """Write into `mask`, int8 of shape (actions,), 1 for what the player to move may do, else 0."""
     mask[:] = 0
     if s.stage == OVER:
@@ -137,7 +138,7 @@ def legal(s, mask):
 
 
 @inlined
-def _offer(mask, first, squares):
+def _offer(mask: Mask, first: Int, squares: Int) -> None:
     """Offer the action `first + site` for every site of a set."""
     family = mask[first : first + SITES]
     for site in range(family.size):
@@ -145,7 +146,7 @@ def _offer(mask, first, squares):
 
 
 @inlined
-def _offer_warriors(s, mask, first):
+def _offer_warriors(s: State, mask: Mask, first: Int) -> None:
     """ARM-11: one of the values he still holds, on a square without Warrior and gold."""
     for v in range(VALUES):
         if s.hand[s.to_move, v] > 0:
@@ -153,7 +154,7 @@ def _offer_warriors(s, mask, first):
 
 
 @inlined
-def _offer_palisades(s, mask, first):
+def _offer_palisades(s: State, mask: Mask, first: Int) -> None:
     """ARM-12: any line without a palisade on which one leaves no territory of under 4 squares."""
     if s.palisades_left == 0:
         return
@@ -163,7 +164,7 @@ def _offer_palisades(s, mask, first):
 
 
 @inlined
-def _offer_power(s, mask):
+def _offer_power(s: State, mask: Mask) -> None:
     """ARM-22 to ARM-26: the power of his character."""
     character = s.character[s.to_move]
     if character == ORC_CHARACTER:
@@ -177,14 +178,14 @@ def _offer_power(s, mask):
 
 
 @inlined
-def _in_range(s, player):
+def _in_range(s: State, player: Int) -> Int:
     """ARM-26: opposing Warriors in territories with one of the player's, if not full (ARM-27)."""
     own = territory(s, s.warriors[player])
     return opposing_warriors(s, player) & own & territory(s, s.free)
 
 
 @inlined
-def _reinforceable(s, player):
+def _reinforceable(s: State, player: Int) -> Int:
     """ARM-28: own Warriors in full territories in which no reinforcement lies."""
     if s.reinforcements[player] == 0:
         return 0
@@ -195,7 +196,7 @@ def _reinforceable(s, player):
 
 
 @inlined
-def _can_place_palisade(s):
+def _can_place_palisade(s: State) -> Int:
     """Whether a palisade is left and a line may take it."""
     return s.palisades_left > 0 and (
         ALL_EAST & ~(s.east | s.barred_east) != 0 or ALL_SOUTH & ~(s.south | s.barred_south) != 0
@@ -203,7 +204,7 @@ def _can_place_palisade(s):
 
 
 @inlined
-def _can_act(s, player):
+def _can_act(s: State, player: Int) -> Int:
     """Whether anything but passing and powers is possible (ARM-22)."""
     return (
         (s.hand_size[player] > 0 and s.free != 0)
@@ -216,7 +217,7 @@ def _can_act(s, player):
 
 
 @inlined
-def apply(s, action):
+def apply(s: State, action: Int) -> None:
     """Play a legal action of the player to move; what an illegal one does is undefined."""
     s.looking_at[s.to_move] = 0
     if action < PALISADE:
@@ -239,7 +240,7 @@ def apply(s, action):
 
 
 @inlined
-def _place_warrior(s, value_and_site):
+def _place_warrior(s: State, value_and_site: Int) -> Int:
     """ARM-11: a Warrior of his hand on a free square; returns the square."""
     v, square = value_and_site // SITES, SITE_SQUARES[value_and_site % SITES]
     s.hand[s.to_move, v] -= 1
@@ -251,7 +252,7 @@ def _place_warrior(s, value_and_site):
 
 
 @inlined
-def _place_palisade(s, line):
+def _place_palisade(s: State, line: Int) -> None:
     """ARM-12: a palisade on a line; then bar the last open line around each small set next to it.
 
     A palisade is forbidden exactly where it would close the last line around a connected set of at
@@ -271,14 +272,14 @@ def _place_palisade(s, line):
 
 
 @inlined
-def _reinforce(s, square):
+def _reinforce(s: State, square: Int) -> None:
     """ARM-28: put his reinforcement on an own Warrior."""
     s.reinforced[square] = s.to_move + 1
     s.reinforcements[s.to_move] -= 1
 
 
 @inlined
-def _use_power(s, action):
+def _use_power(s: State, action: Int) -> None:
     """ARM-22: one power of his character, before the turn's own action."""
     s.powers[s.to_move] -= 1
     if action < GOBLIN:
@@ -294,7 +295,7 @@ def _use_power(s, action):
 
 
 @inlined
-def _go_on_after_palisade(s):
+def _go_on_after_palisade(s: State) -> None:
     """ARM-13: after the first palisade of a turn a second one, if one is possible."""
     if s.stage != SECOND_PALISADE and _can_place_palisade(s):
         s.stage = SECOND_PALISADE
@@ -303,7 +304,7 @@ def _go_on_after_palisade(s):
 
 
 @inlined
-def _go_on_after_power(s):
+def _go_on_after_power(s: State) -> None:
     """ARM-22: after a power an action, if one is possible."""
     if _can_act(s, s.to_move):
         s.stage = AFTER_POWER
@@ -312,7 +313,7 @@ def _go_on_after_power(s):
 
 
 @inlined
-def _end_turn(s):
+def _end_turn(s: State) -> None:
     """ARM-8, ARM-14: on to the next player who has not passed. ARM-15: if all have, it is over."""
     s.stage = TURN
     for step in range(1, s.players + 1):
@@ -325,12 +326,12 @@ def _end_turn(s):
 
 
 @inlined
-def status(s):
+def status(s: State) -> Int:
     """0 while the game goes on, 1 when it has ended. (2, cut short, does not occur in Armadora.)"""
     return 1 if s.stage == OVER else 0
 
 
 @inlined
-def to_move(s):
+def to_move(s: State) -> Int:
     """The seat that decides next."""
     return np.int64(s.to_move)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armadora.board import MINE_SQUARES, MINES, SQUARES
@@ -17,10 +19,11 @@ from armarl.armadora.state import (
 )
 from armarl.bits import count, lowest
 from armarl.compiled import kernel
+from armarl.verbs import Int, Returns, State
 
 
 @kernel
-def points_of(s):
+def points_of(s: State) -> tuple[Any, Any, Any]:
     """ARM-30: what each Warrior is worth, at most 6, as digits (see `digits_of`)."""
     ones, twos, fours = 0, 0, 0
     for square in range(SQUARES):
@@ -36,7 +39,7 @@ def points_of(s):
 
 
 @kernel
-def points_in(s, points, side, squares):
+def points_in(s: State, points: Any, side: Int, squares: Int) -> Int:
     """ARM-16: the points of a side in a territory."""
     total = 0
     for player in range(s.players):
@@ -46,14 +49,14 @@ def points_in(s, points, side, squares):
 
 
 @kernel
-def _tie_breaker(s, squares):
+def _tie_breaker(s: State, squares: Int) -> Int:
     """ARM-29: the side whose player put a reinforcement in this territory, or -1."""
     held = squares & reinforced_squares(s)
     return side_of(s, np.int64(s.reinforced[lowest(held)]) - 1) if held else -1
 
 
 @kernel
-def share_of(s, points, side, squares):
+def share_of(s: State, points: Any, side: Int, squares: Int) -> Int:
     """ARM-16 to ARM-18, ARM-29: the gold that a side takes from a territory."""
     own = points_in(s, points, side, squares)
     if own == 0:
@@ -74,7 +77,7 @@ def share_of(s, points, side, squares):
 
 
 @kernel
-def score(s):
+def score(s: State) -> None:
     """ARM-19: each side's piles, one per territory, kept at the first mine of the territory."""
     s.piles[:, :] = 0
     points = points_of(s)
@@ -88,7 +91,7 @@ def score(s):
 
 
 @kernel
-def gold_of(s, side):
+def gold_of(s: State, side: Int) -> Int:
     """ARM-16: all the gold of a side in a finished game."""
     gold = 0
     for mine in range(MINES):
@@ -97,7 +100,7 @@ def gold_of(s, side):
 
 
 @kernel
-def _rank_key(s, side):
+def _rank_key(s: State, side: Int) -> Int:
     """ARM-19: a number that orders sides by gold, then by their piles from largest to smallest.
 
     Its digits, of 6 bits, are the total and the eight piles, all of them at most 40.
@@ -112,7 +115,7 @@ def _rank_key(s, side):
 
 
 @kernel
-def winners(s):
+def winners(s: State) -> Int:
     """ARM-19, ARM-20: the winning sides of a finished game, as bits of an integer."""
     best, sides = -1, 0
     for side in range(side_count(s)):
@@ -129,7 +132,7 @@ REWARD_NAMES = ("win", "gold")
 
 
 @kernel
-def returns(s, kind, out):
+def returns(s: State, kind: Int, out: Returns) -> None:
     """Write each player's return of a finished game into `out`, float64 of shape (players,).
 
     "win": every side stakes 1 / (sides - 1), and the winners share the stakes. A sole winner gets

@@ -7,6 +7,8 @@ Sets of squares are int64 bit words (see `board`).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armarl.armadora.actions import VALUES
@@ -21,6 +23,7 @@ from armarl.armadora.board import (
 from armarl.bits import count, eight_bytes
 from armarl.compiled import inlined
 from armarl.records import record_type
+from armarl.verbs import Int, State
 
 MAX_PLAYERS = 4
 PALISADES = 35  # ARM-5
@@ -93,13 +96,13 @@ _EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x010204081
 
 
 @inlined
-def _lowest_of_each(word):
+def _lowest_of_each(word: Int) -> Int:
     """The lowest bit of each byte of a word, side by side: a product moves all of them at once."""
     return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
 
 
 @inlined
-def digits_of(numbers):
+def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
     """Numbers below 8, one per square, as three sets of squares: those with a 1, a 2, a 4 in it.
 
     Sets can be counted and compared at once, where numbers would be looked at one by one.
@@ -114,14 +117,14 @@ def digits_of(numbers):
 
 
 @inlined
-def only_on(digits, squares):
+def only_on(digits: Any, squares: Int) -> tuple[Any, Any, Any]:
     """The same numbers on a set of squares, and 0 elsewhere."""
     ones, twos, fours = digits
     return ones & squares, twos & squares, fours & squares
 
 
 @inlined
-def equal_to(digits, number):
+def equal_to(digits: Any, number: Int) -> Int:
     """The squares with this number."""
     ones, twos, fours = digits
     squares = ones if number & 1 else ~ones
@@ -130,14 +133,14 @@ def equal_to(digits, number):
 
 
 @inlined
-def sum_on(digits, squares):
+def sum_on(digits: Any, squares: Int) -> Int:
     """The sum of the numbers on a set of squares."""
     ones, twos, fours = digits
     return count(ones & squares) + 2 * count(twos & squares) + 4 * count(fours & squares)
 
 
 @inlined
-def territory(s, squares):
+def territory(s: State, squares: Int) -> Int:
     """ARM-4: all squares connected to `squares` through lines without a palisade."""
     east = ALL_EAST & ~s.east
     south = ALL_SOUTH & ~s.south
@@ -150,7 +153,7 @@ def territory(s, squares):
 
 
 @inlined
-def gold_digits(s):
+def gold_digits(s: State) -> tuple[Any, Any, Any]:
     """The gold on each mine, as digits (see `digits_of`)."""
     ones, twos, fours = 0, 0, 0
     for mine in range(MINES):
@@ -162,13 +165,13 @@ def gold_digits(s):
 
 
 @inlined
-def has_gold(squares, mine):
+def has_gold(squares: Int, mine: Int) -> Int:
     """Whether a set of squares holds this mine."""
     return (squares >> MINE_SQUARES[mine]) & 1
 
 
 @inlined
-def gold_in(s, squares):
+def gold_in(s: State, squares: Int) -> Int:
     """The gold on the mines of a set of squares."""
     gold = 0
     for mine in range(MINES):
@@ -177,13 +180,13 @@ def gold_in(s, squares):
 
 
 @inlined
-def all_warriors(s):
+def all_warriors(s: State) -> Int:
     """The squares with a Warrior of anybody."""
     return s.warriors[0] | s.warriors[1] | s.warriors[2] | s.warriors[3]
 
 
 @inlined
-def reinforced_squares(s):
+def reinforced_squares(s: State) -> Int:
     """The squares with a reinforcement of anybody (ARM-28)."""
     ones, twos, fours = digits_of(s.reinforced)
     return ones | twos | fours
@@ -193,27 +196,27 @@ def reinforced_squares(s):
 
 
 @inlined
-def seat_after(s, seat, steps):
+def seat_after(s: State, seat: Int, steps: Int) -> Int:
     """The seat at most `players` steps further in play order (ARM-8). A division would be slow."""
     later = seat + steps
     return later - s.players if later >= s.players else later
 
 
 @inlined
-def side_count(s):
+def side_count(s: State) -> Int:
     """ARM-9: the number of sides: players, or the two teams of four players."""
     return 2 if s.players == 4 else s.players
 
 
 @inlined
-def side_of(s, player):
+def side_of(s: State, player: Int) -> Int:
     """ARM-9: with four players seats 0 and 2 are a team, and 1 and 3."""
     seat = np.int64(player)
     return seat % 2 if s.players == 4 else seat
 
 
 @inlined
-def opposing_warriors(s, player):
+def opposing_warriors(s: State, player: Int) -> Int:
     """The squares with a Warrior that is neither the player's nor his partner's."""
     squares = 0
     for other in range(s.players):

@@ -54,6 +54,7 @@ from armarl.armadora.state import (
 )
 from armarl.bits import count, lowest
 from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 FAULTS = (
     "it is lawful",
@@ -90,7 +91,7 @@ FAULTS = (
 
 
 @kernel
-def valid(s, blank):
+def valid(s: State, blank: Int) -> Int:
     """LAWFUL, or the number of the first law, in the order of FAULTS, that a state breaks."""
     if not _same_options(s, blank):
         return OPTIONS
@@ -106,7 +107,7 @@ def valid(s, blank):
 
 
 @kernel
-def _fault_of_board(s):
+def _fault_of_board(s: State) -> Int:
     """What is wrong with palisades, Warriors or gold."""
     if not _palisades_add_up(s):
         return LINES_TAKEN
@@ -122,7 +123,7 @@ def _fault_of_board(s):
 
 
 @kernel
-def _fault_of_tokens(s):
+def _fault_of_tokens(s: State) -> Int:
     """What is wrong with characters, powers or reinforcements."""
     if not s.advanced:
         return LAWFUL if _is_base_game(s) else BASE_GAME
@@ -134,7 +135,7 @@ def _fault_of_tokens(s):
 
 
 @kernel
-def _same_options(s, blank):
+def _same_options(s: State, blank: Int) -> Int:
     for i in range(s.spare.size):
         if s.spare[i] != 0:
             return False
@@ -150,7 +151,7 @@ def _same_options(s, blank):
 
 
 @kernel
-def _palisades_add_up(s):
+def _palisades_add_up(s: State) -> Int:
     if s.east & ~ALL_EAST != 0 or s.south & ~ALL_SOUTH != 0:
         return False
     if START_EAST[s.board] & ~s.east != 0 or START_SOUTH[s.board] & ~s.south != 0:
@@ -162,19 +163,19 @@ def _palisades_add_up(s):
 
 
 @kernel
-def _placed_east(s):
+def _placed_east(s: State) -> Int:
     """The palisades that have been placed on right sides of squares."""
     return s.east & ~START_EAST[s.board]
 
 
 @kernel
-def _placed_south(s):
+def _placed_south(s: State) -> Int:
     """Likewise below squares."""
     return s.south & ~START_SOUTH[s.board]
 
 
 @kernel
-def _territories_are_large(s):
+def _territories_are_large(s: State) -> Int:
     squares = ALL_SQUARES
     while squares:
         found = territory(s, squares & -squares)
@@ -185,7 +186,7 @@ def _territories_are_large(s):
 
 
 @kernel
-def _barred_is_right(s):
+def _barred_is_right(s: State) -> Int:
     """ARM-12: barred is the last open line around each small set, some of whose lines are taken."""
     east, south = START_BARRED_EAST[s.board], START_BARRED_SOUTH[s.board]
     placed_east, placed_south = _placed_east(s), _placed_south(s)
@@ -204,7 +205,7 @@ def _barred_is_right(s):
 
 
 @kernel
-def _squares_are_lawful(s):
+def _squares_are_lawful(s: State) -> Int:
     taken, sites = 0, START_FREE[s.board]
     for player in range(MAX_PLAYERS):
         squares = s.warriors[player]
@@ -215,7 +216,7 @@ def _squares_are_lawful(s):
 
 
 @kernel
-def _hands_add_up(s):
+def _hands_add_up(s: State) -> Int:
     """ARM-7: of every value those on the board and in the hand; and nothing on other squares."""
     for square in range(SQUARES):
         if (s.value[square] > 0) != ((all_warriors(s) >> square) & 1 == 1) or s.value[
@@ -223,7 +224,7 @@ def _hands_add_up(s):
         ] > VALUES:
             return False
     for player in range(MAX_PLAYERS):
-        held = 0
+        held: Int = 0
         for v in range(VALUES):
             held += np.int64(s.hand[player, v])
             dealt = np.int64(WARRIORS[s.board, s.players, v]) if player < s.players else 0
@@ -235,7 +236,7 @@ def _hands_add_up(s):
 
 
 @kernel
-def _placed(s, player, value):
+def _placed(s: State, player: Int, value: Int) -> Int:
     """Warriors of a value that a player has on the board."""
     n, squares = 0, s.warriors[player]
     while squares:
@@ -245,7 +246,7 @@ def _placed(s, player, value):
 
 
 @kernel
-def _gold_is_right(s):
+def _gold_is_right(s: State) -> Int:
     """ARM-6: each pile as often as it is, and nothing on other mines."""
     mines = GOLD_MINES[s.board]
     for mine in range(MINES):
@@ -266,7 +267,7 @@ def _gold_is_right(s):
 
 
 @kernel
-def _is_base_game(s):
+def _is_base_game(s: State) -> Int:
     if s.face_up != 0:
         return False
     for square in range(SQUARES):
@@ -281,8 +282,8 @@ def _is_base_game(s):
 
 
 @kernel
-def _characters_differ(s):
-    seen = 0
+def _characters_differ(s: State) -> Int:
+    seen: Int = 0
     for player in range(MAX_PLAYERS):
         character = np.int64(s.character[player])
         if (character > 0) != (player < s.players) or character >= POWERS.size:
@@ -294,14 +295,14 @@ def _characters_differ(s):
 
 
 @kernel
-def _used_powers(s, character):
+def _used_powers(s: State, character: Int) -> Int:
     """The powers that the player with a character has used; 0 if there is none."""
     player = _player_with(s, character)
     return np.int64(POWERS[character]) - np.int64(s.powers[player]) if player >= 0 else 0
 
 
 @kernel
-def _player_with(s, character):
+def _player_with(s: State, character: Int) -> Int:
     """The player with a character, or -1."""
     for player in range(s.players):
         if s.character[player] == character:
@@ -310,7 +311,7 @@ def _player_with(s, character):
 
 
 @kernel
-def _powers_add_up(s):
+def _powers_add_up(s: State) -> Int:
     """ARM-22 to ARM-26: what each power leaves on the board is there as often as it was used."""
     for player in range(MAX_PLAYERS):
         if s.powers[player] > POWERS[s.character[player]]:
@@ -319,17 +320,17 @@ def _powers_add_up(s):
 
 
 @kernel
-def _face_up_is_right(s):
+def _face_up_is_right(s: State) -> Int:
     goblin = _player_with(s, GOBLIN_CHARACTER)
     allowed = s.warriors[goblin] if goblin >= 0 else 0
     return s.face_up & ~allowed == 0 and count(s.face_up) == _used_powers(s, GOBLIN_CHARACTER)
 
 
 @kernel
-def _arrows_are_right(s):
+def _arrows_are_right(s: State) -> Int:
     elf = _player_with(s, ELF_CHARACTER)
     targets = opposing_warriors(s, elf) if elf >= 0 else 0
-    shot = 0
+    shot: Int = 0
     for square in range(SQUARES):
         shot += np.int64(s.arrows[square])
         if s.arrows[square] > 0 and (targets >> square) & 1 == 0:
@@ -338,7 +339,7 @@ def _arrows_are_right(s):
 
 
 @kernel
-def _read_is_right(s):
+def _read_is_right(s: State) -> Int:
     mage = _player_with(s, MAGE_CHARACTER)
     for player in range(MAX_PLAYERS):
         if player != mage and (s.read[player] != 0 or s.looking_at[player] != 0):
@@ -354,7 +355,7 @@ def _read_is_right(s):
 
 
 @kernel
-def _reinforcements_add_up(s):
+def _reinforcements_add_up(s: State) -> Int:
     """ARM-28: one of each player, on an own Warrior, in full territories and one in each."""
     for player in range(MAX_PLAYERS):
         placed = 0
@@ -384,7 +385,7 @@ def _reinforcements_add_up(s):
 
 
 @kernel
-def _turn_is_lawful(s):
+def _turn_is_lawful(s: State) -> Int:
     all_passed = True
     for player in range(MAX_PLAYERS):
         if s.passed[player] > (player < s.players):
@@ -403,7 +404,7 @@ def _turn_is_lawful(s):
 
 
 @kernel
-def _score_is_right(s):
+def _score_is_right(s: State) -> Int:
     """ARM-19: in a finished game each side's share at the first mine of each territory, else 0."""
     points, scored = points_of(s), 0
     for mine in range(MINES):
