@@ -10,8 +10,9 @@ The games of a deal are not independent: its luck falls on all of them. So whole
 drawn in the bootstrap (Efron, 1979), and the standard error of a rating is the spread of the
 ratings of the resamples. An interval reaches as many standard errors to both sides as Student's
 distribution has it for so many deals; `scripts/rating_coverage.py` shows that such intervals hold.
-(Tried besides: percentiles and bootstrap-t, which hold less often where somebody wins nearly all;
-of the packages choix and openskill, neither of which knows seats, teams and deals.)
+(Tried besides, in small pilots: percentiles and bootstrap-t, which held less often where somebody
+wins nearly all. The packages choix and openskill were passed over without a trial: by their
+documentation neither knows seats and deals.)
 
 Everything depends on few numbers: by deal and table, the sum of the shares of victory of each side.
 """
