@@ -12,9 +12,10 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from itertools import product
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from armarl.verbs import GameModule
+if TYPE_CHECKING:
+    from armarl.verbs import GameModule
 
 ENTRY_POINTS = "armarl.games"  # the group in which installed packages name their entries
 
@@ -53,7 +54,7 @@ class GameEntry:
 
     def load(self) -> GameModule:
         """The game's package, imported."""
-        return cast(GameModule, import_module(self.module))
+        return cast("GameModule", import_module(self.module))
 
     def part(self, name: str) -> ModuleType | None:
         """A module of the game's package that a game need not have, imported; None if it has none.

@@ -424,6 +424,7 @@ def view() -> dict:
         "options": {"cards": True},
         "hands": [["raid", "attack"], None],
         "hand_sizes": [2, 3],
+        "known": [{"in_deck": ["discovery"]}, {"in_deck": None}],
         "result": None,
     }
 
@@ -462,7 +463,7 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
         "left: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
         "in victory, if they still are at their next turn's end: blue",
-        "player 0 (you): raid, attack",
+        "player 0 (you): raid, attack; left in the deck: discovery",
         "player 1: 3 cards",
         "green's turn (player 0): 6 coups",
     ):
