@@ -14,7 +14,13 @@ import pytest
 import yaml
 
 import tiny
-from armarl.policies import PolicyError, load_policy, read_policy_metadata, read_tensors
+from armarl.policies import (
+    PolicyError,
+    load_policy,
+    read_policy_metadata,
+    read_tensors,
+    write_tensors,
+)
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import RunError, resume_run, start_run
@@ -318,6 +324,27 @@ def test_a_checkpoint_of_another_run(stopped, changes, message):
     (stopped / "config.yaml").write_text(config(**changes).dump(), "utf-8")
     with pytest.raises(PolicyError, match=message):
         resume_run(stopped)
+
+
+@pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("games/states", 255, "is no state of armadora|of another variant"),
+        ("games/lineups", 99, "lineups must be in"),
+    ],
+)
+def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, message):
+    """With a right checksum: compiled loops would read and write beyond the ends of arrays."""
+    run = start_run(config(learner=learner), tmp_path / "run")
+    assert not run.train(signals(signal.SIGINT, after=0))
+    path = tmp_path / "run" / checkpoint.FILE
+    tensors, progress = read_tensors(path, checkpoint.FORMAT)
+    tensors = {key: tensor.copy() for key, tensor in tensors.items()}
+    tensors[name][:] = value
+    write_tensors(path, tensors, progress)
+    with pytest.raises(PolicyError, match=message):
+        resume_run(tmp_path / "run")
 
 
 def test_a_policy_is_no_checkpoint(stopped):

@@ -175,11 +175,12 @@ class SelfPlayBatch:
         """Go on with copies of `states`, (size,) games in play, and show them.
 
         Raises:
-            ValueError: a wrong number of games, one that is over, or arrays of wrong shapes or
-                types.
+            ValueError: a wrong number of games, one that is over or unlawful, or arrays of wrong
+                shapes or types.
         """
         if states.shape != (self.size,) or states.dtype != self.states.dtype:
             raise ValueError(f"states must be {self.size} records of {self.game.name}")
+        self.game.check_states(states)
         if self.game.statuses(states)[0].any():
             raise ValueError("a game that is over cannot go on")
         turn = self._turn(out)

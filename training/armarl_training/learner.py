@@ -116,3 +116,16 @@ def check_shapes(
 def as_array(values: Any) -> NDArray[Any]:
     """An array of its own, whatever it was part of."""
     return np.array(values)
+
+
+def check_range(saved: NDArray[Any], lowest: int, highest: int, what: str) -> None:
+    """Refuse saved numbers that compiled loops would follow beyond the ends of their arrays.
+
+    Raises:
+        ValueError: they are no integers, or one is out of range.
+    """
+    if saved.dtype != np.int64:
+        raise ValueError(f"{what} must be int64, not {saved.dtype}")
+    outside = saved[(saved < lowest) | (saved > highest)]
+    if outside.size:
+        raise ValueError(f"{what} must be in {lowest} to {highest}, not {outside[0]}")

@@ -24,7 +24,7 @@ from armarl.players import Player
 from armarl.policies import NetworkPlayer, Tensors
 from armarl.seat_batch import SeatBatch
 from armarl_training.config import ConfigError, TrainingConfig
-from armarl_training.learner import Saved, check_shapes, section
+from armarl_training.learner import Saved, check_range, check_shapes, section
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo import restore_optimiser
@@ -217,7 +217,12 @@ class MaskablePPOLearner:
         model.num_timesteps, model._n_updates = values["decisions"], values["updates"]
         if values["begun"]:
             states = np.ascontiguousarray(games["states"]).view(self._game.blank.dtype)
-            env.games.states = states.reshape(-1).copy()
+            states = states.reshape(-1).copy()
+            self._game.check_states(states)
+            check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
+            most = len(env.games.pool.players)  # 0 is the latest policy
+            check_range(games["lineups"], LEARNER, most, "the games' lineups")
+            env.games.states = states
             env.games.seats, env.games.lineups = games["seats"].copy(), games["lineups"].copy()
             env.games.chance, env.lengths = games["chance"].copy(), games["lengths"].copy()
             model._last_obs = env.observe()

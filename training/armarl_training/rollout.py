@@ -18,6 +18,7 @@ from armarl.game import Game
 from armarl.loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
 from armarl.verbs import PLAYING
+from armarl_training.learner import check_range
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
 
@@ -167,6 +168,7 @@ class SelfPlay:
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """The games as they were when they were saved."""
         states = np.ascontiguousarray(arrays["states"]).view(self.game.blank.dtype).reshape(-1)
+        check_range(arrays["lineups"], LEARNER, len(self.pool.players) - 1, "the games' lineups")
         self._turn = self.batch.load_states(states)
         self.lineups[:] = arrays["lineups"]
         self.rng.bit_generator.state = values["chance"]
