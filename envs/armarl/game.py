@@ -122,14 +122,16 @@ class Game:
 
     # --- games, one or many ----------------------------------------------------------------------
 
-    def run(self, body: Body, games: int, batch: Any) -> None:
+    def run(self, body: Body, games: int, batch: Any, *, least: int | None = None) -> None:
         """Run a body for each of so many games of a batch, on several threads.
 
         Args:
             body: one of `loops`, or any function that is written as they are.
             batch: what the body takes; its arrays are trusted to be as it says.
+            least: so many games are worth a thread of their own; None: as many as loops need.
         """
-        least = threads.LEAST_GAMES_OF_LIGHT_LOOPS if body in loops.LIGHT else None
+        if least is None and body in loops.LIGHT:
+            least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
         threads.run(self._binding.driver(body), games, batch, least=least)
 
     @cached_property

@@ -169,7 +169,7 @@ class PatientPlayer:
     def __init__(self, game: Game) -> None:
         self.name = "random:patient"
         self.game = game
-        texts = _rivals(game, "random:patient").LAST_RESORTS
+        texts = rivals(game, "random:patient").LAST_RESORTS
         self._last_resorts = [game.actions.id(text) for text in texts]
 
     def choose(
@@ -287,7 +287,7 @@ class OpeningPlayer:
             raise ValueError(f"first_random must be 0 or more, not {first_random}")
         self.name = f"{player.name} after {first_random} random"
         self.game, self.player, self.first_random = game, player, first_random
-        self._progress = _rivals(game, "first_random").progress
+        self._progress = rivals(game, "first_random").progress
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -337,7 +337,7 @@ def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.i
     return np.asarray((ranks > wanted[:, None]).argmax(axis=1), np.int64)
 
 
-def _rivals(game: Game, what: str) -> ModuleType:
+def rivals(game: Game, what: str) -> ModuleType:
     """What a game says of players against which others are measured.
 
     Raises:
@@ -359,13 +359,18 @@ def _random(game: Game, patient: bool = False) -> Player:
     return PatientPlayer(game) if patient else RandomPlayer(game)
 
 
-BUILT_IN: Mapping[str, Factory] = {
+# Those given as text are imported when they are first called for.
+BUILT_IN: Mapping[str, Factory | str] = {
     "random": _random,
     "greedy": GreedyPlayer,
     "human": HumanPlayer,
+    "grave": "armarl.search:SearchPlayer",
+    "ismcts": "armarl.search:IsmctsPlayer",
+    "flat": "armarl.search:FlatPlayer",
 }
-_players: dict[str, Factory] = dict(BUILT_IN)
-_around: dict[str, Factory] = {}
+BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySearchPlayer"}
+_players: dict[str, Factory | str] = dict(BUILT_IN)
+_around: dict[str, Factory | str] = dict(BUILT_AROUND)
 # What every player takes besides his own arguments, outermost last.
 _HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
@@ -395,8 +400,25 @@ def register_player(name: str, factory: Factory, *, around: bool = False) -> Non
 
 def registered() -> list[tuple[str, Factory, bool]]:
     """What `register_player` was called with: for worker processes, which must call it too."""
-    added = [(name, f, False) for name, f in _players.items() if name not in BUILT_IN]
-    return added + [(name, factory, True) for name, factory in _around.items()]
+    return [
+        (name, factory, around)
+        for registry, built_in, around in (
+            (_players, BUILT_IN, False),
+            (_around, BUILT_AROUND, True),
+        )
+        for name, factory in registry.items()
+        if name not in built_in and not isinstance(factory, str)
+    ]
+
+
+def _named(registry: Mapping[str, Factory | str], name: str) -> Factory | None:
+    """The factory of this name, if there is one."""
+    found = registry.get(name)
+    if isinstance(found, str):
+        module, _, attribute = found.partition(":")
+        factory: Factory = getattr(importlib.import_module(module), attribute)
+        return factory
+    return found
 
 
 def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
@@ -475,7 +497,7 @@ def shipped_policies() -> dict[str, Path]:
 def _make_base(part: Part, game: Game, code: bool) -> Player:
     """The player of a specification's first part, with his habits."""
     habits = {name: value for name, value in part.settings if name in _HABITS}
-    factory = _players.get(part.name)
+    factory = _named(_players, part.name)
     if factory is None and (path := policy_path(Spec(part))):
         factory = _policy_factory(path)
     if factory is None:
@@ -488,10 +510,11 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
 
 
 def _make_around(part: Part, player: Player, game: Game) -> Player:
-    if part.name not in _around:
+    factory = _named(_around, part.name)
+    if factory is None:
         known = ", ".join(f"+{name}" for name in _around) or "nothing, as yet"
         raise ValueError(f"no +{part.name}: what can be put around a player is {known}")
-    return _call(_around[part.name], part, [], game, player)
+    return _call(factory, part, [], game, player)
 
 
 def _policy_factory(path: Path) -> Factory:

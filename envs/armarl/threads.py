@@ -101,7 +101,8 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
     """
     number = threads_for(games, least)
     workers = _workers()
-    progress, bounds = np.zeros(3, np.int64), _bounds(games, number, LEAST_SHARE)
+    progress = np.zeros(3, np.int64)
+    bounds = _bounds(games, number, min(LEAST_SHARE, least or LEAST_SHARE))
     shares, helpers = bounds.size - 1, _Helpers()
     try:
         for thread in range(1, number):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmarks import aec, learning
+from benchmarks import aec, learning, search
 from benchmarks.frame import ratio
 from benchmarks.ours import BATCH, WITH
 from benchmarks.targets import Rows, chosen
@@ -44,6 +44,13 @@ SECTIONS = {
         f"free environment in the same rounds. {learning.ENVIRONMENTS} environments (DummyVecEnv "
         f"as well), rollouts of {learning.ROLLOUT}, minibatches of {learning.MINIBATCH}, "
         f"{learning.EPOCHS} epochs, SB3's default network, as many torch threads as cores.",
+    ),
+    "search": (
+        "Search",
+        f"Simulations per second on one core, {search.SIMULATIONS} for the first decision after "
+        "the deal; Armada is cut after "
+        f"{search.TURNS_OF_ARMADA} turns of colours. Beside them what they are made of, done alone "
+        "as often as a second allows, and OpenSpiel's ISMCTS (in C++) in games that it takes.",
     ),
     "memory": ("Memory", "Bytes."),
     "start": (

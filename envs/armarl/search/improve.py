@@ -1,0 +1,231 @@
+"""A policy made better by a search without a tree.
+
+For a player who tells what he thinks (a trained network), search asks what his likeliest actions
+bring: it deals anew what the seat is not shown, tries each of them in every such deal, lets the
+policy play all seats from there, and reads the value where it stops. The policy is then re-weighted
+by these values, the policy staying its own anchor: a step of magnetic mirror descent, as in
+update-equivalent search (Sokota et al. 2023) and Ataraxos (2025).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game, States
+from armarl.players import Thinker, Thoughts, split_draws
+
+SEEDS = 2.0**53
+MOST_STATES = 1 << 14  # rollouts that are under way at a time
+
+
+class _Rollouts(NamedTuple):
+    """Games that were begun from what a seat may know, one row each."""
+
+    root: NDArray[np.int64]  # the decision that it belongs to
+    slot: NDArray[np.int64]  # the candidate there
+    states: States  # dealt anew
+    actions: NDArray[np.int64]  # the candidate's
+    draws: NDArray[np.float64]  # for what follows; the same for all candidates of a deal
+
+
+class PolicySearchPlayer:
+    """Plays the policy of another player, re-weighted by what its likeliest actions bring.
+
+    The same draw gives the same action. It sees concealed states only, as every player does.
+
+    Attributes:
+        name: in tables and records.
+        game: the variant that it plays.
+        player: whose policy it is.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        player: Thinker,
+        simulations: int = 200,
+        *,
+        candidates: int = 8,
+        turns: int = 1,
+        longest: int = 64,
+        eta: float = 10.0,
+        entropy: float = 0.0,
+        sample: bool = False,
+    ) -> None:
+        """A player of `game` around another, who must tell probabilities and a value.
+
+        Args:
+            simulations: rollouts for each decision, shared out over the candidates.
+            candidates: how many of the likeliest actions are tried.
+            turns: a rollout stops at so many-th next decision of the searching seat, and its value
+                is read; 0 reads it right after the candidate.
+            longest: a rollout stops after so many actions in any case.
+            eta: how much a value of 1 adds to the logarithm of an action's probability.
+            entropy: how much the policy is flattened, in values: 0 leaves it as it is.
+            sample: draw from the policy found instead of playing its likeliest action.
+
+        Raises:
+            ValueError: a value out of range.
+            TypeError: the player does not tell what he thinks.
+        """
+        for name, number, least in (
+            ("simulations", simulations, 1),
+            ("candidates", candidates, 2),
+            ("turns", turns, 0),
+            ("longest", longest, 0),
+            ("eta", eta, 0),
+            ("entropy", entropy, 0),
+        ):
+            if number < least:
+                raise ValueError(f"{name} must be {least} or more, not {number}")
+        if not isinstance(player, Thinker):
+            raise TypeError(f"search needs a player who tells what he thinks, not {player!r}")
+        self.name = f"{player.name}+search:{simulations}"
+        self.game, self.player = game, player
+        self._simulations, self._candidates = simulations, candidates
+        self._turns, self._longest = turns, longest
+        self._eta, self._entropy, self._sample = eta, entropy, sample
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """See `armarl.players.Player`."""
+        masks = self.game.legal_masks(states)
+        actions = masks.argmax(axis=1)
+        open_ = np.flatnonzero(masks.sum(axis=1, dtype=np.int64) > 1)
+        if open_.size:
+            thoughts = self.think(self.game.taken(states, open_), seats[open_], draws[open_])
+            probabilities = thoughts.probabilities
+            assert probabilities is not None
+            actions[open_] = probabilities.argmax(axis=1)
+            if self._sample:
+                actions[open_] = _drawn(probabilities, split_draws(draws[open_])[1])
+        return np.asarray(actions, np.int64)
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search, with the arguments of `choose`, and say what was found."""
+        policy, value = _told(self.player, states, seats, draws)
+        tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
+        sums, counts = np.zeros(tried.shape), np.zeros(tried.shape)
+        deals = max(1, self._simulations // tried.shape[1])
+        at_once = max(1, MOST_STATES // (deals * tried.shape[1]))
+        for first in range(0, states.size, at_once):
+            rows = np.arange(first, min(first + at_once, states.size))
+            rollouts = self._begin(states, seats, draws, policy, tried, rows, deals)
+            np.add.at(sums, (rollouts.root, rollouts.slot), self._play(rollouts, seats))
+            np.add.at(counts, (rollouts.root, rollouts.slot), 1)
+        visits, values = np.zeros(policy.shape, np.int64), np.full(policy.shape, np.nan)
+        np.put_along_axis(visits, tried, counts.astype(np.int64), axis=1)
+        with np.errstate(invalid="ignore"):
+            np.put_along_axis(values, tried, sums / counts, axis=1)
+        better = self._reweighted(policy, values)
+        found = np.where(np.isnan(values), value[:, None], values)
+        return Thoughts(better, values, visits, (better * found).sum(axis=1))
+
+    def _reweighted(
+        self, policy: NDArray[np.float64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The policy after a step towards what was found; what was not tried counts as average."""
+        tried = ~np.isnan(values)
+        weights = np.where(tried, policy, 0.0)
+        mean = (weights * np.nan_to_num(values)).sum(axis=1, keepdims=True)
+        mean /= weights.sum(axis=1, keepdims=True)
+        gains = np.where(tried, values - mean, 0.0)
+        with np.errstate(divide="ignore"):
+            logits = np.log(policy) + self._eta * gains
+        logits /= 1 + self._eta * self._entropy
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    # --- rollouts --------------------------------------------------------------------------------
+
+    def _begin(
+        self,
+        states: States,
+        seats: NDArray[np.int64],
+        draws: NDArray[np.float64],
+        policy: NDArray[np.float64],
+        tried: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        deals: int,
+    ) -> _Rollouts:
+        """Deal, for every decision, as often as wanted, and begin with every candidate."""
+        root, deal, slot = (
+            part.reshape(-1)
+            for part in np.meshgrid(
+                rows, np.arange(deals), np.arange(tried.shape[1]), indexing="ij"
+            )
+        )
+        legal = policy[root, tried[root, slot]] > 0
+        root, deal, slot = root[legal], deal[legal], slot[legal]
+        lots = (draws[root] + deal / deals) % 1.0
+        numbers, lots = split_draws(lots)
+        dealt = self.game.determinised(
+            self.game.taken(states, root), seats[root], (numbers * SEEDS).astype(np.int64)
+        )
+        return _Rollouts(root, slot, dealt, tried[root, slot], lots)
+
+    def _play(self, rollouts: _Rollouts, seats: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Play them on by the policy of all seats; what each brings the seat that searches."""
+        game, states, own = self.game, rollouts.states, seats[rollouts.root]
+        found, lots = np.zeros(states.size), rollouts.draws.copy()
+        turns = np.full(states.size, self._turns)
+        live, actions = np.arange(states.size), rollouts.actions
+        for step in range(self._longest + 1):
+            game.apply(states, live, actions)
+            statuses, movers = game.statuses(game.taken(states, live))
+            over = live[statuses != 0]
+            if over.size:
+                found[over] = game.returns(states, over)[np.arange(over.size), own[over]]
+            live, movers = live[statuses == 0], movers[statuses == 0]
+            turns[live] -= movers == own[live]
+            stops = (turns[live] <= 0) | (step == self._longest)
+            if stops.any():
+                there = live[stops]
+                found[there] = self._read(game.taken(states, there), movers[stops], own[there])
+            live, movers = live[~stops], movers[~stops]
+            if not live.size:
+                return found
+            chance, lots[live] = split_draws(lots[live])
+            policy, _ = _told(self.player, self._seen(states, live, movers), movers, chance)
+            actions = _drawn(policy, chance)
+        return found
+
+    def _read(
+        self, states: States, movers: NDArray[np.int64], own: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """The value for the seat that searches: its side's, by the seat to move with two sides."""
+        sides = np.array(self.game.sides)
+        views = movers if sides.max() == 1 else own
+        sign = np.where(sides[views] == sides[own], 1.0, -1.0)
+        every = np.arange(states.size)
+        seen = self._seen(states, every, views)
+        return sign * _told(self.player, seen, views, np.zeros(states.size))[1]
+
+    def _seen(self, states: States, rows: NDArray[np.int64], seats: NDArray[np.int64]) -> States:
+        return self.game.concealed(self.game.taken(states, rows), seats)
+
+
+def _told(
+    player: Thinker, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The probabilities and the value of what a player thinks.
+
+    Raises:
+        TypeError: he tells no probabilities, or no value.
+    """
+    thoughts = player.think(states, seats, draws)
+    if thoughts.probabilities is None or thoughts.value is None:
+        raise TypeError(f"the player {player.name!r} tells no probabilities or no value")
+    return thoughts.probabilities, thoughts.value
+
+
+def _drawn(probabilities: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
+    """In each row the action at `lots[i]`, a number in [0, 1), of its distribution."""
+    reached = probabilities.cumsum(axis=1)
+    return np.asarray((reached > lots[:, None] * reached[:, -1:]).argmax(axis=1), np.int64)

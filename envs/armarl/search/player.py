@@ -1,0 +1,326 @@
+"""A player that searches: information-set Monte Carlo tree search, compiled for every game."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import threads
+from armarl.game import Game, States
+from armarl.players import Thoughts, rivals, split_draws
+from armarl.search.simulations import SEEDS, SearchBatch, Workspace, search_game
+from armarl.search.tree import LONGEST_PATH, TOTALS, VISITS, Rules, Trees
+
+OBSERVERS = ("single", "multiple")
+CHUNK = 32  # simulations between two looks at the clock
+MEMORY = 1 << 26  # bytes of one tree, at most
+ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
+LONGEST_TRACE = 1024  # actions of a simulation that count for rapid action values
+LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
+
+
+class SearchPlayer:
+    """Plays what a search over information sets visited most, guided by rapid action values.
+
+    The tree is that of Cowling, Powley and Whitehouse (2012); what is tried in it is led by how
+    well an action did anywhere later in the simulations (GRAVE: Cazenave 2015).
+
+    The search sees concealed states only. Every simulation deals anew what the seat is not shown;
+    so the player cannot know it, and plays the same whatever it is. The same draw gives the same
+    action, on any number of threads, unless the budget is a time.
+
+    Attributes:
+        name: in tables and records.
+        game: the variant that it plays.
+        public: (actions,) int32, for every action the first one that looks the same to others.
+    """
+
+    method: ClassVar[str] = "grave"
+    _rapid: ClassVar[bool] = True
+    _deep: ClassVar[bool] = True
+    _default_exploration: ClassVar[float] = 0.0
+    _default_margin: ClassVar[float] = 0.3
+
+    def __init__(
+        self,
+        game: Game,
+        simulations: int | None = None,
+        *,
+        milliseconds: float | None = None,
+        observers: str = "single",
+        exploration: float | None = None,
+        bias: float = 0.02,
+        reference: int = 25,
+        depth: int | None = None,
+        scripted: float = 0.0,
+        patient: bool = False,
+        led: bool = False,
+        evaluated: float = 0.0,
+        reward: str = "win",
+        margin: str | None = None,
+        margin_share: float | None = None,
+        temperature: float = 0.0,
+        rows: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        """A player of `game`.
+
+        Args:
+            simulations: for each decision; 1,000 if neither budget is given.
+            milliseconds: instead of these, time for each decision on one thread; what is played
+                then depends on the machine.
+            observers: "single", one tree in which all actions are seen; or "multiple", a tree for
+                every seat, in which what others hide looks alike.
+            exploration: weight of the upper confidence bounds; None: the method's own.
+            bias: of the rapid values; the smaller, the longer they count.
+            reference: simulations that a decision's own rapid values need before they count.
+            depth: actions of a playout before the position is evaluated, from 0; None: none is,
+                games are played to their end.
+            scripted: share of the actions of playouts that the scripted player chooses, 0 to 1.
+            patient: random players of playouts do what gives something up (pass, end a turn) only
+                where they can do nothing else.
+            led: what is tried first at a decision is what the scripted player would do.
+            evaluated: share of the evaluation in a simulation's value, asked where it leaves the
+                tree; the rest is what the playout brought.
+            reward: what a finished game is worth, a name of `game.rewards`.
+            margin: a second reward, of which `margin_share` is mixed in: larger wins count
+                for more; None: the game's second one, if it has one.
+            margin_share: 0 to 1; None: the method's own, 0.3 with rapid values, else 0.
+            temperature: 0 plays the most visited action; else one drawn by visits to the power of
+                1 / temperature.
+            rows: decisions that a tree may hold; if None, as many as the budget can need, within
+                64 MiB.
+
+        Raises:
+            ValueError: a value out of range, or a name that there is not.
+        """
+        _check(observers in OBSERVERS, f"observers must be single or multiple, not {observers!r}")
+        _check(
+            simulations is None or milliseconds is None,
+            "the budget is either simulations or milliseconds, not both",
+        )
+        if simulations is None and milliseconds is None:
+            simulations = 1000
+        _check(
+            simulations is None or simulations >= 1,
+            f"simulations must be 1 or more, not {simulations}",
+        )
+        _check(
+            milliseconds is None or milliseconds > 0,
+            f"milliseconds must be above 0, not {milliseconds}",
+        )
+        _check(depth is None or depth >= 0, f"depth must be 0 or more, or None, not {depth}")
+        _check(0 <= evaluated <= 1, f"evaluated must be in 0 to 1, not {evaluated}")
+        _check(0 <= scripted <= 1, f"scripted must be in 0 to 1, not {scripted}")
+        if margin_share is None:
+            margin_share = self._default_margin
+        if margin is None:
+            margin = game.rewards[min(1, len(game.rewards) - 1)]
+        _check(0 <= margin_share <= 1, f"margin_share must be in 0 to 1, not {margin_share}")
+        _check(temperature >= 0, f"temperature must be 0 or more, not {temperature}")
+        _check(bias >= 0, f"bias must be 0 or more, not {bias}")
+        _check(reference >= 1, f"reference must be 1 or more, not {reference}")
+        _check(
+            exploration is None or exploration >= 0,
+            f"exploration must be 0 or more, not {exploration}",
+        )
+        if exploration is None:
+            exploration = self._default_exploration
+        number = game.players if observers == "multiple" else 1
+        self.game = game
+        self._simulations, self._seconds = simulations, (milliseconds or 0.0) / 1000
+        self._temperature = temperature
+        self._rules = Rules(
+            number,
+            float(exploration),
+            int(self._rapid),
+            float(bias),
+            int(reference),
+            int(led),
+            -1 if depth is None else int(depth),
+            float(scripted),
+            int(patient),
+            game.reward_kind(reward),
+            game.reward_kind(margin),
+            float(margin_share) if margin != reward else 0.0,
+            float(evaluated),
+        )
+        self._rows = self._rows_of_a_tree(rows)
+        self.public = _public(game)
+        self._resorts = _resorts(game, patient)
+        budget = simulations if simulations is not None else f"{milliseconds:g}ms"
+        self.name = name or f"{self.method}:{budget}"
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """See `armarl.players.Player`."""
+        masks = self.game.legal_masks(states)
+        actions = masks.argmax(axis=1)
+        open_ = np.flatnonzero(masks.sum(axis=1, dtype=np.int64) > 1)
+        if open_.size:
+            thoughts = self.think(self.game.taken(states, open_), seats[open_], draws[open_])
+            assert thoughts.probabilities is not None
+            reached = thoughts.probabilities.cumsum(axis=1)
+            lots = split_draws(draws[open_])[1]
+            actions[open_] = (reached > lots[:, None] * reached[:, -1:]).argmax(axis=1)
+        return np.asarray(actions, np.int64)
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search, with the arguments of `choose`, and say what was found."""
+        game, rules = self.game, self._rules
+        shape = (states.size, len(game.actions))
+        visits, totals = np.zeros(shape, np.int64), np.zeros(shape)
+        at_once = self._trees_at_once()
+        for first in range(0, states.size, at_once):
+            part = slice(first, first + at_once)
+            root = seats[part] if rules.observers > 1 else np.zeros(seats[part].size, np.int64)
+            edges = self._search(states[part], seats[part], draws[part]).edges
+            edges = edges[np.arange(root.size), root]
+            visits[part], totals[part] = edges[:, VISITS], edges[:, TOTALS]
+        with np.errstate(invalid="ignore"):
+            values = totals / visits
+            expected = totals.sum(axis=1) / visits.sum(axis=1)
+        return Thoughts(self._probabilities(visits, values), values, visits, expected)
+
+    def _search(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Trees:
+        game = self.game
+        chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
+        trees = self._new_trees(states.size)
+        batch = SearchBatch(
+            states,
+            seats,
+            chance,
+            trees,
+            self._new_workspace(states.size),
+            self._rules,
+            self.public,
+            self._resorts,
+            LOGARITHMS,
+            1,
+            self._simulations or CHUNK,
+        )
+        end = time.perf_counter() + self._seconds
+        game.run(search_game, states.size, batch, least=1)
+        while self._simulations is None and time.perf_counter() < end:
+            game.run(search_game, states.size, batch._replace(begin=0), least=1)
+        return trees
+
+    def _probabilities(
+        self, visits: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """One where the choice falls, or shares by temperature."""
+        if self._temperature == 0:
+            return np.eye(visits.shape[1])[self._best(visits, values)]
+        shares = visits / visits.max(axis=1, keepdims=True)
+        shares = np.where(visits > 0, shares, 0.0) ** (1 / self._temperature)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The action visited most, of equal ones that with the best mean."""
+        most = visits == visits.max(axis=1, keepdims=True)
+        return np.asarray(np.where(most, values, -np.inf).argmax(axis=1), np.int64)
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def _bytes_of_a_row(self) -> int:
+        """Its edges, and with rapid values the table that it may get."""
+        rapid = 2 * self.game.players if self._rapid else 0
+        return 4 * ((4 + rapid) * len(self.game.actions) + 2)
+
+    def _rows_of_a_tree(self, wanted: int | None) -> int:
+        """A root for each observer; and no more than fit into memory, or than can be needed."""
+        observers = self._rules.observers
+        if not self._deep:
+            return observers
+        if wanted is not None:
+            _check(wanted >= observers, f"rows must be {observers} or more, not {wanted}")
+            return wanted
+        most = max(observers, MEMORY // self._bytes_of_a_row())
+        if self._simulations is None:
+            return most
+        # An edge leads to a row from its second visit on: the first simulation makes none.
+        return min(most, observers * self._simulations)
+
+    def _trees_at_once(self) -> int:
+        """How many decisions are searched at a time; with a time budget one for each thread."""
+        if self._simulations is None:
+            return threads.get_threads()
+        return max(ALL_MEMORY // (self._rows * self._bytes_of_a_row()), threads.get_threads())
+
+    def _new_trees(self, games: int) -> Trees:
+        actions, rows = len(self.game.actions), self._rows
+        tables = rows if self._rapid else 1
+        return Trees(
+            np.empty((games, rows, 3, actions), np.float32),
+            np.empty((games, rows, actions), np.int32),
+            np.empty((games, rows, 2), np.int32),
+            np.empty((games, tables, 2, self.game.players * actions), np.float32),
+            np.empty((games, 2), np.int32),
+        )
+
+    def _new_workspace(self, games: int) -> Workspace:
+        game, actions = self.game, len(self.game.actions)
+        n = 2 * threads.most_threads_for(games, 1)
+        steps = min(LONGEST_TRACE, LONGEST_PATH + game.max_actions)
+        return Workspace(
+            np.empty((n, 2), game.blank.dtype),
+            np.empty((n, 2, actions), np.int8),
+            np.empty((n, actions), np.float32),
+            np.empty((n, 2, game.players), np.int32),
+            np.empty((n, LONGEST_PATH, 4), np.int32),
+            np.empty((n, 2, steps if self._rules.rapid else 1), np.int32),
+            np.zeros((n, game.players * actions), np.int32),
+            np.empty((n, 3, game.players)),
+        )
+
+
+class IsmctsPlayer(SearchPlayer):
+    """The same guided by upper confidence bounds alone: plain information-set tree search."""
+
+    method = "ismcts"
+    _rapid = False
+    _default_exploration = 0.7
+    _default_margin = 0.0
+
+
+class FlatPlayer(SearchPlayer):
+    """No tree: every action is tried as often as the others, and the best mean is played."""
+
+    method = "flat"
+    _rapid = False
+    _deep = False
+    _default_margin = 0.0
+    _default_exploration = 1e6  # so that nothing but how often it was tried counts
+
+    def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The action with the best mean."""
+        return np.asarray(np.where(visits > 0, values, -np.inf).argmax(axis=1), np.int64)
+
+
+def _public(game: Game) -> NDArray[np.int32]:
+    """For every action the first one that looks the same to the other seats."""
+    first: dict[str, int] = {}
+    texts = game.actions.public_texts
+    return np.array([first.setdefault(text, k) for k, text in enumerate(texts)], np.int32)
+
+
+def _resorts(game: Game, patient: bool) -> NDArray[np.int8]:
+    """1 for the actions that give something up, as the game names them."""
+    resorts = np.zeros(len(game.actions), np.int8)
+    if patient:
+        for text in rivals(game, "a patient playout").LAST_RESORTS:
+            resorts[game.actions.id(text)] = 1
+    return resorts
+
+
+def _check(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(message)

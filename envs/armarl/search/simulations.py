@@ -1,0 +1,272 @@
+"""Information-set Monte Carlo tree search for every game, by its verbs alone.
+
+A simulation deals anew all that the searching seat is not shown (*determinises*), goes down the
+tree of what has been tried, plays on from there by chance or by the game's scripted player, to the
+end or to a depth at which the game's evaluation is asked, and counts the outcome along its path.
+The tree is one of information sets: what the seats do leads from row to row, and deals share rows,
+so an action is legal in some simulations only and is compared by how often it was on offer.
+
+With one observer the tree tells apart all actions. With several each seat has its own, in which
+actions of others that look alike are one, and chooses by it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.loops import own
+from armarl.randomness import pick, uniform
+from armarl.search.tree import (
+    EDGE,
+    LONGEST_PATH,
+    MOVER,
+    NO_TABLE,
+    OUTSIDE,
+    PASSED,
+    ROW,
+    STEP,
+    SUMS,
+    TABLE,
+    VISITS,
+    Chance,
+    Int64,
+    Integers,
+    Mask,
+    Numbers,
+    Rules,
+    Trees,
+    back_up,
+    follow,
+    plant,
+    record,
+    select,
+    select_rapid,
+    take_table,
+)
+from armarl.verbs import PLAYING, verbs
+
+SEEDS = 2.0**53  # how many different numbers `uniform` gives
+AT, REFERENCE = range(2)  # of `places`: a row, and the table whose rapid values count there
+LEGAL, UNTRIED = range(2)  # of `masks`
+SIMULATED, SPARE = range(2)  # of `states`
+OUTCOME, MARGIN, ESTIMATE = range(3)  # of `returns`
+
+
+class Workspace(NamedTuple):
+    """What a thread works on; the first axis is for threads (see `loops.own`)."""
+
+    states: NDArray[np.void]  # (rows, 2), that of the simulation, and the scripted player's
+    masks: Mask  # (rows, 2, actions)
+    scores: Numbers  # (rows, actions)
+    places: Integers  # (rows, 2, players), where the path stands in each observer's tree
+    path: Integers  # (rows, LONGEST_PATH, 4)
+    trace: Integers  # (rows, 2, steps)
+    last: Integers  # (rows, players * actions), where each code was last put into the trace
+    returns: NDArray[np.float64]  # (rows, 3, players)
+
+
+class SearchBatch(NamedTuple):
+    """Searches for many decisions at once, one tree (or one for each observer) for each."""
+
+    states: NDArray[np.void]  # (games,) as the searching seats know them
+    seats: NDArray[np.int64]  # (games,) who searches
+    chance: Chance  # (games,) one stream for each search
+    trees: Trees
+    work: Workspace
+    rules: Rules
+    public: Integers  # (actions,), an action that looks the same to those who do not play it
+    resorts: Mask  # (actions,), 1: it gives something up
+    logarithms: Numbers  # of 1 (at 0 too), 2, 3, ...
+    begin: int  # 1: plant the trees first
+    simulations: int  # to run in this call
+
+
+# Arrays are handed over one by one: a reference would be counted to each array of a tuple.
+
+
+def search_game(batch: SearchBatch, i: int, thread: int) -> None:
+    """Run simulations in the tree of decision `i`."""
+    trees, work, rules, chance = batch.trees, batch.work, batch.rules, batch.chance
+    mine = own(thread)
+    if batch.begin:
+        plant(trees, i, rules)
+    edges, following, rows = trees.edges[i], trees.next[i], trees.rows[i]
+    rapid, used, path = trees.rapid[i], trees.used[i], work.path[mine]
+    states, masks, scores = (
+        work.states[mine],
+        work.masks[mine],
+        work.scores[mine],
+    )
+    places, trace, last = work.places[mine], work.trace[mine], work.last[mine]
+    returns = work.returns[mine]
+    for _ in range(batch.simulations):
+        states[SIMULATED] = batch.states[i]
+        s = states[SIMULATED]
+        number: Int64 = np.int64(uniform(chance, i) * SEEDS)
+        verbs.determinise(s, batch.seats[i], number)
+        entries, steps = descend(
+            states,
+            edges,
+            following,
+            rows,
+            rapid,
+            used,
+            rules,
+            masks,
+            scores,
+            places,
+            path,
+            trace,
+            last,
+            batch.public,
+            batch.logarithms,
+            chance,
+            i,
+        )
+        share = 0.0
+        if rules.evaluated > 0.0 and verbs.status(s) == PLAYING:
+            verbs.evaluate(s, returns[ESTIMATE])
+            share = rules.evaluated
+        steps = play_on(states, masks[LEGAL], batch.resorts, rules, trace, last, steps, chance, i)
+        value(s, rules, returns)
+        if share > 0.0:
+            mix(returns, ESTIMATE, share)
+        back_up(edges, rows, rapid, path, entries, trace, steps, returns[OUTCOME])
+
+
+def descend(
+    states: NDArray[np.void],
+    edges: Numbers,
+    following: Integers,
+    rows: Integers,
+    rapid: Numbers,
+    used: Integers,
+    rules: Rules,
+    masks: Mask,
+    scores: Numbers,
+    places: Integers,
+    path: Integers,
+    trace: Integers,
+    last: Integers,
+    public: Integers,
+    logarithms: Numbers,
+    chance: Chance,
+    game: Int64,
+) -> tuple[Int64, Int64]:
+    """Play on until the seat to move stands outside its tree; entries of the path, and steps."""
+    s, mask = states[SIMULATED], masks[LEGAL]
+    for observer in range(rules.observers):
+        places[AT, observer] = places[REFERENCE, observer] = observer
+    entries = steps = 0
+    while verbs.status(s) == PLAYING and entries + rules.observers <= LONGEST_PATH:
+        seat = verbs.to_move(s)
+        tree = seat if rules.observers > 1 else 0
+        row: Int64 = np.int64(places[AT, tree])
+        if row == OUTSIDE:
+            break
+        first = seat * mask.size
+        verbs.legal(s, mask)
+        if rules.rapid:
+            if rows[row, TABLE] != NO_TABLE and rows[row, PASSED] >= 2 * rules.reference:
+                places[REFERENCE, tree] = rows[row, TABLE]
+            table = places[REFERENCE, tree]
+            action = select_rapid(
+                edges[row],
+                rapid[table, VISITS, first : first + mask.size],
+                rapid[table, SUMS, first : first + mask.size],
+                mask,
+                masks[UNTRIED],
+                scores,
+                logarithms,
+                rules.exploration,
+                rules.bias,
+                chance,
+                game,
+            )
+        else:
+            action = select(
+                edges[row],
+                mask,
+                masks[UNTRIED],
+                scores,
+                logarithms,
+                rules.exploration,
+                chance,
+                game,
+            )
+        if rules.led and rows[row, PASSED] == 0:
+            action = verbs.greedy(s, uniform(chance, game), mask, states[SPARE:])
+        for observer in range(rules.observers):
+            row = np.int64(places[AT, observer])
+            if row != OUTSIDE:
+                told = rules.observers == 1 or observer == seat
+                edge: Int64 = action if told else np.int64(public[action])
+                path[entries, ROW] = row
+                path[entries, EDGE] = edge
+                path[entries, MOVER] = seat
+                path[entries, STEP] = steps
+                entries += 1
+                if rules.rapid:
+                    take_table(rows, rapid, used, row, rules.reference)
+                places[AT, observer] = follow(edges, following, rows, used, row, edge)
+        if rules.rapid:
+            steps = record(trace, last, steps, first + action, seat)
+        verbs.apply(s, action)
+    return entries, steps
+
+
+def play_on(
+    states: NDArray[np.void],
+    mask: Mask,
+    resorts: Mask,
+    rules: Rules,
+    trace: Integers,
+    last: Integers,
+    steps: Int64,
+    chance: Chance,
+    game: Int64,
+) -> Int64:
+    """A playout, to the end of the game or to the depth; returns the steps of the trace."""
+    s, left = states[SIMULATED], rules.depth
+    while left != 0 and verbs.status(s) == PLAYING:
+        left -= 1
+        if rules.scripted > 0.0 and uniform(chance, game) < rules.scripted:
+            action = verbs.greedy(s, uniform(chance, game), mask, states[SPARE:])
+        else:
+            verbs.legal(s, mask)
+            action = pick(mask, uniform(chance, game))
+            if rules.patient and resorts[action]:
+                action = other_than(mask, resorts, action, uniform(chance, game))
+        if rules.rapid:
+            seat = verbs.to_move(s)
+            steps = record(trace, last, steps, seat * mask.size + action, seat)
+        verbs.apply(s, action)
+    return steps
+
+
+def other_than(mask: Mask, resorts: Mask, action: Int64, draw: float) -> Int64:
+    """A legal action at `draw` that gives nothing up; `action` where there is none."""
+    for other in range(mask.size):
+        mask[other] &= 1 - resorts[other]
+    instead = pick(mask, draw)
+    return instead if mask[instead] else action
+
+
+def value(s: Any, rules: Rules, returns: NDArray[np.float64]) -> None:
+    """What every seat gets where a simulation stopped."""
+    if verbs.status(s) == PLAYING:
+        verbs.evaluate(s, returns[OUTCOME])
+    else:
+        verbs.returns(s, rules.reward, returns[OUTCOME])
+        if rules.margin_share > 0.0:
+            verbs.returns(s, rules.margin, returns[MARGIN])
+            mix(returns, MARGIN, rules.margin_share)
+
+
+def mix(returns: NDArray[np.float64], other: Int64, share: float) -> None:
+    """Mix a share of another row into the outcome."""
+    for seat in range(returns.shape[1]):
+        returns[OUTCOME, seat] += share * (returns[other, seat] - returns[OUTCOME, seat])

@@ -1,0 +1,265 @@
+"""Search trees in fixed arrays: rows of edges, one edge for every action, and how a path is chosen.
+
+A *row* is a decision that simulations have come to more than once; its edges count what became of
+each action there. What was tried once is an edge only, so there are far fewer rows than
+simulations. All rows of a tree lie in one pool, which the caller makes; where it is used up,
+simulations leave the tree earlier, and nothing else changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiled import inlined, kernel
+from armarl.randomness import pick, uniform
+
+Integers = NDArray[np.int32]
+Numbers = NDArray[np.float32]
+Mask = NDArray[np.int8]
+Chance = NDArray[np.uint64]
+Int64: TypeAlias = Any  # Python's int or NumPy's
+
+VISITS, OFFERS, TOTALS = range(3)  # of an edge: times played, times legal, sum of what it brought
+SUMS = 1  # of a rapid value: the sum of what the action brought, beside VISITS
+PASSED, TABLE = range(2)  # of a row: simulations that came through, its table of rapid values
+ROWS, TABLES = range(2)  # of `used`
+NO_ROW = 0  # of `next`: no edge leads to row 0, which is a root
+NO_TABLE = -1
+OUTSIDE = -1  # in place of a row: the path has left the tree
+
+ROW, EDGE, MOVER, STEP = range(4)  # of an entry of a path
+LONGEST_PATH = 256
+CODE, PLAYER = range(2)  # of a step of a trace; a code is player * actions + action
+REPEATED = -1  # in place of a code that comes again later: each counts once
+
+
+class Rules(NamedTuple):
+    """How a search chooses its path, and how it values where that ends."""
+
+    observers: int  # trees: 1, or one for every seat
+    exploration: float  # of UCB1, times sqrt(ln(times offered) / visits)
+    rapid: int  # 1: with rapid action values
+    bias: float  # of the rapid values: the smaller, the longer they count
+    reference: int  # simulations that a row's rapid values need before they count
+    led: int  # 1: what is tried first at a row is what the scripted player would do
+    depth: int  # actions after the path before the position is evaluated; below 0: to the end
+    scripted: float  # the share of these that the scripted player chooses
+    patient: int  # 1: random players give nothing up while they can do anything else
+    reward: int  # number of the game's reward, see `verbs.returns`
+    margin: int  # number of a second reward, which is mixed in
+    margin_share: float  # with this weight
+    evaluated: float  # weight of the evaluation where the path leaves the tree
+
+
+class Trees(NamedTuple):
+    """One tree, or one for each observer, for every game of a batch; the first axis is the game."""
+
+    edges: Numbers  # (games, rows, 3, actions), VISITS, OFFERS and TOTALS
+    next: Integers  # (games, rows, actions), the row that an edge leads to, or NO_ROW
+    rows: Integers  # (games, rows, 2), PASSED and TABLE
+    rapid: Numbers  # (games, tables, 2, players * actions), VISITS and SUMS
+    used: Integers  # (games, 2), ROWS and TABLES in use
+
+
+@kernel
+def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
+    """An empty row."""
+    edges[:, :] = 0
+    following[:] = NO_ROW
+    row[PASSED] = 0
+    row[TABLE] = NO_TABLE
+
+
+@kernel
+def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int64, passed: Int64) -> None:
+    """An empty table of rapid values for a row that has none and was passed so often."""
+    table = used[TABLES]
+    if rows[row, PASSED] == passed and rows[row, TABLE] == NO_TABLE and table < rapid.shape[0]:
+        used[TABLES] += 1
+        rapid[table, :, :] = 0
+        rows[row, TABLE] = table
+
+
+@kernel
+def plant(trees: Trees, game: Int64, rules: Rules) -> None:
+    """Roots and nothing else: row `k` is the root of observer `k`."""
+    used, rows = trees.used[game], trees.rows[game]
+    used[ROWS] = rules.observers
+    used[TABLES] = 0
+    for row in range(rules.observers):
+        clear_row(trees.edges[game, row], trees.next[game, row], rows[row])
+        if rules.rapid:
+            take_table(rows, trees.rapid[game], used, row, 0)
+
+
+@kernel
+def follow(
+    edges: Numbers, following: Integers, rows: Integers, used: Integers, row: Int64, edge: Int64
+) -> Int64:
+    """The row that an edge leads to; a new one where the edge has been visited, if one is left."""
+    found = np.int64(following[row, edge])
+    if found != NO_ROW:
+        return found
+    new = np.int64(used[ROWS])
+    if edges[row, VISITS, edge] == 0 or new == edges.shape[0]:
+        return np.int64(OUTSIDE)
+    used[ROWS] += 1
+    clear_row(edges[new], following[new], rows[new])
+    following[row, edge] = new
+    return new
+
+
+# --- which action to try -------------------------------------------------------------------------
+
+
+@inlined
+def count_offers(offers: Numbers, visits: Numbers, mask: Mask, untried: Mask) -> Int64:
+    """Count what is offered, and mark what was never tried; returns how many these are."""
+    n = 0
+    for action in range(mask.size):
+        offers[action] += mask[action]
+        fresh = mask[action] & (visits[action] == 0)
+        untried[action] = fresh
+        n += fresh
+    return n
+
+
+@inlined
+def keep_unknown(untried: Mask, counts: Numbers) -> Int64:
+    """Of the untried actions, those without a rapid value either; returns how many these are."""
+    n = 0
+    for action in range(untried.size):
+        untried[action] &= counts[action] == 0
+        n += untried[action]
+    return n
+
+
+@inlined
+def best_score(mask: Mask, scores: Numbers) -> Int64:
+    """The legal action with the highest score; of equal ones the first."""
+    best, chosen = np.float32(-np.inf), 0
+    for action in range(mask.size):
+        if mask[action] and scores[action] > best:
+            best, chosen = scores[action], action
+    return np.int64(chosen)
+
+
+@inlined
+def upper_bounds(edges: Numbers, logarithms: Numbers, exploration: float, scores: Numbers) -> None:
+    """UCB1 with availability counts (Cowling, Powley and Whitehouse 2012); all tried before."""
+    c, one, most = np.float32(exploration), np.float32(1), logarithms.size - 1
+    visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
+    for action in range(scores.size):
+        n = max(visits[action], one)
+        offered: Int64 = min(np.int64(offers[action]), most)
+        log = logarithms[offered]
+        scores[action] = totals[action] / n + c * np.sqrt(log / n)
+
+
+@inlined
+def rapid_bounds(
+    edges: Numbers,
+    counts: Numbers,
+    sums: Numbers,
+    logarithms: Numbers,
+    exploration: float,
+    bias: float,
+    scores: Numbers,
+) -> None:
+    """The same, the mean being mixed with the rapid action value (GRAVE, Cazenave 2015)."""
+    c, b, one = np.float32(exploration), np.float32(bias), np.float32(1)
+    least, most = np.float32(1e-6), logarithms.size - 1
+    visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
+    for action in range(scores.size):
+        n, m = visits[action], counts[action]
+        beta = m / (m + n + b * m * n + least)
+        mean = totals[action] / max(n, one)
+        rapid = sums[action] / max(m, one)
+        offered: Int64 = min(np.int64(offers[action]), most)
+        log = logarithms[offered]
+        scores[action] = mean + beta * (rapid - mean) + c * np.sqrt(log / (n + one))
+
+
+@kernel
+def select(
+    edges: Numbers,
+    mask: Mask,
+    untried: Mask,
+    scores: Numbers,
+    logarithms: Numbers,
+    exploration: float,
+    chance: Chance,
+    game: Int64,
+) -> Int64:
+    """What to play at a row: what was never tried, else the action with the highest bound."""
+    if count_offers(edges[OFFERS], edges[VISITS], mask, untried):
+        return pick(untried, uniform(chance, game))
+    upper_bounds(edges, logarithms, exploration, scores)
+    return best_score(mask, scores)
+
+
+@kernel
+def select_rapid(
+    edges: Numbers,
+    counts: Numbers,
+    sums: Numbers,
+    mask: Mask,
+    untried: Mask,
+    scores: Numbers,
+    logarithms: Numbers,
+    exploration: float,
+    bias: float,
+    chance: Chance,
+    game: Int64,
+) -> Int64:
+    """The same with rapid action values, which count for what was never tried itself."""
+    if count_offers(edges[OFFERS], edges[VISITS], mask, untried) and keep_unknown(untried, counts):
+        return pick(untried, uniform(chance, game))
+    rapid_bounds(edges, counts, sums, logarithms, exploration, bias, scores)
+    return best_score(mask, scores)
+
+
+# --- what became of it ---------------------------------------------------------------------------
+
+
+@inlined
+def record(trace: Integers, last: Integers, steps: Int64, code: Int64, seat: Int64) -> Int64:
+    """Put a step into a trace, if there is room; returns the number of steps in it."""
+    if steps == trace.shape[1]:
+        return steps
+    before = last[code]
+    if before < steps and trace[CODE, before] == code:
+        trace[CODE, before] = REPEATED
+    last[code] = steps
+    trace[CODE, steps] = code
+    trace[PLAYER, steps] = seat
+    return steps + 1
+
+
+@kernel
+def back_up(
+    edges: Numbers,
+    rows: Integers,
+    rapid: Numbers,
+    path: Integers,
+    entries: Int64,
+    trace: Integers,
+    steps: Int64,
+    returns: NDArray[np.float64],
+) -> None:
+    """Count a simulation along its path, and in the tables of rapid values of the rows there."""
+    for k in range(entries):
+        row, edge = path[k, ROW], path[k, EDGE]
+        edges[row, VISITS, edge] += 1
+        edges[row, TOTALS, edge] += returns[path[k, MOVER]]
+        rows[row, PASSED] += 1
+        table = rows[row, TABLE]
+        if table != NO_TABLE:
+            for step in range(path[k, STEP], steps):
+                code = trace[CODE, step]
+                if code != REPEATED:
+                    rapid[table, VISITS, code] += 1
+                    rapid[table, SUMS, code] += returns[trace[PLAYER, step]]

@@ -1,0 +1,133 @@
+"""Search: simulations from the deal, what they consist of, and OpenSpiel's ISMCTS beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.frame import Measurement
+from benchmarks.ours import title
+
+SIMULATIONS = 1000  # for a decision
+BATCH = 8  # decisions of a call
+TURNS_OF_ARMADA = 6  # of colours, after which a simulation ends
+ARMADORA = ("armadora", {"players": 2})
+ARMADA = ("armada", {"players": 2, "cards": True, "max_turns": TURNS_OF_ARMADA})
+SEARCHES: dict[str, dict[str, Any]] = {
+    "ISMCTS, random playouts": {"player": "IsmctsPlayer"},
+    "the same, multiple observers": {"player": "IsmctsPlayer", "observers": "multiple"},
+    "GRAVE, random playouts": {"player": "SearchPlayer"},
+    "flat, random playouts": {"player": "FlatPlayer"},
+}
+PLAYOUT, DEAL = "a random playout alone: the rules", "a determinisation alone, copy included"
+PEERS = ("kuhn_poker", "leduc_poker", "gin_rummy")
+
+
+def groups() -> Iterator[list[Measurement]]:
+    """On one core: ours, their parts, and the peer on games that it takes."""
+    yield [
+        *(_ours(variant, how) for variant in (ARMADORA, ARMADA) for how in SEARCHES),
+        *(
+            Measurement("search", title(v), how, f"search.{probe}", {"variant": v}, unit="times/s")
+            for v in (ARMADORA, ARMADA)
+            for how, probe in ((PLAYOUT, "playouts"), (DEAL, "deals"))
+        ),
+        *(
+            Measurement(
+                *("search", f"OpenSpiel {game}", "its ISMCTS, random playouts"),
+                *("search.open_spiel", {"game": game}),
+                unit="simulations/s",
+                package="pyspiel",
+            )
+            for game in PEERS
+        ),
+    ]
+
+
+def _ours(variant: Any, how: str) -> Measurement:
+    options = {"variant": variant, **SEARCHES[how]}
+    return Measurement("search", title(variant), how, "search.ours", options, unit="simulations/s")
+
+
+def _roots(variant: Any) -> tuple[Any, Any, Any]:
+    """A game, deals of it, and the seats that search there."""
+    from armarl import make_game
+
+    name, options = variant
+    game = make_game(name, **options)
+    states = game.new_states(np.arange(BATCH))
+    return game, states, game.statuses(states)[1]
+
+
+def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
+    """Search for the first decision of some deals; counts simulations."""
+    from armarl import search
+
+    game, states, seats = _roots(variant)
+    searcher = getattr(search, player)(game, SIMULATIONS, margin_share=0.0, **options)
+    draws = np.random.default_rng(0).random(BATCH)
+
+    def chunk() -> int:
+        searcher.think(states, seats, draws)
+        return SIMULATIONS * BATCH
+
+    chunk()
+    return chunk
+
+
+def playouts(variant: Any) -> Callable[[], int]:
+    """Random play from the same deals to the end; counts games."""
+    game, states, _ = _roots(variant)
+    many = np.repeat(states, SIMULATIONS)
+
+    def chunk() -> int:
+        begun = game.taken(many, np.arange(many.size))
+        game.playouts(begun, np.arange(many.size))
+        return many.size
+
+    chunk()
+    return chunk
+
+
+def deals(variant: Any) -> Callable[[], int]:
+    """Deal anew what the seats do not know; counts deals."""
+    game, states, seats = _roots(variant)
+    many, viewers = np.repeat(states, SIMULATIONS), np.repeat(seats, SIMULATIONS)
+
+    def chunk() -> int:
+        game.determinised(many, viewers, np.arange(many.size))
+        return many.size
+
+    chunk()
+    return chunk
+
+
+def open_spiel(game: str) -> Callable[[], int]:
+    """OpenSpiel's bot in C++, from the deal; counts simulations."""
+    import pyspiel
+
+    loaded = pyspiel.load_game(game)
+    bot = pyspiel.ISMCTSBot(
+        0,
+        pyspiel.RandomRolloutEvaluator(1, 0),
+        2.0,
+        SIMULATIONS,
+        -1,
+        pyspiel.ISMCTSFinalPolicyType.MAX_VISIT_COUNT,
+        False,
+        False,
+    )
+    rng = np.random.default_rng(0)
+
+    def chunk() -> int:
+        state = loaded.new_initial_state()
+        while state.is_chance_node():
+            outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(int(rng.choice(outcomes, p=chances)))
+        bot.step(state)
+        return SIMULATIONS
+
+    chunk()
+    return chunk

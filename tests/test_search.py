@@ -1,0 +1,279 @@
+"""Search players: what they may know, what they must find, and that only the draw matters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tiny
+from armarl import make_game, threads
+from armarl.catalogue import game_entry
+from armarl.players import GreedyPlayer, RandomPlayer, Thinker, Thoughts
+from armarl.search import FlatPlayer, IsmctsPlayer, PolicySearchPlayer, SearchPlayer
+from armarl.verbs import as_verbs
+from variants import every_game, every_variant
+
+PLAYERS = [SearchPlayer, IsmctsPlayer, FlatPlayer]
+every_method = pytest.mark.parametrize("player", PLAYERS, ids=lambda player: player.method)
+
+
+def asked(game, number=6, seed=0):
+    """Positions, seats and draws, as a player gets them."""
+    states, seats = tiny.positions(game, number, seed)
+    draws = np.random.default_rng(seed).random(states.size)
+    return game.concealed(states, seats), seats, draws
+
+
+def same(one, other):
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
+
+
+@every_variant
+def test_search_sees_nothing_that_its_seat_does_not_know(variant):
+    """Nor does it matter whether it gets the truth, the truth concealed, or another truth."""
+    game = variant.make()
+    states, seats = tiny.positions(game, 12)
+    draws = np.random.default_rng(1).random(states.size)
+    others = game.determinised(states, seats, np.arange(states.size))
+    player = SearchPlayer(game, 40, depth=20)
+    found = player.think(game.concealed(states, seats), seats, draws)
+    for truth in (states, others):
+        assert same(found, player.think(truth, seats, draws))
+
+
+@every_game
+@every_method
+def test_search_is_the_same_on_any_threads_and_in_any_batch(variant, player):
+    game = variant.make()
+    states, seats, draws = asked(game, 12)
+    searcher = player(game, 60, depth=10)
+    before = threads.get_threads()
+    found = []
+    for number in (1, 2, 4):
+        threads.set_threads(number)
+        found.append(searcher.think(states, seats, draws))
+    threads.set_threads(before)
+    assert same(found[0], found[1])
+    assert same(found[0], found[2])
+    for i in (0, 5):
+        alone = searcher.think(states[i : i + 1], seats[i : i + 1], draws[i : i + 1])
+        assert same(alone, [part[i : i + 1] for part in found[0]])
+
+
+@every_game
+@every_method
+def test_thoughts_are_of_legal_actions_and_add_up(variant, player):
+    game = variant.make()
+    states, seats, draws = asked(game)
+    searcher = player(game, 100, depth=5)
+    assert isinstance(searcher, Thinker)
+    thoughts = searcher.think(states, seats, draws)
+    legal = game.legal_masks(states) == 1
+    assert (thoughts.visits.sum(axis=1) == 100).all()
+    assert (thoughts.visits[~legal] == 0).all()
+    assert np.array_equal(np.isnan(thoughts.values), thoughts.visits == 0)
+    assert (np.abs(thoughts.values[thoughts.visits > 0]) <= 1 + 1e-6).all()
+    assert np.allclose(thoughts.probabilities.sum(axis=1), 1)
+    actions = searcher.choose(states, seats, draws)
+    assert legal[np.arange(actions.size), actions].all()
+    assert (thoughts.probabilities[np.arange(actions.size), actions] > 0).all()
+
+
+def test_flat_search_tries_all_actions_equally_often():
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game)
+    legal = game.legal_masks(states).sum(axis=1, dtype=np.int64)
+    visits = FlatPlayer(game, 500).think(states, seats, draws).visits
+    for row, number in zip(visits, legal, strict=True):
+        assert row.max() - row[row > 0].min() <= 1
+        assert (row > 0).sum() == min(number, 500)
+
+
+@every_method
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_search_wins_what_is_won_by_force(players, player):
+    """All others have passed, and the side is ahead: whatever it does besides, it need not lose."""
+    game = make_game("armadora", players=players)
+    states, seats = won_positions(game, 8)
+    searcher = player(game, 300)
+    every = np.arange(states.size)
+    chance = game.new_chance(every)
+    live = every
+    while live.size:
+        seen, movers, draws = game.questions(states, live, chance)
+        game.apply(states, live, searcher.choose(seen, movers, draws))
+        live = every[game.statuses(states)[0] == 0]
+    assert (game.returns(states, every)[every, seats] == 1).all()
+
+
+def won_positions(game, number):
+    """Positions in which a seat alone still plays, and wins by passing whatever is hidden."""
+    passing, one, chosen, seats = game.actions.id("pass"), np.zeros(1, np.int64), [], []
+    for seed in range(2000):
+        rng, states = np.random.default_rng(seed), game.new_states(seed)
+        while not game.statuses(states)[0][0]:
+            mask, seat = game.legal_masks(states)[0], int(game.statuses(states)[1][0])
+            alone = states["passed"][0, : game.players].sum() == game.players - 1
+            if alone and mask[passing] and mask.sum() > 9:
+                ends = game.determinised(np.repeat(states, 50), np.full(50, seat), np.arange(50))
+                every = np.arange(50)
+                game.apply(ends, every, np.full(50, passing))
+                if (game.returns(ends, every)[:, seat] == 1).all():
+                    chosen.append(states)
+                    seats.append(seat)
+                break
+            game.apply(states, one, rng.choice(np.flatnonzero(mask), 1))
+        if len(chosen) == number:
+            return np.concatenate(chosen), np.array(seats)
+    raise AssertionError(f"only {len(chosen)} such positions")
+
+
+def test_depth_zero_is_the_evaluation_of_what_an_action_leads_to():
+    """Nothing is hidden in Armada without cards, so one visit each gives the evaluation itself."""
+    game = make_game("armada", players=2)
+    states, seats, draws = asked(game, 4)
+    for i in range(states.size):
+        legal = np.flatnonzero(game.legal_masks(states[i : i + 1])[0])
+        player = FlatPlayer(game, legal.size, depth=0)
+        thoughts = player.think(states[i : i + 1], seats[i : i + 1], draws[i : i + 1])
+        assert (thoughts.visits[0, legal] == 1).all()
+        after = np.repeat(states[i : i + 1], legal.size)
+        game.apply(after, np.arange(legal.size), legal)
+        steady = after["thrown"] == 0  # no die
+        expected = evaluations(game, after)[:, seats[i]]
+        assert np.allclose(thoughts.values[0, legal][steady], expected[steady], atol=1e-6)
+
+
+def evaluations(game, states):
+    """What the game's own evaluation says of each state, for every seat."""
+    found = np.empty((states.size, game.players))
+    for i in range(states.size):
+        as_verbs(game_entry(game.name).load()).evaluate(states[i], found[i])
+    return found
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10])
+def test_a_full_tree_is_searched_on(rows):
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game)
+    small = SearchPlayer(game, 200, rows=rows, observers="multiple").think(states, seats, draws)
+    assert (small.visits.sum(axis=1) == 200).all()
+    large = SearchPlayer(game, 200, observers="multiple").think(states, seats, draws)
+    assert not np.array_equal(small.visits, large.visits)
+
+
+def test_rows_beyond_need_change_nothing():
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game)
+    for method in PLAYERS[:2]:
+        enough = method(game, 120).think(states, seats, draws)
+        more = method(game, 120, rows=500).think(states, seats, draws)
+        assert same(enough, more)
+
+
+def test_a_budget_of_time_ends_after_some_simulations():
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game, 3)
+    thoughts = SearchPlayer(game, milliseconds=5).think(states, seats, draws)
+    assert (thoughts.visits.sum(axis=1) >= 32).all()
+    legal = game.legal_masks(states) == 1
+    assert (thoughts.visits[~legal] == 0).all()
+
+
+def test_actions_that_look_alike_share_an_edge_in_the_trees_of_others():
+    """A seat's own actions are told apart in its own tree; what it hides is one to the others."""
+    game = make_game("armadora", players=2)
+    player = SearchPlayer(game, 10, observers="multiple")
+    one, five = game.actions.id("W1 c3"), game.actions.id("W5 c3")
+    assert player.public[one] == player.public[five] == one
+    palisade = game.actions.id("P a1-b1")
+    assert player.public[palisade] == palisade
+
+
+def test_temperature_draws_by_visits():
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game)
+    thoughts = IsmctsPlayer(game, 300, temperature=1).think(states, seats, draws)
+    assert np.allclose(thoughts.probabilities, thoughts.visits / 300)
+    many = np.random.default_rng(0).random(200)
+    player = IsmctsPlayer(game, 20, temperature=1)
+    chosen = player.choose(np.repeat(states[:1], 200), np.repeat(seats[:1], 200), many)
+    assert len(set(chosen.tolist())) > 5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"simulations": 0}, "simulations must be 1 or more"),
+        ({"simulations": 5, "milliseconds": 5}, "not both"),
+        ({"milliseconds": -1}, "milliseconds must be above 0"),
+        ({"observers": "two"}, "observers must be single or multiple"),
+        ({"depth": -1}, "depth must be 0 or more"),
+        ({"scripted": 2}, "scripted must be in 0 to 1"),
+        ({"reward": "gems"}, "reward must be"),
+        ({"margin": "gems"}, "reward must be"),
+        ({"temperature": -1}, "temperature must be 0 or more"),
+        ({"rows": 0}, "rows must be 1 or more"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        SearchPlayer(make_game("armadora"), **options)
+
+
+# --- around a policy ------------------------------------------------------------------------------
+
+
+class Uniform:
+    """A policy that likes everything alike, and knows nothing of values."""
+
+    def __init__(self, game):
+        self.name, self.game = "uniform", game
+
+    def choose(self, states, seats, draws):
+        return RandomPlayer(self.game).choose(states, seats, draws)
+
+    def think(self, states, seats, draws):
+        masks = self.game.legal_masks(states).astype(float)
+        masks += masks.sum(axis=1, keepdims=True) == 0  # not to move
+        return Thoughts(masks / masks.sum(axis=1, keepdims=True), value=np.zeros(states.size))
+
+
+def test_policy_search_sees_nothing_hidden_and_reweights_the_policy():
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game, 5)
+    others = game.determinised(states, seats, np.arange(states.size))
+    network = tiny.network(game)
+    player = PolicySearchPlayer(game, network, 24, candidates=4, eta=5)
+    thoughts = player.think(states, seats, draws)
+    assert same(thoughts, player.think(others, seats, draws))
+    assert (thoughts.visits.sum(axis=1) == 24).all()
+    before = network.think(states, seats, draws).probabilities
+    legal = game.legal_masks(states) == 1
+    assert (thoughts.probabilities[~legal] == 0).all()
+    assert np.allclose(thoughts.probabilities.sum(axis=1), 1)
+    best = np.nanargmax(thoughts.values, axis=1)
+    rows = np.arange(states.size)
+    ratio = thoughts.probabilities / np.where(legal, before, 1)
+    tried = thoughts.visits > 0
+    assert (ratio[rows, best][:, None] >= np.where(tried, ratio, 0) - 1e-9).all()
+
+
+def test_policy_search_plays_to_the_end_where_that_is_near():
+    """A uniform policy, searched to the end of the game, keeps what is won."""
+    game = make_game("armadora", players=2)
+    states, seats = won_positions(game, 4)
+    seen = game.concealed(states, seats)
+    player = PolicySearchPlayer(game, Uniform(game), 512, candidates=300, turns=60, eta=100)
+    actions = player.choose(seen, seats, np.full(states.size, 0.3))
+    thoughts = player.think(seen, seats, np.full(states.size, 0.3))
+    rows = np.arange(states.size)
+    assert (thoughts.values[rows, actions] >= np.nanmax(thoughts.values, axis=1) - 0.2).all()
+
+
+def test_policy_search_refuses_who_does_not_think():
+    game = make_game("armadora")
+    with pytest.raises(TypeError, match="tells what he thinks"):
+        PolicySearchPlayer(game, GreedyPlayer(game))
+    with pytest.raises(ValueError, match="candidates must be 2 or more"):
+        PolicySearchPlayer(game, tiny.network(game), candidates=1)
