@@ -342,8 +342,9 @@ def test_training_needs_its_losses(tmp_path, learner):
 
     Margins against it with maskable_ppo: rightly wired -0.30 (seeds 0 to 3); losses dropped -0.47,
     -0.46, -0.49 (0 to 2); the reward of another seat -1.00; untrained -0.55 to -0.59; each give or
-    take 0.02. With ppo -0.40 after 15 rollouts' worth of decisions, so that it gets more. The
-    threshold lies between the first two. (Observations of another seat give -0.32 and -0.33, for
+    take 0.02. With ppo -0.40 after 15 rollouts' worth of decisions, so that it gets more; what
+    it reaches with losses dropped is not measured. The threshold lies between the first two.
+    (Observations of another seat give -0.32 and -0.33, for
     nearly all of it is public: that fault only
     `test_it_sees_its_own_seat_at_its_own_turn` can find.)
     """
