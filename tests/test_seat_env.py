@@ -99,7 +99,7 @@ def test_an_episode(variant):
     for observation, *middle, info in given:
         over = any(middle[1:])
         assert env.observation_space.contains(observation)
-        assert set(info) == {"action_mask", "seat"}
+        assert set(info) == {"action_mask", "seat", "illegal_action"}
         assert info["seat"] == env.seat
         assert info["action_mask"].dtype == np.int8
         assert info["action_mask"].any() != over
@@ -301,11 +301,13 @@ def test_an_illegal_action_ends_the_episode(variant):
     observation, reward, terminated, truncated, info = env.step(action)
     assert (reward, terminated, truncated) == (-1.0, True, False)
     assert env.observation_space.contains(observation)
-    assert info["illegal_action"].startswith(f"`{env.action_text(action)}` is illegal: ")
+    assert info["illegal_action"] == 1
+    assert env.refusal.startswith(f"`{env.action_text(action)}` is illegal: ")
     assert not info["action_mask"].any()
     with pytest.raises(gymnasium.error.ResetNeeded, match="the episode has ended"):
         env.step(0)
-    env.reset()
+    _, info = env.reset()
+    assert (info["illegal_action"], env.refusal) == (0, None)
     for nonsense in (None, 1.0, "pass", np.array([3])):
         with pytest.raises(TypeError):
             env.step(nonsense)

@@ -201,7 +201,8 @@ def test_an_illegal_action_ends_the_game_with_minus_one(variant):
     assert rewards[wrong].tolist() == [-1, -1]
     for i in wrong:
         assert np.array_equal(infos[i]["terminal_observation"], final[i])
-        assert infos[i]["illegal_action"] == game.explain(states[i], int(actions[i]))
+        assert infos[i]["illegal_action"] == 1
+        assert env.refusals[i] == game.explain(states[i], int(actions[i]))
         assert env.lengths[i] == 0
         assert env.batch.states[i] != states[i]
     assert not any("illegal_action" in infos[i] for i in range(len(infos)) if i not in wrong)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers import TimeLimit
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -38,8 +39,12 @@ def two_threads(small_shares):
     threads.set_threads(before)
 
 
-def single(variant, mode, **more):
-    envs = [lambda: SeatEnv(variant.game, **variant.options, **more)] * SIZE
+def single(variant, mode, max_episode_steps=None, **more):
+    def make():
+        env = SeatEnv(variant.game, **variant.options, **more)
+        return TimeLimit(env, max_episode_steps) if max_episode_steps else env
+
+    envs = [make] * SIZE
     return SyncVectorEnv(envs, autoreset_mode=mode)
 
 
@@ -52,13 +57,11 @@ def random_actions(masks, rng):
 
 
 def plain(info):
-    """An info with its object arrays as lists, in which values can be compared."""
+    """An info with `final_obs` as a list, in which values can be compared."""
     return {
         key: plain(value)
         if isinstance(value, dict)
-        else value.tolist()
-        if value.dtype == object and key != "final_obs"
-        else [None if row is None else np.asarray(row) for row in value]
+        else list(value)
         if key == "final_obs"
         else value
         for key, value in info.items()
@@ -69,9 +72,14 @@ def assert_equal(ours, theirs):
     *ours, our_info = ours
     *theirs, their_info = theirs
     for one, other in zip(ours, theirs, strict=True):
-        assert one.dtype == other.dtype
-        assert np.array_equal(one, other)
-    assert data_equivalence(plain(our_info), plain(their_info))
+        assert data_equivalence(one, other, exact=True)
+    assert data_equivalence(plain(our_info), plain(their_info), exact=True)
+
+
+def action_masks(given, options):
+    """The masks of what `reset` or `step` gave, wherever these options put them."""
+    where = given[0] if options.get("mask") == "observation" else given[-1]
+    return where[options.get("mask_key", "action_mask")]
 
 
 def play_both(variant, mode, steps, illegal=0.0, **more):
@@ -79,7 +87,7 @@ def play_both(variant, mode, steps, illegal=0.0, **more):
     ours, theirs = vector(variant, mode, **more), single(variant, mode, **more)
     rng, episodes, illegals = np.random.default_rng(0), 0, 0
     assert_equal(shown := ours.reset(seed=21), theirs.reset(seed=21))
-    masks = shown[-1]["action_mask"]
+    masks = action_masks(shown, more)
     for _ in range(steps):
         actions = random_actions(masks, rng)
         for i in np.flatnonzero((rng.random(SIZE) < illegal) & masks.any(axis=1)):
@@ -88,15 +96,15 @@ def play_both(variant, mode, steps, illegal=0.0, **more):
         assert_equal(given := ours.step(actions), theirs.step(actions))
         over = given[2] | given[3]
         episodes += over.sum()
-        masks = given[-1]["action_mask"]
+        masks = action_masks(given, more)
         assert np.array_equal(masks, ours.action_masks())
         if mode is AutoresetMode.DISABLED and over.any():
             shown, info = ours.reset(options={"reset_mask": over})
             expected, their_info = theirs.reset(options={"reset_mask": over})
-            assert np.array_equal(shown, expected)
-            masks = info["action_mask"]
-            assert np.array_equal(masks[over], their_info["action_mask"][over])
-            assert np.array_equal(info["seat"][over], their_info["seat"][over])
+            assert data_equivalence(shown, expected, exact=True)
+            masks = action_masks((shown, info), more)
+            for key in their_info:
+                assert np.array_equal(info[key][over], their_info[key][over])
     return episodes, illegals
 
 
@@ -121,6 +129,29 @@ def test_every_mode_of_autoreset(variant, mode):
 def test_opponents_who_are_no_random_players(variant, mode):
     episodes, _ = play_both(variant, mode, 60, opponents="greedy", seat=1)
     assert episodes
+
+
+@every_mode
+@every_rich_game
+def test_masks_in_the_observation(variant, mode):
+    names = {"mask": "observation", "observation_key": "obs", "mask_key": "mask"}
+    episodes, illegals = play_both(variant, mode, 150, illegal=0.01, **names)
+    assert episodes > illegals > 0
+
+
+@every_mode
+@every_rich_game
+def test_a_limit_of_steps(variant, mode):
+    episodes, illegals = play_both(variant, mode, 60, illegal=0.01, max_episode_steps=7)
+    assert episodes > illegals + SIZE
+
+
+def test_gymnasium_passes_the_limit_on():
+    env = gymnasium.make_vec("armarl/Armada-v0", 3, max_episode_steps=2)
+    _, info = env.reset(seed=0)
+    for truncated in (False, True, False):
+        *_, truncations, info = env.step(info["action_mask"].argmax(axis=1))
+        assert (truncations == truncated).all()
 
 
 @every_rich_game
@@ -187,7 +218,9 @@ def test_what_the_caller_does_to_masks_changes_nothing(variant):
     _, rewards, terminations, _, info = env.step(wrong)
     assert (rewards == -1).all()
     assert terminations.all()
-    assert all("illegal" in reason for reason in info["final_info"]["illegal_action"])
+    assert info["final_info"]["illegal_action"].all()
+    assert not info["illegal_action"].any()
+    assert all("illegal" in reason for reason in env.refusals.values())
 
 
 @every_rich_game
@@ -296,7 +329,8 @@ def test_without_autoreset_the_end_must_be_answered():
     wrong = np.where(info["action_mask"][0] == 0)[0][0]
     actions = np.array([wrong, *info["action_mask"][1:].argmax(axis=1)])
     *_, info = env.step(actions)
-    assert list(info["_illegal_action"]) == [True, False, False]
+    assert list(info["illegal_action"]) == [1, 0, 0]
+    assert list(env.refusals) == [0]
     with pytest.raises(gymnasium.error.ResetNeeded, match=r"games \[0\] are over"):
         env.step(actions)
 

@@ -15,17 +15,19 @@ from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
 from armarl.faces import (
-    RENDER_MODES,
     GameFace,
+    IllegalStreak,
     deal_number,
     face_game,
-    observation_box,
+    mask_place,
+    short_box,
     until_reset,
 )
 from armarl.game import Game, IllegalActionError
 from armarl.loops import ILLEGAL_REWARD, WAS_ILLEGAL, deal_one, play_one, view_one
 from armarl.verbs import CUT_SHORT, ENDED
 
+RENDER_MODES = ("human", "ansi")
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
@@ -34,8 +36,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     An agent observes `{"observation": float32 of shape (size,), "action_mask": int8 of shape
     (actions,)}`, in new arrays each time; the mask is all 0 while another agent is to move and
-    after the end. An agent that has several actions in one turn stays selected. All agents stay
-    until the end, which comes to all at once and brings the only rewards.
+    after the end. With `mask="info"` it observes the array alone, and the mask is in its info. An
+    agent that has several actions in one turn stays selected. All agents stay until the end, which
+    comes to all at once and brings the only rewards.
+
+    Attributes:
+        state_space: of `state()`.
     """
 
     agents: list[str] = until_reset()
@@ -46,37 +52,49 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     infos: dict[str, dict[str, Any]] = until_reset()
     _cumulative_rewards: dict[str, float] = until_reset()
 
-    def __init__(self, game: Game, reward: str = "win", render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        game: Game,
+        reward: str = "win",
+        render_mode: str | None = None,
+        mask: str = "observation",
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+    ) -> None:
         """An environment without a game in play yet.
 
         Args:
             game: the variant to play.
             reward: one of `game.rewards`: what the agents get at the end.
-            render_mode: None, or "ansi".
+            render_mode: None; "ansi": `render()` returns the board as text; "human": it prints
+                it, and `reset` and `step` do so by themselves.
+            mask: where masks are, "observation" or "info".
+            observation_key, mask_key: what observation and mask are called there.
 
         Raises:
-            ValueError: no such reward or render mode.
+            TypeError: no such render mode.
+            ValueError: no such reward or place of masks.
         """
-        super().__init__(game, render_mode)
+        super().__init__(game, render_mode, RENDER_MODES)
+        self._place = mask_place(mask, observation_key, mask_key)
+        self._mask_in_info = self._place.in_info
+        self._observation_key, self._mask_key = observation_key, mask_key
+        self._does_more = self._mask_in_info or render_mode == "human"
         self._reward_kind = game.reward_kind(reward)
         self._returns = np.zeros(game.players)
         self._observation_shape, self._mask_shape = (game.observation.size,), (len(game.actions),)
         self._scratch_mask = np.zeros(self._mask_shape, np.int8)
         self.metadata = {
             "name": f"{game.name}_v0",
-            "render_modes": RENDER_MODES,
+            "render_modes": list(RENDER_MODES),  # PettingZoo's wrappers add to it
             "is_parallelizable": False,
         }
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        n = len(game.actions)
-        observation_space = spaces.Dict(
-            {
-                "observation": observation_box(game),
-                "action_mask": spaces.Box(0, 1, (n,), np.int8),
-            }
-        )
-        self._action_space = spaces.Discrete(n)
+        observation_space: spaces.Space[Any] = self._place.space(game)
+        self._action_space = spaces.Discrete(len(game.actions))
+        low, high = (np.tile(bound, game.players) for bound in game.observation.bounds())
+        self.state_space = short_box(low, high)
         self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
         self.action_spaces = dict.fromkeys(self.possible_agents, self._action_space)
 
@@ -115,6 +133,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self.infos = {agent: {} for agent in self.agents}
         self.agent_selection = self.possible_agents[seat]
         self._skip_agent_selection = None
+        if self._does_more:
+            self._do_more()
 
     def step(self, action: Any) -> None:
         """Play an action of the selected agent; None, once the game has ended.
@@ -136,8 +156,18 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._cumulative_rewards[agent] = 0.0
         if seat >= 0:
             self.agent_selection = self.possible_agents[seat]
+            if self._does_more:
+                self._do_more()
         else:
             self._end_with_returns(-seat)
+
+    def _do_more(self) -> None:
+        """What few environments do after a step: masks in the infos, a picture for a person."""
+        if self._mask_in_info:
+            for agent, seat in self._seats.items():
+                self.infos[agent] = {self._mask_key: self._view(seat)[1]}
+        if self.render_mode == "human":
+            self.render()
 
     def _end_with_returns(self, ending: int) -> None:
         """End the game as its rules did, ENDED or CUT_SHORT."""
@@ -152,11 +182,23 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self.truncations = dict.fromkeys(self.agents, True)
         self._accumulate_rewards()
         self._deads_step_first()
+        if self._does_more:
+            self._do_more()
 
-    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+    def observe(self, agent: str) -> Any:
         """What an agent observes, at any time, in new arrays."""
         observation, mask = self._view(self._seats[agent])
-        return {"observation": observation, "action_mask": mask}
+        if self._mask_in_info:
+            return observation
+        return {self._observation_key: observation, self._mask_key: mask}
+
+    def state(self) -> NDArray[np.float32]:
+        """What all agents observe, one after the other: float32 of shape (players * size,).
+
+        It is what the table knows together, for a critic of all seats: hidden Warriors and hands,
+        but no dice or cards to come. The whole game is in `describe()` and `state_bytes()`.
+        """
+        return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
 
     def _play(self, action: Any) -> int:
         """Play an action; returns what `play_one` does, whose returns are in `_returns`.
@@ -183,9 +225,14 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     def render(self) -> str | None:
         """The whole board as text, hidden values too: for an onlooker, not for an agent.
 
-        What one agent may see is `game.draw(state, seat)` or `describe(seat)`.
+        In the mode "human" it is printed. What one agent may see is `game.draw(state, seat)` or
+        `describe(seat)`.
         """
-        return self._draw(None)
+        picture = self._draw(None)
+        if self.render_mode != "human":
+            return picture
+        print(picture)
+        return None
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -246,6 +293,10 @@ class CheckedAECEnv(RawAECEnv):
     _has_reset = False
     _has_updated = False  # since `agent_iter` last gave an agent
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._streak = IllegalStreak()
+
     def _open(self, seat: int) -> None:
         self._has_reset = self._has_updated = True
         super()._open(seat)
@@ -273,15 +324,20 @@ class CheckedAECEnv(RawAECEnv):
             return bool(self.terminations[agent] or self.truncations[agent])
         return bool(self._action_space.contains(action))
 
+    def _end_with_returns(self, ending: int) -> None:
+        self._streak.note(ended=1, illegal=0)
+        super()._end_with_returns(ending)
+
     def _lose(self, reason: str) -> None:
         """End the game at an illegal action of the selected agent."""
         EnvLogger.warn_on_illegal_move()
         EnvLogger.get_logger().warning(reason)
+        self._streak.note(ended=1, illegal=1)
         agent = self.agent_selection
         self._cumulative_rewards[agent] = 0.0
         self._end({**dict.fromkeys(self.agents, 0.0), agent: ILLEGAL_REWARD}, ENDED, CUT_SHORT)
 
-    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+    def observe(self, agent: str) -> Any:
         """What an agent observes, at any time, in new arrays."""
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
@@ -293,11 +349,11 @@ class CheckedAECEnv(RawAECEnv):
             EnvLogger.error_render_before_reset()
         return super().render()
 
-    def state(self) -> NDArray[Any]:
-        """No array view of the whole game is offered; see `describe` and `state_bytes`."""
+    def state(self) -> NDArray[np.float32]:
+        """What all agents observe, one after the other: float32 of shape (players * size,)."""
         if not self._has_reset:
             EnvLogger.error_state_before_reset()
-        return super().state()  # type: ignore[no-any-return]
+        return super().state()
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable:
         """The selected agent, again and again, until all have left or `max_iter` times."""
@@ -326,6 +382,9 @@ def make_aec(
     name: str,
     reward: str = "win",
     render_mode: str | None = None,
+    mask: str = "observation",
+    observation_key: str = "observation",
+    mask_key: str = "action_mask",
     **options: Any,
 ) -> RawAECEnv:
     """An environment of a game by its name, with the game's options as keywords.
@@ -334,8 +393,9 @@ def make_aec(
         TypeError: an unknown option or render mode.
         ValueError: a value out of range.
     """
-    game = face_game(name, options, own="reward, render_mode")
-    return kind(game, reward, render_mode)
+    own = "reward, render_mode, mask, observation_key, mask_key"
+    game = face_game(name, options, own)
+    return kind(game, reward, render_mode, mask, observation_key, mask_key)
 
 
 def checked_env(name: str, **options: Any) -> RawAECEnv:

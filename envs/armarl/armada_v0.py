@@ -2,7 +2,8 @@
 
 Options of `env` and `raw_env`, all keywords: `players` (2, 3 or 4; default 2), `cards` (False),
 `enrolment` (False), `max_turns` (400), `chart` (another chart than ours: a file, its text, or its
-dictionary), `reward` ("win"), `render_mode` (None or "ansi").
+dictionary), `reward` ("win"), `render_mode` (None, "human" or "ansi"); `mask` ("observation" or
+"info"), `observation_key` and `mask_key` say where action masks are.
 """
 
 from __future__ import annotations

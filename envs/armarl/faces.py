@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from armarl.game import Game, States, check_options, make_game
 from armarl.guards import whole_number
 
-RENDER_MODES = ["ansi"]
+RENDER_MODES = ("ansi",)
+MANY_ILLEGAL = 50  # episodes in a row that end by an illegal action: no learner that reads masks
 
 
 class _UntilReset:
@@ -43,8 +46,10 @@ class GameFace:
     render_mode: str | None
     _states: States = until_reset()  # the game in play, an array of one record
 
-    def __init__(self, game: Game, render_mode: str | None) -> None:
-        check_render_mode(render_mode)
+    def __init__(
+        self, game: Game, render_mode: str | None, modes: tuple[str, ...] = RENDER_MODES
+    ) -> None:
+        check_render_mode(render_mode, modes)
         self.game, self.render_mode = game, render_mode
         self.__dict__.update(game.attributes)
 
@@ -67,13 +72,84 @@ class GameFace:
         return self.game.draw(self._states[0], seat)
 
 
-def check_render_mode(render_mode: str | None) -> None:
+def check_render_mode(render_mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -> None:
     """Raise TypeError if there is no such render mode.
 
     A TypeError, since SB3 asks every id for "rgb_array", and after that error does without.
     """
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise TypeError(f"render_mode must be None or 'ansi', not {render_mode!r}")
+    if render_mode is not None and render_mode not in modes:
+        known = " or ".join(map(repr, modes))
+        raise TypeError(f"render_mode must be None or {known}, not {render_mode!r}")
+
+
+class MaskPlace(NamedTuple):
+    """Where an environment puts its action masks, and what it calls them.
+
+    Attributes:
+        mask: "observation", in a Dict of the observation and the mask, or "info", beside a flat
+            observation.
+        observation_key: the observation's name in that Dict.
+        mask_key: the mask's name, there or in the infos.
+    """
+
+    mask: str
+    observation_key: str = "observation"
+    mask_key: str = "action_mask"
+
+    @property
+    def in_info(self) -> bool:
+        """Whether it is in the infos."""
+        return self.mask == "info"
+
+    def space(self, game: Game) -> Any:
+        """The space of what is observed."""
+        observation = observation_box(game)
+        if self.in_info:
+            return observation
+        mask = gymnasium.spaces.Box(0, 1, (len(game.actions),), np.int8)
+        return gymnasium.spaces.Dict({self.observation_key: observation, self.mask_key: mask})
+
+    def observed(self, observation: NDArray[Any], mask: NDArray[Any]) -> Any:
+        """What is observed, of one game or of a batch."""
+        if self.in_info:
+            return observation
+        return {self.observation_key: observation, self.mask_key: mask}
+
+
+def mask_place(
+    mask: str, observation_key: str, mask_key: str, *, taken: tuple[str, ...] = ()
+) -> MaskPlace:
+    """Where masks go, checked; `taken` are keys of infos that have another meaning.
+
+    Raises:
+        ValueError: no such place, or a name that stands for something else.
+    """
+    if mask not in ("info", "observation"):
+        raise ValueError(f"mask must be 'info' or 'observation', not {mask!r}")
+    others = taken if mask == "info" else (observation_key,)
+    if mask_key in others:
+        raise ValueError(f"mask_key {mask_key!r} is another key's name: choose another one")
+    return MaskPlace(mask, observation_key, mask_key)
+
+
+class IllegalStreak:
+    """Counts the episodes in a row that illegal actions ended; warns, once, when they are many."""
+
+    def __init__(self) -> None:
+        self._length = 0
+
+    def note(self, ended: int, illegal: int) -> None:
+        """Take note of so many episodes that ended, and so many of them by an illegal action."""
+        before = self._length
+        self._length = before + illegal if illegal == ended else 0
+        if before < MANY_ILLEGAL <= self._length:
+            # Always in the same words, so that Python tells a whole process once.
+            warnings.warn(
+                f"{MANY_ILLEGAL} episodes in a row ended by an illegal action: the learner seems "
+                "to ignore the action mask. The options `mask`, `mask_key` and `observation_key` "
+                "put it where a library looks for it: see docs/frameworks.md",
+                stacklevel=3,
+            )
 
 
 def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
@@ -93,8 +169,28 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
 
 def observation_box(game: Game) -> Any:
     """The `Box` of a game's flat observation, float32 of shape (size,)."""
-    low, high = game.observation.bounds()
-    return gymnasium.spaces.Box(low, high, dtype=np.float32)
+    return short_box(*game.observation.bounds())
+
+
+def short_box(low: NDArray[Any], high: NDArray[Any]) -> Any:
+    """A `Box` of float32 whose text does not list all its bounds."""
+    box = gymnasium.spaces.Box(low, high, dtype=np.float32)
+    box.low_repr, box.high_repr = _range(low), _range(high)
+    return box
+
+
+def batched(space: Any, games: int) -> Any:
+    """The space of so many of a face's observations; its text is as short as that of one."""
+    many: Any = gymnasium.vector.utils.batch_space(space, games)
+    pairs = zip(many.values(), space.values(), strict=True) if isinstance(many, Mapping) else ()
+    for batch, one in pairs or [(many, space)]:
+        batch.low_repr, batch.high_repr = one.low_repr, one.high_repr
+    return many
+
+
+def _range(bounds: NDArray[Any]) -> str:
+    """The least and the greatest of them, or the one that there is."""
+    return "..".join(f"{bound:g}" for bound in sorted({bounds.min(), bounds.max()}))
 
 
 def deal_number(seed: int) -> int:

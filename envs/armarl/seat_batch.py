@@ -15,7 +15,7 @@ from armarl import loops
 from armarl.game import Game
 from armarl.loops import LEARNER
 from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
-from armarl.verbs import ILLEGAL
+from armarl.verbs import ILLEGAL, PLAYING
 
 
 class SeatBatch:
@@ -126,9 +126,12 @@ class SeatBatch:
         shows = loops.Shows(self._batch(), observations, masks)
         self.game.run(loops.show, self.size, shows)
 
-    def final_observations(self, games: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The learner's observation of games that are over, (games, size)."""
-        return self.game.views(self.game.taken(self.states, games), self.seats[games])[0]
+    def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """The learner's last observations (games, size) and masks: 0 where the game is over."""
+        states = self.game.taken(self.states, games)
+        observations, masks = self.game.views(states, self.seats[games])
+        masks[self.ends[games] != PLAYING] = 0
+        return observations, masks
 
     def _batch(self) -> loops.SeatGames:
         """The batch as compiled loops take it."""

@@ -11,31 +11,44 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from armarl.faces import RENDER_MODES, GameFace, deal_number, face_game, observation_box
+from armarl.faces import (
+    RENDER_MODES,
+    GameFace,
+    IllegalStreak,
+    deal_number,
+    face_game,
+    mask_place,
+)
 from armarl.game import Game
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.verbs import CUT_SHORT, ENDED, ILLEGAL
 
 Info = dict[str, Any]
+INFO_KEYS = ("seat", "illegal_action")  # besides the mask
 _IT = np.zeros(1, np.int64)  # the number of the only game
 
 
-class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
+class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
     """A game as one of its players meets it: from each of its decisions to its next.
 
     Observations are float32 of shape (size,), actions ids in [0, actions). The mask of legal
     actions, int8 of shape (actions,), is given by `action_masks()` and as `info["action_mask"]`;
-    after the end it is all 0. `info["seat"]` is the seat that learns.
+    after the end it is all 0. With `mask="observation"` it is observed instead:
+    `{"observation": float32 (size,), "action_mask": int8 (actions,)}`. `info["seat"]` is the seat
+    that learns, int64.
 
     The only reward other than 0 comes with the end, whoever brings it about: the seat's own
     return. A player who has no more decisions to take, having passed for instance, sees the end
     as the outcome of his last action. An illegal action ends the episode with reward -1;
-    `info["illegal_action"]` then says why it is illegal.
+    `info["illegal_action"]`, int8, is then 1, and else 0.
+
+    Attributes:
+        refusal: why the last action was illegal, None if it was not.
     """
 
     # Gymnasium's checker asks for a frame rate even of text.
-    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 1}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
 
     def __init__(
         self,
@@ -45,6 +58,9 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         seat: int | None = None,
         reward: str = "win",
         render_mode: str | None = None,
+        mask: str = "info",
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
         **options: Any,
     ) -> None:
         """An environment without an episode begun yet.
@@ -56,24 +72,30 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
             seat: the seat that learns; None draws it anew for each episode.
             reward: one of `game.rewards`.
             render_mode: None, or "ansi" for text pictures of what the seat may see.
+            mask: where the mask is, "info" or "observation".
+            observation_key, mask_key: what observation and mask are called there.
             options: the game's options, where it is given by name.
 
         Raises:
             TypeError: an unknown option or render mode, or options beside a `Game`.
             ValueError: a value out of range, or a wrong number of opponents.
         """
-        game = face_game(game, options, "opponents, seat, reward, render_mode")
+        own = "opponents, seat, reward, render_mode, mask, observation_key, mask_key"
+        game = face_game(game, options, own)
         super().__init__(game, render_mode)
-        self.observation_space = observation_box(game)
+        self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
+        self.observation_space = self._place.space(game)
         self.action_space = spaces.Discrete(len(game.actions))
         players = make_opponents(opponents, game)
         self.opponents = tuple(players[k % len(players)] for k in range(game.players - 1))
         self._batch = SeatBatch(game, 1, players, reward, seat)
+        self.refusal: str | None = None
+        self._streak = IllegalStreak()
         self._begun = False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], Info]:
+    ) -> tuple[Any, Info]:
         """Begin an episode, up to the learning seat's first decision.
 
         Args:
@@ -87,10 +109,11 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
             number = int(self.np_random.integers(2**63))
         self._begun = True
         self._states = self._batch.states
+        self.refusal = None
         self._batch.open(_IT, None if number is None else np.array([number]))
         return self._observed()
 
-    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, Info]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
         """Play an action of the learning seat, and those of the others up to its next decision.
 
         Raises:
@@ -105,9 +128,11 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         number = operator.index(action)
         batch.answer(np.array([number]))
         end, reward = int(batch.ends[0]), float(batch.rewards[0])
-        observation, info = self._observed()
-        if end == ILLEGAL:
-            info["illegal_action"] = self.game.explain(self._states[0], number)
+        illegal = end == ILLEGAL
+        self.refusal = self.game.explain(self._states[0], number) if illegal else None
+        if end:
+            self._streak.note(ended=1, illegal=int(illegal))
+        observation, info = self._observed(illegal)
         return observation, reward, end in (ENDED, ILLEGAL), end == CUT_SHORT, info
 
     def action_masks(self) -> NDArray[np.int8]:
@@ -131,9 +156,12 @@ class SeatEnv(GameFace, gymnasium.Env[NDArray[np.float32], np.int64]):
         seat = int(self._batch.seats[0])
         return seat if seat >= 0 else None
 
-    def _observed(self) -> tuple[NDArray[np.float32], Info]:
+    def _observed(self, illegal: bool = False) -> tuple[Any, Info]:
         """What `reset` and `step` give of the state: observation and info, in new objects."""
         observation = np.empty((1, self.game.observation.size), np.float32)
         mask = np.empty((1, len(self.game.actions)), np.int8)
         self._batch.show(observation, mask)
-        return observation[0], {"action_mask": mask[0], "seat": self.seat}
+        info: Info = {"seat": self._batch.seats[0], "illegal_action": np.int8(illegal)}
+        if self._place.in_info:
+            info[self._place.mask_key] = mask[0]
+        return self._place.observed(observation[0], mask[0]), info

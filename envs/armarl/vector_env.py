@@ -11,10 +11,19 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from armarl.faces import RENDER_MODES, check_render_mode, face_game, observation_box
+from armarl.faces import (
+    RENDER_MODES,
+    IllegalStreak,
+    batched,
+    check_render_mode,
+    face_game,
+    mask_place,
+)
 from armarl.game import Game
+from armarl.guards import whole_number
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
+from armarl.seat_env import INFO_KEYS
 from armarl.self_play_batch import (
     action_ids,
     as_autoreset_mode,
@@ -22,21 +31,25 @@ from armarl.self_play_batch import (
     deal_numbers,
     refuse_games_over,
 )
-from armarl.verbs import CUT_SHORT, PLAYING
+from armarl.verbs import CUT_SHORT, ILLEGAL, PLAYING
 
 Infos = dict[str, Any]
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
+class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     """What `gymnasium.vector.SyncVectorEnv` of so many `SeatEnv`s would be, to the byte.
 
     Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game, of
     which `_key` tells the rows that count: `action_mask`, int8 (num_envs, actions), all 0 where a
-    game is over, and `seat`. An illegal action ends its episode with reward -1, and
-    `illegal_action` says why. With autoreset SAME_STEP the last observation and info of an episode
-    are in `final_obs` and `final_info`.
+    game is over; `seat`, int64; and `illegal_action`, int8, 1 where an illegal action has ended the
+    episode, with reward -1. With `mask="observation"` observations are Dicts of both arrays. With
+    autoreset SAME_STEP the last observation and info of an episode are in `final_obs` and
+    `final_info`.
+
+    Attributes:
+        refusals: by game, why the illegal actions of the last step were illegal.
     """
 
     def __init__(
@@ -50,24 +63,33 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         copy: bool = True,
         render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        mask: str = "info",
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
         **options: Any,
     ) -> None:
         """Environments without an episode begun yet.
 
         Args:
-            game, opponents, seat, reward, render_mode, options: as for `SeatEnv`.
+            game, opponents, seat, reward, render_mode, mask, observation_key, mask_key, options:
+                as for `SeatEnv`.
             num_envs: number of games.
             autoreset_mode: Gymnasium's. NEXT_STEP: the step after an episode's end takes no
                 action, and begins the next one; SAME_STEP: the step that ends an episode begins
                 the next one; DISABLED: `reset(options={"reset_mask": ...})` does.
             copy: whether every step gives new arrays of observations and masks; if not, the same
                 ones are written into again.
+            max_episode_steps: an episode is truncated after so many decisions of its learner.
 
         Raises:
             TypeError: an unknown option or render mode, or options beside a `Game`.
             ValueError: a value out of range, or a wrong number of opponents.
         """
-        own = "opponents, seat, reward, autoreset_mode, copy, render_mode"
+        own = (
+            "opponents, seat, reward, autoreset_mode, copy, render_mode, max_episode_steps, mask, "
+            "observation_key, mask_key"
+        )
         game = face_game(game, options, own)
         check_render_mode(render_mode)
         self._batch = SeatBatch(game, num_envs, make_opponents(opponents, game), reward, seat)
@@ -75,10 +97,17 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         self.__dict__.update(game.attributes)
         self.autoreset_mode = as_autoreset_mode(autoreset_mode)
         self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": RENDER_MODES}
-        self.single_observation_space = observation_box(game)
+        self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
+        self.single_observation_space = self._place.space(game)
         self.single_action_space = gymnasium.spaces.Discrete(len(game.actions))
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
+        self.refusals: dict[int, str] = {}
+        self._streak = IllegalStreak()
+        limit = max_episode_steps
+        some = limit is not None
+        self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far; counted under a limit
         self._copy = copy
         self._begun = False
         self._new_buffers()
@@ -88,7 +117,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         *,
         seed: int | Sequence[int] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[NDArray[np.float32], Infos]:
+    ) -> tuple[Any, Infos]:
         """Begin episodes, up to the learning seat's first decision in each.
 
         Args:
@@ -108,13 +137,13 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         if seeds is None and not self._begun:
             seeds = self.np_random.integers(2**63, size=self.num_envs)
         self._begun = True
+        self.refusals = {}
         self._batch.open(games, None if seeds is None else seeds[games])
+        self._lengths[games] = 0
         self._show()
-        return self._observations, self._infos()
+        return self._observed(), self._infos(np.zeros(self.num_envs, np.int8))
 
-    def step(
-        self, actions: NDArray[np.integer[Any]]
-    ) -> tuple[NDArray[np.float32], Floats, Bools, Bools, Infos]:
+    def step(self, actions: NDArray[np.integer[Any]]) -> tuple[Any, Floats, Bools, Bools, Infos]:
         """Play an action of the learning seat in every game, and those of the others after it.
 
         Raises:
@@ -131,17 +160,36 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         ids = action_ids(actions, self.num_envs)
         over_before = np.flatnonzero(batch.over)
         batch.answer(ids)
-        ended = np.flatnonzero(batch.ends)
         truncations = batch.ends == CUT_SHORT
         terminations = (batch.ends != PLAYING) & ~truncations
-        illegal = batch.illegal_actions(ids)
-        finals = self._finals(ended, illegal) if same_step and ended.size else {}
-        batch.open(ended if same_step else over_before)
+        late = self._late(over_before) if self._limit else None
+        if late is not None:
+            truncations |= late
+        ended = np.flatnonzero(terminations | truncations)
+        illegal = (batch.ends == ILLEGAL).view(np.int8)
+        finals: Infos = {}
+        self.refusals = {}
+        if ended.size:
+            self.refusals = batch.illegal_actions(ids)
+            self._streak.note(ended.size, len(self.refusals))
+            if same_step:
+                finals, illegal = self._finals(ended, illegal), np.zeros_like(illegal)
+        begun = ended if same_step else over_before
+        batch.open(begun)
         self._show()
-        infos = {**self._infos(), **finals}
-        if illegal and not same_step:
-            self._add(infos, "illegal_action", illegal)
-        return self._observations, batch.rewards.copy(), terminations, truncations, infos
+        if late is not None:
+            self._lengths[begun] = 0
+            if not same_step:
+                batch.over |= late
+        infos = {**self._infos(illegal), **finals}
+        return self._observed(), batch.rewards.copy(), terminations, truncations, infos
+
+    def _late(self, over_before: NDArray[np.int64]) -> Bools:
+        """Which of the games that were played have taken as many decisions as are allowed."""
+        self._lengths += 1
+        late: Bools = self._lengths >= self._limit
+        late[over_before] = False
+        return late
 
     def action_masks(self) -> NDArray[np.int8]:
         """The masks of the learning seats, int8 (num_envs, actions).
@@ -176,36 +224,28 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[NDArray[np.float32], NDArray[np.i
         self._observations = np.empty((self.num_envs, self.game.observation.size), np.float32)
         self._masks = np.empty((self.num_envs, len(self.game.actions)), np.int8)
 
-    def _infos(self) -> Infos:
-        infos: Infos = {"action_mask": self._masks, "seat": self._batch.seats.copy()}
+    def _observed(self) -> Any:
+        return self._place.observed(self._observations, self._masks)
+
+    def _infos(self, illegal: NDArray[np.int8]) -> Infos:
+        infos: Infos = {"seat": self._batch.seats.copy(), "illegal_action": illegal}
+        if self._place.in_info:
+            infos[self._place.mask_key] = self._masks
         everywhere = np.ones(self.num_envs, np.bool_)
-        return {**infos, "_action_mask": everywhere, "_seat": everywhere.copy()}
+        return {**infos, **{f"_{key}": everywhere.copy() for key in infos}}
 
-    def _finals(self, ended: NDArray[np.int64], illegal: dict[int, str]) -> Infos:
-        """`final_obs` and `final_info` of the games that a step ended."""
-        info: Infos = {}
-        self._add(info, "action_mask", dict.fromkeys(ended.tolist(), 0), np.zeros_like(self._masks))
-        seats = dict(zip(ended.tolist(), self._batch.seats[ended].tolist(), strict=True))
-        self._add(info, "seat", seats, np.zeros(self.num_envs, np.int64))
-        if illegal:
-            self._add(info, "illegal_action", illegal)
-        finals: Infos = {}
-        observations = self._batch.final_observations(ended)
-        self._add(finals, "final_obs", dict(zip(ended.tolist(), observations, strict=True)))
-        return {**finals, "final_info": info, "_final_info": finals["_final_obs"].copy()}
-
-    def _add(
-        self,
-        infos: Infos,
-        key: str,
-        values: dict[int, Any],
-        array: NDArray[Any] | None = None,
-    ) -> None:
-        """Put values of some games under a key, and under `_key` which games those are."""
-        if array is None:
-            array = np.full(self.num_envs, None, object)
-        present = np.zeros(self.num_envs, np.bool_)
-        for i, value in values.items():
-            array[i] = value
-            present[i] = True
-        infos[key], infos[f"_{key}"] = array, present
+    def _finals(self, ended: NDArray[np.int64], illegal: NDArray[np.int8]) -> Infos:
+        """`final_obs` and `final_info` of the games that a step ended: rows of 0 for the others."""
+        batch, present = self._batch, np.zeros(self.num_envs, np.bool_)
+        present[ended] = True
+        observations, masks = batch.final_views(ended)
+        final_obs = np.full(self.num_envs, None, object)
+        for i, observation, mask in zip(ended.tolist(), observations, masks, strict=True):
+            final_obs[i] = self._place.observed(observation, mask)
+        info: Infos = {"seat": np.where(present, batch.seats, 0), "illegal_action": illegal}
+        if self._place.in_info:
+            info[self._place.mask_key] = np.zeros_like(self._masks)
+            info[self._place.mask_key][ended] = masks
+        info |= {f"_{key}": present.copy() for key in info}
+        finals: Infos = {"final_obs": final_obs, "final_info": info}
+        return finals | {f"_{key}": present.copy() for key in finals}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from armarl.faces import face_game, observation_box
+from armarl.faces import IllegalStreak, face_game, observation_box
 from armarl.game import Game
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
@@ -52,6 +52,9 @@ class SeatVecEnv(VecEnv):
     A game that ends starts anew in the same step, as SB3 expects. An illegal action ends its game
     with -1 for the learner, as in every face. `seed(n)` makes the next `reset` deal game `i` from
     `n + i`.
+
+    Attributes:
+        refusals: by game, why the illegal actions of the last step were illegal.
     """
 
     render_mode = None  # SB3 warns of environments without it
@@ -61,6 +64,8 @@ class SeatVecEnv(VecEnv):
         self.lengths = np.zeros(batch.size, np.int64)  # the learner's decisions so far
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
+        self.refusals: dict[int, str] = {}
+        self._streak = IllegalStreak()
         self._begun = False
         super().__init__(
             batch.size,
@@ -95,13 +100,16 @@ class SeatVecEnv(VecEnv):
         ends = self.batch.ends != 0
         rewards = self.batch.rewards.astype(np.float32)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        self.refusals = {}
         over = np.flatnonzero(ends)
         if over.size:
-            finals = self.batch.final_observations(over)
+            finals, _masks = self.batch.final_views(over)
             for i, final in zip(over.tolist(), finals, strict=True):
                 infos[i] = self._account(i, float(rewards[i]), final)
-            for i, reason in self.batch.illegal_actions(self._actions).items():
-                infos[i]["illegal_action"] = reason
+            self.refusals = self.batch.illegal_actions(self._actions)
+            for i in self.refusals:
+                infos[i]["illegal_action"] = np.int8(1)
+            self._streak.note(over.size, len(self.refusals))
             self.batch.open(over)
             self.lengths[over] = 0
         return self.observe(), rewards, ends, infos
