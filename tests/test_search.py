@@ -208,7 +208,7 @@ def test_temperature_draws_by_visits():
         ({"simulations": 5, "milliseconds": 5}, "not both"),
         ({"milliseconds": -1}, "milliseconds must be above 0"),
         ({"observers": "two"}, "observers must be single or multiple"),
-        ({"depth": -1}, "depth must be 0 or more"),
+        ({"depth": -2}, "depth must be -1 or more"),
         ({"scripted": 2}, "scripted must be in 0 to 1"),
         ({"reward": "gems"}, "reward must be"),
         ({"margin": "gems"}, "reward must be"),

@@ -570,7 +570,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
     hints = get_type_hints(factory.__init__ if inspect.isclass(factory) else factory)
     names = [parameter.name for parameter in parameters]
-    flags = [name for name in names if hints.get(name) is bool]
+    flags = [name for name in names if bool in (get_args(hints.get(name)) or (hints.get(name),))]
     values = dict(part.settings)
     unnamed = [name for name in names if name not in flags]
     for argument in part.arguments:

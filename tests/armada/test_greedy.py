@@ -19,7 +19,7 @@ def choices(game: Game, states: States, draws: np.ndarray) -> np.ndarray:
     return GreedyPlayer(game).choose(game.concealed(states, seats), seats, draws)
 
 
-def positions(game: Game, apart: int = 9) -> States:
+def positions(game: Game) -> States:
     """Positions of games that greedy players play, with a random action now and then."""
     rng = np.random.default_rng(game.players)
     states, random = game.new_states(np.arange(GAMES)), RandomPlayer(game)
@@ -30,7 +30,7 @@ def positions(game: Game, apart: int = 9) -> States:
         if going.size == 0:
             return np.concatenate(found)
         states, seats = game.taken(states, going), seats[going]
-        if step % apart == 0:
+        if step % 9 == 0:
             found.append(states.copy())
         actions = choices(game, states, rng.random(going.size))
         chance = random.choose(states, seats, rng.random(going.size))
@@ -77,7 +77,7 @@ def test_ties_are_broken_fairly(players):
     A border's id says where on the board it lies, so that a habit among ids favours a lair.
     """
     game = make_game("armada", players=players, max_turns=30)
-    states = positions(game, apart=27)
+    states = positions(game)
     rng, size = np.random.default_rng(2), 400
     excess, freedom = 0.0, 0
     for state in states:

@@ -68,7 +68,7 @@ from armarl.armada.state import (
     room,
     territories_of,
 )
-from armarl.armada.styles import HUNGRY, ODDS, STYLES, ZEAL
+from armarl.armada.styles import HUNGRY, ODDS, STYLES, TAKE, ZEAL
 from armarl.armada.ways import (
     CARAVAN,
     FAR,
@@ -203,7 +203,7 @@ def _worth_of_move(
     if s.bands[place] <= _garrison(s, style, place, colour, home):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
-    if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= 24:
+    if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= STYLES[style, TAKE]:
         return 100 - cost[to]
     if is_ferry(s, place, ferry):
         return -1

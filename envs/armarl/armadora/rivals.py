@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 LAST_RESORTS = ("pass",)  # actions that give something up: a player who passes is out (ARM-14)
+
+# What search does better otherwise than by its own defaults: shares of the gold in its reward.
+SEARCH: Mapping[str, Mapping[str, Any]] = {"grave": {"margin_share": 0.3}}
 
 
 def progress(states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:

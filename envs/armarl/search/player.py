@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl import threads
+from armarl.catalogue import game_entry
 from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
 from armarl.search.simulations import SEEDS, SearchBatch, Workspace, search_game
@@ -19,6 +21,27 @@ CHUNK = 32  # simulations between two looks at the clock
 MEMORY = 1 << 26  # bytes of one tree, at most
 ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
 LONGEST_TRACE = 1024  # actions of a simulation that count for rapid action values
+# What every method has unless it, or the game, says otherwise; and what may be set.
+PLAIN: Mapping[str, Any] = {
+    "exploration": 0.0,
+    "bias": 0.02,
+    "reference": 25,
+    "depth": -1,
+    "scripted": 0.0,
+    "patient": 0,
+    "led": 0,
+    "evaluated": 0.0,
+    "margin_share": 0.0,
+}
+RANGES: Mapping[str, tuple[float, float]] = {
+    "exploration": (0, np.inf),
+    "bias": (0, np.inf),
+    "reference": (1, np.inf),
+    "depth": (-1, np.inf),
+    "scripted": (0, 1),
+    "evaluated": (0, 1),
+    "margin_share": (0, 1),
+}
 LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
 
 
@@ -41,8 +64,7 @@ class SearchPlayer:
     method: ClassVar[str] = "grave"
     _rapid: ClassVar[bool] = True
     _deep: ClassVar[bool] = True
-    _default_exploration: ClassVar[float] = 0.0
-    _default_margin: ClassVar[float] = 0.3
+    _own: ClassVar[Mapping[str, Any]] = {}  # what it sets where the game does not
 
     def __init__(
         self,
@@ -52,13 +74,13 @@ class SearchPlayer:
         milliseconds: float | None = None,
         observers: str = "single",
         exploration: float | None = None,
-        bias: float = 0.02,
-        reference: int = 25,
+        bias: float | None = None,
+        reference: int | None = None,
         depth: int | None = None,
-        scripted: float = 0.0,
-        patient: bool = False,
-        led: bool = False,
-        evaluated: float = 0.0,
+        scripted: float | None = None,
+        patient: bool | None = None,
+        led: bool | None = None,
+        evaluated: float | None = None,
         reward: str = "win",
         margin: str | None = None,
         margin_share: float | None = None,
@@ -68,17 +90,20 @@ class SearchPlayer:
     ) -> None:
         """A player of `game`.
 
+        What is None is as the game knows it to be good for this method (`SEARCH` in its `rivals`),
+        else as the method has it.
+
         Args:
             simulations: for each decision; 1,000 if neither budget is given.
             milliseconds: instead of these, time for each decision on one thread; what is played
                 then depends on the machine.
             observers: "single", one tree in which all actions are seen; or "multiple", a tree for
                 every seat, in which what others hide looks alike.
-            exploration: weight of the upper confidence bounds; None: the method's own.
+            exploration: weight of the upper confidence bounds.
             bias: of the rapid values; the smaller, the longer they count.
             reference: simulations that a decision's own rapid values need before they count.
-            depth: actions of a playout before the position is evaluated, from 0; None: none is,
-                games are played to their end.
+            depth: actions of a playout before the position is evaluated, from 0; -1: games are
+                played to their end.
             scripted: share of the actions of playouts that the scripted player chooses, 0 to 1.
             patient: random players of playouts do what gives something up (pass, end a turn) only
                 where they can do nothing else.
@@ -88,7 +113,7 @@ class SearchPlayer:
             reward: what a finished game is worth, a name of `game.rewards`.
             margin: a second reward, of which `margin_share` is mixed in: larger wins count
                 for more; None: the game's second one, if it has one.
-            margin_share: 0 to 1; None: the method's own, 0.3 with rapid values, else 0.
+            margin_share: 0 to 1.
             temperature: 0 plays the most visited action; else one drawn by visits to the power of
                 1 / temperature.
             rows: decisions that a tree may hold; if None, as many as the budget can need, within
@@ -112,47 +137,54 @@ class SearchPlayer:
             milliseconds is None or milliseconds > 0,
             f"milliseconds must be above 0, not {milliseconds}",
         )
-        _check(depth is None or depth >= 0, f"depth must be 0 or more, or None, not {depth}")
-        _check(0 <= evaluated <= 1, f"evaluated must be in 0 to 1, not {evaluated}")
-        _check(0 <= scripted <= 1, f"scripted must be in 0 to 1, not {scripted}")
-        if margin_share is None:
-            margin_share = self._default_margin
+        _check(temperature >= 0, f"temperature must be 0 or more, not {temperature}")
         if margin is None:
             margin = game.rewards[min(1, len(game.rewards) - 1)]
-        _check(0 <= margin_share <= 1, f"margin_share must be in 0 to 1, not {margin_share}")
-        _check(temperature >= 0, f"temperature must be 0 or more, not {temperature}")
-        _check(bias >= 0, f"bias must be 0 or more, not {bias}")
-        _check(reference >= 1, f"reference must be 1 or more, not {reference}")
-        _check(
-            exploration is None or exploration >= 0,
-            f"exploration must be 0 or more, not {exploration}",
-        )
-        if exploration is None:
-            exploration = self._default_exploration
-        number = game.players if observers == "multiple" else 1
+        given = {
+            "exploration": exploration,
+            "bias": bias,
+            "reference": reference,
+            "depth": depth,
+            "scripted": scripted,
+            "patient": patient,
+            "led": led,
+            "evaluated": evaluated,
+            "margin_share": margin_share,
+        }
         self.game = game
         self._simulations, self._seconds = simulations, (milliseconds or 0.0) / 1000
         self._temperature = temperature
+        settings = self._settings(given)
         self._rules = Rules(
-            number,
-            float(exploration),
-            int(self._rapid),
-            float(bias),
-            int(reference),
-            int(led),
-            -1 if depth is None else int(depth),
-            float(scripted),
-            int(patient),
-            game.reward_kind(reward),
-            game.reward_kind(margin),
-            float(margin_share) if margin != reward else 0.0,
-            float(evaluated),
+            observers=game.players if observers == "multiple" else 1,
+            rapid=int(self._rapid),
+            reward=game.reward_kind(reward),
+            margin=game.reward_kind(margin),
+            **settings,
         )
+        if margin == reward:
+            self._rules = self._rules._replace(margin_share=0.0)
         self._rows = self._rows_of_a_tree(rows)
         self.public = _public(game)
-        self._resorts = _resorts(game, patient)
+        self._resorts = _resorts(game, bool(settings["patient"]))
         budget = simulations if simulations is not None else f"{milliseconds:g}ms"
         self.name = name or f"{self.method}:{budget}"
+
+    def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What is given; else what the game knows of this method; else what the method has.
+
+        Raises:
+            ValueError: a value out of range.
+        """
+        module = game_entry(self.game.name).part("rivals")
+        known = getattr(module, "SEARCH", {}).get(self.method, {})
+        chosen = {name: value for name, value in given.items() if value is not None}
+        settings = {**PLAIN, **self._own, **known, **chosen}
+        for name, (low, high) in RANGES.items():
+            value = settings[name]
+            limits = f"{low} or more" if high == np.inf else f"in {low} to {high}"
+            _check(low <= value <= high, f"{name} must be {limits}, not {value}")
+        return {name: type(PLAIN[name])(settings[name]) for name in PLAIN}
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -287,8 +319,7 @@ class IsmctsPlayer(SearchPlayer):
 
     method = "ismcts"
     _rapid = False
-    _default_exploration = 0.7
-    _default_margin = 0.0
+    _own: ClassVar[Mapping[str, Any]] = {"exploration": 0.7}
 
 
 class FlatPlayer(SearchPlayer):
@@ -297,8 +328,8 @@ class FlatPlayer(SearchPlayer):
     method = "flat"
     _rapid = False
     _deep = False
-    _default_margin = 0.0
-    _default_exploration = 1e6  # so that nothing but how often it was tried counts
+    # so that nothing but how often it was tried counts
+    _own: ClassVar[Mapping[str, Any]] = {"exploration": 1e6}
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
         """The action with the best mean."""
