@@ -21,5 +21,5 @@ if __name__ == "__main__":
     if folder.exists():
         run(python, "armarl.cli", "train", "--resume", "runs/quick")
     else:
-        run(python, "armarl.cli", "train", "configs/armadora-quick.yaml", "--run", "runs/quick")
+        run(python, "armarl.cli", "train", "armadora-quick", "--run", "runs/quick")
     print("\nPlay against it:  .venv/bin/armarl play runs/quick/policy.safetensors")

@@ -24,7 +24,7 @@ def train(stage: str) -> Path:
     folder = Path("runs") / stage
     if not (ROOT / folder / "policy.safetensors").exists():
         started = (ROOT / folder / "config.yaml").exists()
-        what = ["--resume", folder] if started else [f"configs/{stage}.yaml", "--run", folder]
+        what = ["--resume", folder] if started else [stage, "--run", folder]
         command = [sys.executable, "-m", "armarl.cli", "train", *map(str, what)]
         subprocess.run(command, cwd=ROOT, check=True)
     return ROOT / folder / "policy.safetensors"

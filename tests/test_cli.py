@@ -8,6 +8,7 @@ import sys
 import pytest
 import yaml
 
+import armarl
 import tiny
 from armarl import cli
 from armarl.game import make_game
@@ -49,6 +50,10 @@ def test_help(run, command):
     assert out.startswith("usage: armarl")
     for named in command or ("train", "evaluate", "play", "info"):
         assert named in out
+
+
+def test_version(run):
+    assert run("--version") == (0, f"armarl {armarl.__version__}\n", "")
 
 
 def test_without_a_command(run):

@@ -1,14 +1,13 @@
 """Training configurations: read, checked, overridden, written."""
 
 import itertools
-from pathlib import Path
 
 import pytest
 import yaml
 
-from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.config import ConfigError, TrainingConfig, load_config, shipped_configs
 
-SHIPPED = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
+SHIPPED = sorted(shipped_configs().values())
 
 
 @pytest.fixture
@@ -39,6 +38,12 @@ def test_a_configuration_of_one_line_has_defaults_for_the_rest(write):
 def test_shipped_configurations_are_right(path):
     config = load_config(path)
     assert config.total_decisions > 0
+
+
+def test_shipped_configurations_have_names(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name, path in shipped_configs().items():
+        assert load_config(name) == load_config(path)
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -215,5 +220,5 @@ def test_what_a_resumed_run_may_change():
 
 
 def test_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.yaml"):
+    with pytest.raises(FileNotFoundError, match=r"none\.yaml.*shipped are: .*armadora-quick"):
         load_config(tmp_path / "none.yaml")

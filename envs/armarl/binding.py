@@ -36,14 +36,15 @@ class Binding:
             compiler: what compiles a function; for a GPU `numba.cuda`'s, with verbs of its own.
         """
         self._game, self._verbs, self._compiler = game, its_verbs, compiler
-        self._functions: dict[Callable[..., Any], Any] = {}
+        # By whether they are inlined: what is compiled depends on no order of first calls.
+        self._functions: dict[tuple[Callable[..., Any], bool], Any] = {}
         self._drivers: dict[Body, Any] = {}
 
     def function(self, function: F, *, inline: bool = False) -> F:
         """`function` with the game's verbs."""
-        found = self._functions.get(function)
+        found = self._functions.get((function, inline))
         if found is None:
-            found = self._functions[function] = self._compile(function, inline)
+            found = self._functions[function, inline] = self._compile(function, inline)
         return cast(F, found)
 
     def driver(self, body: Body) -> Callable[..., None]:

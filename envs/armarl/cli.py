@@ -1,4 +1,4 @@
-"""The command line: train, evaluate, arena, play, replay, info, exploitability."""
+"""The command line: train, evaluate, arena, play, replay, info, exploitability, compile."""
 
 from __future__ import annotations
 
@@ -45,10 +45,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="armarl", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"armarl {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a policy from a configuration")
-    train.add_argument("config", nargs="?", type=Path, help="YAML file, such as configs/*.yaml")
+    train.add_argument(
+        "config", nargs="?", type=Path, help="a YAML file, or a shipped one, such as armadora-quick"
+    )
     train.add_argument("settings", nargs="*", metavar="key=value", help="such as ppo.epochs=3")
     train.add_argument("--run", dest="folder", type=Path, help="folder of the run (runs/NAME)")
     train.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a stopped run")
@@ -109,6 +112,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     exploit.add_argument("--json", type=Path, help="also write the result to this file")
     exploit.set_defaults(run=_exploitability)
+
+    compile_ = commands.add_parser(
+        "compile", help="compile the rules now, for images and clusters, and not at the first step"
+    )
+    compile_.add_argument("games", nargs="*", metavar="game", help="all if none is named")
+    compile_.set_defaults(run=_compile)
 
     for command in (evaluate, arena):
         command.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
@@ -314,6 +323,17 @@ def _exploitability(options: argparse.Namespace) -> int:
     return 0
 
 
+def _compile(options: argparse.Namespace) -> int:
+    from armarl.catalogue import game_names
+    from armarl.game import make_game
+    from armarl.ready import compile_game
+
+    for name in options.games or game_names():
+        for what, seconds in compile_game(make_game(name)):
+            print(f"{name}: {what} ready after {seconds:.1f} s", flush=True)
+    return 0
+
+
 # --- reading and writing --------------------------------------------------------------------------
 
 
@@ -329,6 +349,12 @@ def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
             if path := policy_path(as_spec(player)):
                 return policy_game(path)
     return make_game(options.game or game_names()[0], **_options(options.option))
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("armarl")
 
 
 def _options(texts: Sequence[str]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _open(
             )
         return resume_run(resume, changes)
     if config is None:
-        raise ConfigError("give a configuration, such as configs/armadora-quick.yaml, or --resume")
+        raise ConfigError("give a configuration, such as armadora-quick, or --resume")
     return start_run(load_config(config, settings), folder or Path("runs") / config.stem)
 
 

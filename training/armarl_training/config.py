@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -152,14 +153,42 @@ class TrainingConfig(_Section):
         return _validated(settings, "the run's configuration")
 
 
+@cache
+def shipped_configs() -> dict[str, Path]:
+    """The configurations that come with ArmaRL, by name."""
+    folder = Path(__file__).parent / "configs"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def config_file(name: str | Path) -> Path:
+    """The file of a configuration: the path itself, or a shipped one's by its name.
+
+    Raises:
+        FileNotFoundError: there is none; the message names the shipped ones.
+    """
+    path = Path(name)
+    if path.is_file():
+        return path
+    try:
+        return shipped_configs()[str(name)]
+    except KeyError:
+        raise FileNotFoundError(
+            f"there is no file {path}, and no shipped configuration of that name; shipped are: "
+            f"{', '.join(shipped_configs())}"
+        ) from None
+
+
 def load_config(path: str | Path, overrides: list[str] | None = None) -> TrainingConfig:
     """Read a configuration; `overrides` are `key=value`, with dots into sections.
+
+    Args:
+        path: of the file, or the name of a shipped configuration: `armadora-2p`.
 
     Raises:
         ConfigError: an unknown or ill-typed setting, or no YAML.
         FileNotFoundError: there is no such file.
     """
-    path = Path(path)
+    path = config_file(path)
     if path.stat().st_size > MOST_BYTES:
         raise ConfigError(f"{path} is larger than any configuration, {MOST_BYTES:,} bytes")
     try:

@@ -1,0 +1,83 @@
+"""Compiles a game before it is played: for images, clusters and timings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from armarl.aec import CheckedAECEnv
+from armarl.game import Game
+from armarl.players import BUILT_IN, make_player
+from armarl.self_play_batch import SelfPlayBatch
+from armarl.vector_env import SeatVectorEnv
+
+_SEARCHES = ("grave", "ismcts", "flat")
+_NO_BOARD = ("human",)  # asks at the terminal
+
+
+def compile_game(game: Game) -> Iterator[tuple[str, float]]:
+    """Compile all that any face, player or match of a game calls, in any of its variants.
+
+    What has been compiled is kept in the cache folder (`ARMARL_CACHE_DIR`), and is found there by
+    every process of the same machine type, whatever the variant, as one record holds all of them.
+
+    Yields:
+        What is ready, and after how many seconds.
+    """
+    begun = time.perf_counter()
+    for what, use in _USES.items():
+        use(game)
+        yield what, time.perf_counter() - begun
+
+
+def _play_alone(game: Game) -> None:
+    env = CheckedAECEnv(game)
+    env.reset(seed=0)
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    env.load_state(env.state_bytes())
+
+
+def _play_in_batches(game: Game) -> None:
+    envs = SeatVectorEnv(game, 2, opponents="random", autoreset_mode="SAME_STEP")
+    _, infos = envs.reset(seed=0)
+    envs.step(infos["action_mask"].argmax(axis=1))
+    batch = SelfPlayBatch(game, 2)
+    batch.step(batch.reset(seed=0).masks.argmax(axis=1))
+    batch.reset()
+
+
+def _use_states(game: Game) -> None:
+    """All that `Game` does with records, as matches, records and exploitability ask for it."""
+    states, games = game.new_states(np.arange(2)), np.arange(2)
+    seats, masks = game.statuses(states)[1], game.legal_masks(states)
+    chance = game.new_chance(games)
+    game.random_actions(masks, chance)
+    game.questions(states, games, chance)
+    game.concealed(states, seats)
+    game.determinised(states, seats, games)
+    game.views(states, seats)
+    game.deal(states, games, games)
+    game.apply(states, games, masks.argmax(axis=1))
+    game.playouts(states, games)
+    game.returns(states, games)
+
+
+def _choose(*names: str) -> Callable[[Game], None]:
+    def use(game: Game) -> None:
+        states = game.new_states(0)
+        seats = game.statuses(states)[1]
+        for name in names:
+            make_player(name, game).choose(game.concealed(states, seats), seats, np.zeros(1))
+
+    return use
+
+
+_USES: dict[str, Callable[[Game], None]] = {
+    "PettingZoo's environment": _play_alone,
+    "batches": _play_in_batches,
+    "states": _use_states,
+    "players": _choose(*(name for name in BUILT_IN if name not in (*_SEARCHES, *_NO_BOARD))),
+    "search": _choose(*(f"{name}:2" for name in _SEARCHES)),
+}

@@ -1,0 +1,72 @@
+"""Build sdist and wheel, install them into an empty environment, and use them from elsewhere.
+
+    python3 scripts/check_distribution.py
+
+The wheel is built from the sdist, so that both are proved. It is installed with `[play]`, in
+versions known to work together, where nothing of this repository can be imported.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+from setup_venv import ROOT, set_up
+
+USES = """
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import armarl
+import gymnasium
+from armarl.policies import load_policy
+from armarl.players import shipped_policies
+
+assert Path(armarl.__file__).is_relative_to(Path.cwd()), armarl.__file__
+configs = [path.name for path in files("armarl_training").joinpath("configs").iterdir()]
+assert "armadora-quick.yaml" in configs, configs
+for name in ("armadora-2p", "armada-2p"):
+    assert name in shipped_policies(), shipped_policies()
+env = gymnasium.make("armarl/Armadora-v0", opponents="armadora-2p")
+observation, info = env.reset(seed=0)
+env.step(info["action_mask"].argmax())
+assert armarl.make_game("armada").attributes["chart"].places  # its data files are there
+"""
+COMMANDS = (
+    ("armarl", "--version"),
+    ("armarl", "info", "armadora-2p"),
+    ("armarl", "evaluate", "armadora-2p", "random", "--games", "4", "--workers", "1"),
+    ("python", "-c", USES),
+)
+
+
+def run(*command: str | Path, cwd: Path) -> None:
+    """Run a command; ends this script, with what it said, if it fails."""
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run([*map(str, command)], cwd=cwd, env=clean, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command[:3]} failed\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+
+
+def main() -> None:
+    python = Path(sys.executable) if sys.prefix != sys.base_prefix else set_up("test")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary).resolve()
+        run(python, "-m", "build", "--outdir", folder / "dist", ROOT, cwd=folder)
+        sdist, wheel = sorted((folder / "dist").iterdir(), key=lambda path: path.suffix)
+        venv.create(folder / "venv", with_pip=True)
+        programs = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+        pip = [programs / "python", "-m", "pip", "install", "--quiet"]
+        run(*pip, "-c", ROOT / "constraints.txt", f"{wheel}[play]", cwd=folder)
+        for program, *arguments in COMMANDS:
+            run(programs / program, *arguments, cwd=folder)
+        print(f"{sdist.name} and {wheel.name} install and run elsewhere")
+
+
+if __name__ == "__main__":
+    main()
