@@ -372,6 +372,7 @@ BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySear
 _players: dict[str, Factory | str] = dict(BUILT_IN)
 _around: dict[str, Factory | str] = dict(BUILT_AROUND)
 # What every player takes besides his own arguments, outermost last.
+_PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
 _HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
@@ -496,6 +497,7 @@ def shipped_policies() -> dict[str, Path]:
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
     """The player of a specification's first part, with his habits."""
+    _refuse_pickles(part.name)
     habits = {name: value for name, value in part.settings if name in _HABITS}
     factory = _named(_players, part.name)
     if factory is None and (path := policy_path(Spec(part))):
@@ -507,6 +509,18 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
     for name, value in habits.items():
         player = _call(_HABITS[name], Part(name, (value,)), [], game, player)
     return player
+
+
+def _refuse_pickles(name: str) -> None:
+    """Raise ValueError for what SB3 and torch save, which is unpickled, and say what to do."""
+    if Path(name).suffix in _PICKLES:
+        policy = Path(name).with_suffix(".safetensors").name
+        raise ValueError(
+            f"{name} is no policy of ours: loading such a file can run whatever is written in it. "
+            "What you trust of Stable-Baselines3 becomes one by "
+            f"armarl_training.sb3.save_policy({policy!r}, MaskablePPO.load({name!r}), game); "
+            f"then name {policy}"
+        )
 
 
 def _make_around(part: Part, player: Player, game: Game) -> Player:

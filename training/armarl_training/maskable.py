@@ -28,12 +28,11 @@ from armarl_training.learner import Saved, check_range, check_shapes, section
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo import restore_optimiser
+from armarl_training.sb3 import ACTIVATIONS, layers
 from armarl_training.vec_env import SeatVecEnv
 
-ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 LATEST = 0  # in place of a slot of the pool, whose first is then 1: the policy as it is now
 _RECENT_GAMES = 500
-_HEADS = {"policy": ("policy_net", "action_net"), "value": ("value_net", "value_net")}
 
 
 class PoolBatch(SeatBatch):
@@ -157,14 +156,7 @@ class MaskablePPOLearner:
         _take_over(dict(self._parameters()), policy.tensors)
 
     def _parameters(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """The weights of the actor-critic, under the names of a saved policy."""
-        policy = self.model.policy
-        for head, (hidden, last) in _HEADS.items():
-            body = getattr(policy.mlp_extractor, hidden)
-            layers = [layer for layer in body if isinstance(layer, nn.Linear)]
-            for k, layer in enumerate([*layers, getattr(policy, last)]):
-                yield f"{head}.{k}.weight", layer.weight
-                yield f"{head}.{k}.bias", layer.bias
+        return layers(self.model.policy)
 
     # --- what a checkpoint keeps -----------------------------------------------------------------
 

@@ -6,7 +6,7 @@ own seat's return, whoever ended the game. That is what makes the loser's reward
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -18,32 +18,66 @@ from stable_baselines3.common.vec_env import VecEnv
 from armarl.faces import IllegalStreak, face_game, observation_box
 from armarl.game import Game
 from armarl.players import PlayerLike
+from armarl.registration import NAMESPACE
 from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.self_play_batch import action_ids, deal_numbers, random_numbers
 from armarl.verbs import CUT_SHORT
 
 
 def make_vec_env(
+    env_id: str | Game,
+    n_envs: int = 1,
+    seed: int | None = None,
+    *,
+    env_kwargs: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> SeatVecEnv:
+    """Many games for MaskablePPO: `MaskablePPO("MlpPolicy", make_vec_env("armadora", 64))`.
+
+    It takes SB3's own names for what both have, so that one can stand for the other.
+
+    Args:
+        env_id: one of our ids, `armarl/Armadora-3p-v0`, or a game or its name.
+        n_envs: number of games.
+        seed: the first reset deals game `i` from `seed + i`.
+        env_kwargs, options: options of `armarl.seat_env.SeatEnv` (`opponents`, `seat`, `reward`,
+            those of the game), in a mapping as SB3 has them, or as they are.
+
+    Raises:
+        TypeError: an unknown option, or options beside a `Game`.
+        ValueError: no such id, a value out of range, or a wrong number of opponents.
+    """
+    name = env_id
+    settings = {**(env_kwargs or {}), **options}
+    if isinstance(env_id, str) and "/" in env_id:
+        spec = _spec(env_id)
+        settings = {**spec.kwargs, **settings}
+        name = settings.pop("game")
+    env = _vec_env(name, n_envs, **settings)
+    env.seed(seed)
+    return env
+
+
+def _spec(env_id: str) -> Any:
+    """What Gymnasium knows of an id of ours; a ValueError if it is none."""
+    own = f"{NAMESPACE}/"
+    if not env_id.startswith(own) or env_id not in gymnasium.registry:
+        known = ", ".join(name for name in gymnasium.registry if name.startswith(own))
+        raise ValueError(f"{env_id!r} is none of our ids: {known}")
+    return gymnasium.registry[env_id]
+
+
+def _vec_env(
     game: str | Game,
-    num_envs: int,
+    n_envs: int,
     *,
     opponents: PlayerLike | Sequence[PlayerLike] = "random",
     seat: int | None = None,
     reward: str = "win",
     **options: Any,
 ) -> SeatVecEnv:
-    """Many games for MaskablePPO: `MaskablePPO("MlpPolicy", make_vec_env("armadora", 64))`.
-
-    Args:
-        game, opponents, seat, reward, options: as for `armarl.seat_env.SeatEnv`.
-        num_envs: number of games.
-
-    Raises:
-        TypeError: an unknown option, or options beside a `Game`.
-        ValueError: a value out of range, or a wrong number of opponents.
-    """
     game = face_game(game, options, "opponents, seat, reward")
-    return SeatVecEnv(SeatBatch(game, num_envs, make_opponents(opponents, game), reward, seat))
+    return SeatVecEnv(SeatBatch(game, n_envs, make_opponents(opponents, game), reward, seat))
 
 
 class SeatVecEnv(VecEnv):

@@ -1,0 +1,134 @@
+"""Models of Stable-Baselines3 become saved policies that play the same; its names are taken."""
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.vec_env import VecNormalize
+
+from armarl.game import make_game
+from armarl.players import make_player
+from armarl.policies import PolicyError, load_policy
+from armarl_training.sb3 import save_policy
+from armarl_training.vec_env import make_vec_env
+from variants import every_game
+
+
+def model_of(env, **settings):
+    return MaskablePPO("MlpPolicy", env, n_steps=8, seed=3, device="cpu", **settings)
+
+
+@every_game
+@pytest.mark.parametrize(
+    "network",
+    [
+        {},
+        {"net_arch": {"pi": [32, 16], "vf": [8]}, "activation_fn": torch.nn.ReLU},
+        {"net_arch": []},
+    ],
+    ids=["default", "of one's own", "linear"],
+)
+def test_a_saved_model_plays_as_the_model(variant, network, tmp_path):
+    env = make_vec_env(variant.make(), 2)
+    model = model_of(env, policy_kwargs=network)
+    model.learn(16)
+    save_policy(tmp_path / "mine.safetensors", model, note="a test")
+    player = load_policy(tmp_path / "mine.safetensors")
+    game = variant.make()
+    assert player.game.variant == game.variant
+    states = game.new_states(np.arange(20))
+    seats = game.statuses(states)[1]
+    observations, masks = game.views(states, seats)
+    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    assert np.array_equal(player.choose(states, seats, np.zeros(20)), expected)
+    with torch.no_grad():
+        values = model.policy.predict_values(torch.from_numpy(observations)).numpy()[:, 0]
+    assert np.allclose(player.values(states, seats), values, atol=1e-4)
+    kept = {name: player.metadata[name] for name in ("trained_by", "decisions", "note")}
+    assert kept == {"trained_by": "MaskablePPO", "decisions": 16, "note": "a test"}
+
+
+def test_a_model_from_its_zip(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model_of(gymnasium.make("armarl/Armadora-mini-v0")).save("model")
+    game = make_game("armadora", board="mini")
+    with pytest.raises(ValueError, match=r"run whatever is written .*sb3\.save_p"):
+        gymnasium.make("armarl/Armadora-mini-v0", opponents="model.zip")
+    loaded = MaskablePPO.load("model.zip")
+    with pytest.raises(ValueError, match="the model has no environment of ours: say which game"):
+        save_policy("model.safetensors", loaded)
+    save_policy("model.safetensors", loaded, game)
+    assert make_player("model.safetensors", game).name == "model"
+    assert gymnasium.make("armarl/Armadora-mini-v0", opponents="model.safetensors")
+
+
+def test_the_game_is_that_of_the_environment(tmp_path):
+    for env in (gymnasium.make("armarl/Armadora-mini-v0"), VecNormalize(mini(), norm_obs=False)):
+        save_policy(tmp_path / "mine.safetensors", PPO("MlpPolicy", env, n_steps=8, device="cpu"))
+        assert load_policy(tmp_path / "mine.safetensors").game.options["board"] == "mini"
+
+
+def mini(**more):
+    return make_vec_env("armarl/Armadora-mini-v0", 2, **more)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: PPO("MlpPolicy", VecNormalize(mini()), n_steps=8, device="cpu"),
+            "VecNormalize has changed",
+        ),
+        (
+            lambda: DQN("MlpPolicy", mini(), buffer_size=10, device="cpu"),
+            "only an actor-critic that sees the flat observation",
+        ),
+        (
+            lambda: PPO(
+                "MultiInputPolicy",
+                gymnasium.make("armarl/Armadora-mini-v0", mask="observation"),
+                n_steps=8,
+                device="cpu",
+            ),
+            "masks in the infos.*CombinedExtractor",
+        ),
+        (
+            lambda: model_of(mini(), policy_kwargs={"activation_fn": torch.nn.ELU}),
+            "is Tanh or ReLU, not ELU",
+        ),
+    ],
+    ids=["normalised", "no actor-critic", "masks observed", "another activation"],
+)
+def test_what_cannot_be_saved(make, message, tmp_path):
+    with pytest.raises(PolicyError, match=message):
+        save_policy(tmp_path / "mine.safetensors", make())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_model_of_another_game(tmp_path):
+    with pytest.raises(PolicyError, match=r"the model was trained on .*mini"):
+        save_policy(tmp_path / "mine.safetensors", model_of(mini()), make_game("armadora"))
+
+
+# --- SB3's names ---------------------------------------------------------------------------------
+
+
+def test_the_names_of_sb3():
+    env = make_vec_env(
+        "armarl/Armadora-3p-v0", n_envs=4, seed=5, env_kwargs={"opponents": "greedy", "seat": 1}
+    )
+    assert env.num_envs == 4
+    assert (env.game.name, env.game.players) == ("armadora", 3)
+    assert set(env.batch.seats) == {1}
+    expected = make_vec_env("armadora", 4, players=3, opponents="greedy", seat=1)
+    expected.seed(5)
+    assert np.array_equal(env.reset(), expected.reset())
+    assert make_vec_env("armadora").num_envs == 1
+    with pytest.raises(ValueError, match=r"is none of our ids: armarl/Armadora-v0, "):
+        make_vec_env("armarl/Chess-v0", 2)
+    with pytest.raises(ValueError, match="is none of our ids"):
+        make_vec_env("ALE/Pong-v5", 2)
+    with pytest.raises(TypeError, match="no option 'colours'"):
+        make_vec_env("armadora", 2, env_kwargs={"colours": 2})
