@@ -133,7 +133,7 @@ def test_the_bodies_of_the_loops_are_what_a_gpu_thread_calls(
 ) -> None:
     """`loops.step` as it is, with the thread's own `i`, on the NamedTuple that CPU threads take."""
 
-    def on_device(function, *, inline=False):
+    def on_device(function, *, merge=False):
         return cuda.jit(function, device=True)
 
     verbs = Verbs(*(on_device(verb.py_func) for verb in verbs_of(game)))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 from armarl import shares
-from armarl.compiled import kernel
+from armarl.compiled import kernel, merged
 from armarl.shares import Body
 from armarl.verbs import Verbs, verbs
 
@@ -21,50 +21,55 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Compiler(Protocol):
-    """What makes a compiled function of a plain one; `inline`: into its callers."""
+    """What makes a compiled function of a plain one; `merge`: as part of its one caller."""
 
-    def __call__(self, function: Any, /, *, inline: bool = False) -> Any: ...
+    def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
+
+
+def compile_for_cpu(function: Any, *, merge: bool = False) -> Any:
+    """A kernel, or what becomes part of one."""
+    return merged(function) if merge else kernel(function)
 
 
 class Binding:
     """The functions above a game, compiled for it when they are first asked for."""
 
-    def __init__(self, game: str, its_verbs: Verbs, compiler: Compiler = kernel) -> None:
+    def __init__(self, game: str, its_verbs: Verbs, compiler: Compiler = compile_for_cpu) -> None:
         """For the game of this name.
 
         Args:
             compiler: what compiles a function; for a GPU `numba.cuda`'s, with verbs of its own.
         """
         self._game, self._verbs, self._compiler = game, its_verbs, compiler
-        # By whether they are inlined: what is compiled depends on no order of first calls.
+        # By whether they are merged: what is compiled depends on no order of first calls.
         self._functions: dict[tuple[Callable[..., Any], bool], Any] = {}
         self._drivers: dict[Body, Any] = {}
 
-    def function(self, function: F, *, inline: bool = False) -> F:
+    def function(self, function: F, *, merge: bool = False) -> F:
         """`function` with the game's verbs."""
-        found = self._functions.get((function, inline))
+        found = self._functions.get((function, merge))
         if found is None:
-            found = self._functions[function, inline] = self._compile(function, inline)
+            found = self._functions[function, merge] = self._compile(function, merge)
         return cast(F, found)
 
     def driver(self, body: Body) -> Callable[..., None]:
         """`shares.take_shares` over a body with the game's verbs."""
         found = self._drivers.get(body)
         if found is None:
-            inner = self.function(body, inline=True)
+            inner = self.function(body, merge=True)
             name = f"{self._game}_{_name(body)}_shared"
             found = _copy(shares.take_shares, name, {"body": inner})
             found = self._drivers[body] = self._compiler(found)
         return cast("Callable[..., None]", found)
 
-    def _compile(self, function: Callable[..., Any], inline: bool) -> Any:
+    def _compile(self, function: Callable[..., Any], merge: bool) -> Any:
         known: dict[str, Any] = {"verbs": self._verbs}
         for name in function.__code__.co_names:
             value: Any = function.__globals__.get(name)
             if value is not function and _is_unbound(value):
-                known[name] = self.function(value, inline=inline)
+                known[name] = self.function(value, merge=merge)
         copy = _copy(function, f"{self._game}_{_name(function)}", known)
-        return self._compiler(copy, inline=inline)
+        return self._compiler(copy, merge=merge)
 
 
 def _is_unbound(value: Any) -> bool:

@@ -18,6 +18,8 @@ in. The games are the same, byte by byte."""
 if PLAIN_PYTHON:
     np.seterr(over="ignore")  # compiled arithmetic on uint64 wraps without a word as well
 
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -29,10 +31,8 @@ def kernel(function: F, *, inline: bool = False, entry: bool = True) -> F:
     """
     if PLAIN_PYTHON:
         return function
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-    if not entry:
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(F, keep(numba.njit(forceinline=inline, **options)(function)))
+    wrappers = {} if entry else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(F, keep(numba.njit(forceinline=inline, **wrappers, **_OPTIONS)(function)))
 
 
 def inlined(function: F) -> F:
@@ -47,6 +47,17 @@ def inlined(function: F) -> F:
 def part(function: F) -> F:
     """An `inlined` kernel that nothing but kernels call: no entry from Python is made for it."""
     return kernel(function, inline=True, entry=False)
+
+
+def merged(function: F) -> F:
+    """A kernel that becomes part of its callers' source before they are compiled.
+
+    For what has but one caller: it is neither optimised nor made machine code of by itself, which
+    would be done again for the caller.
+    """
+    if PLAIN_PYTHON:
+        return function
+    return cast(F, numba.njit(inline="always", **_OPTIONS)(function))
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]

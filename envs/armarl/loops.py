@@ -345,7 +345,7 @@ class SelfPlay(NamedTuple):
     """Games whose seats are all the caller's, and what a step of them leaves."""
 
     states: States  # (n,)
-    actions: Int64s  # (n,) of whoever is to move
+    actions: Int64s  # (n,) of whoever is to move; (0,): the games are only looked at
     kind: int  # number of the reward
     same_step: bool  # a game that ends starts anew at once
     over: Int8s  # (n,) how games ended that have not started anew; PLAYING for the others
@@ -402,8 +402,9 @@ def look(batch: SelfPlay, i: int, thread: int) -> None:
 
 
 def step(batch: SelfPlay, i: int, thread: int) -> None:
-    """`take_turn`, then `look`."""
-    take_turn(batch, i, thread)
+    """`take_turn`, where there are actions, then `look`."""
+    if batch.actions.size:
+        take_turn(batch, i, thread)
     look(batch, i, thread)
 
 

@@ -26,8 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import kernel, part
+from armarl.compiled import kernel, merged
 from armarl.tables import Block, Board, ObservationTable
+from armarl.windows import window
 
 Writer = Callable[..., None]
 
@@ -93,7 +94,7 @@ class Blocks:
     """The declarations of a game's observation, in order."""
 
     def __init__(self, look: Callable[..., Any]) -> None:
-        self._look = part(look)
+        self._look = merged(look)
         self._written: list[tuple[tuple[Declared, ...], Writer]] = []
 
     def add(self, *blocks: Declared) -> Callable[[Writer], Writer]:
@@ -103,7 +104,7 @@ class Blocks:
         """
 
         def declare(writer: Writer) -> Writer:
-            self._written.append((blocks, part(writer)))
+            self._written.append((blocks, merged(writer)))
             return writer
 
         return declare
@@ -130,7 +131,12 @@ class Blocks:
 
     def _names(self) -> dict[str, Any]:
         """What the text of `observe` speaks of."""
-        names: dict[str, Any] = {"__name__": __name__, "look": self._look, "Target": Target}
+        names: dict[str, Any] = {
+            "__name__": __name__,
+            "look": self._look,
+            "Target": Target,
+            "window": window,
+        }
         for number, (blocks, writer) in enumerate(self._written):
             names[f"write_{number}"] = writer
             for block in blocks:
@@ -161,4 +167,4 @@ class Blocks:
     def _target(block: Declared) -> str:
         scale = block.scale
         unit = f"1 / s.{scale}" if isinstance(scale, str) else f"{block.name}_unit"
-        return f"Target(out[{block.name} : {block.name}_end], {unit})"
+        return f"Target(window(out, {block.name}, {block.size}), {unit})"

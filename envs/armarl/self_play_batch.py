@@ -96,7 +96,7 @@ class SelfPlayBatch:
         self.states: States = np.full(size, game.blank)
         self.final_states: States = np.full(size, game.blank)
         self._reward_kind = game.reward_kind(reward)
-        self._no_actions = np.zeros(size, np.int64)
+        self._no_actions = np.zeros(0, np.int64)
         self._over = np.zeros(size, np.int8)
         self._legal = np.zeros((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
@@ -146,7 +146,7 @@ class SelfPlayBatch:
         self._over[chosen] = PLAYING
         turn.rewards[:] = 0
         turn.ends[:] = PLAYING
-        self.game.run(loops.look, self.size, self._batch(self._no_actions, turn))
+        self.game.run(loops.step, self.size, self._batch(self._no_actions, turn))
         return turn
 
     def step(self, actions: NDArray[np.integer[Any]], *, out: Turn | None = None) -> Turn:
@@ -189,7 +189,7 @@ class SelfPlayBatch:
         self._over[:] = PLAYING
         turn.rewards[:] = 0
         turn.ends[:] = PLAYING
-        self.game.run(loops.look, self.size, self._batch(self._no_actions, turn))
+        self.game.run(loops.step, self.size, self._batch(self._no_actions, turn))
         return turn
 
     def _batch(self, actions: NDArray[np.int64], turn: Turn) -> loops.SelfPlay:

@@ -48,6 +48,7 @@ from armarl.compiled import kernel, part
 from armarl.observing import Blocks, Declared, Target
 from armarl.tables import Board, ObservationTable
 from armarl.verbs import Observation, State
+from armarl.windows import window
 
 _PIECES = 10.0  # scale of numbers of pieces in one place
 _ALL_PIECES = float(MOST_PIECES)
@@ -175,7 +176,7 @@ def _one_hot(number: int, out: Observation) -> None:
 )
 def _bands(s: State, view: View, bands: Target) -> None:
     for k in range(FOUR):
-        colour, out = (view.own + k) % FOUR, bands.out[k * s.places : (k + 1) * s.places]
+        colour, out = (view.own + k) % FOUR, window(bands.out, k * s.places, s.places)
         for place in range(out.size):
             out[place] = s.bands[place] * (s.owner[place] == colour) * bands.unit
 
@@ -187,7 +188,7 @@ def _bands(s: State, view: View, bands: Target) -> None:
 )
 def _owner(s: State, view: View, owner: Target) -> None:
     for k in range(FOUR):
-        out = owner.out[k * TERRITORIES : (k + 1) * TERRITORIES]
+        out = window(owner.out, k * TERRITORIES, TERRITORIES)
         _equal(s.owner, 0, (view.own + k) % FOUR, out)
 
 

@@ -48,6 +48,7 @@ from armarl.compiled import part
 from armarl.observing import Blocks, Declared, Target
 from armarl.tables import Board, ObservationTable
 from armarl.verbs import Bits, Observation, State
+from armarl.windows import window
 
 _CHARACTERS = 4
 _STAGES = len(STAGE_NAMES)
@@ -94,14 +95,10 @@ def observation_table(players: int, advanced: bool) -> ObservationTable:
     return blocks.table({"players": players, "advanced": advanced}, BOARD)
 
 
-# LLVM makes vector instructions of loops over an array whose size it does not know; as many as
-# SITES it would unroll, and then not, if it knew the number.
-
-
 @part
 def _bits(squares: Bits, out: Observation, first: int) -> None:
     """Write a set of squares as one number per site."""
-    block = out[first : first + SITES]
+    block = window(out, first, SITES)
     for site in range(block.size):
         block[site] = (squares >> SITE_SQUARES[site]) & 1
 
@@ -322,7 +319,7 @@ def _territory(
 @part
 def _at_each(squares: Bits, number: float, out: Observation, first: int) -> None:
     """Write a number at each square of a set."""
-    block = out[first : first + SQUARES]
+    block = window(out, first, SQUARES)
     if squares == ALL_SQUARES:
         block[:] = number
         return

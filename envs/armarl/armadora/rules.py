@@ -60,6 +60,7 @@ from armarl.armadora.state import (
 from armarl.compiled import inlined
 from armarl.randomness import random_below
 from armarl.verbs import Int, Mask, State
+from armarl.windows import window
 
 # --- setup ---------------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ def legal(s: State, mask: Mask) -> None:
 @inlined
 def _offer(mask: Mask, first: Int, squares: Int) -> None:
     """Offer the action `first + site` for every site of a set."""
-    family = mask[first : first + SITES]
+    family = window(mask, first, SITES)
     for site in range(family.size):
         family[site] = (squares >> SITE_SQUARES[site]) & 1
 
