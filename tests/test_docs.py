@@ -19,6 +19,7 @@ PAGES = [
         "docs/adding-a-game.md",
         "docs/arena.md",
         "docs/exploitability.md",
+        "docs/frameworks.md",
     )
 ]
 EXAMPLES = re.findall(

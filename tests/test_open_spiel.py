@@ -1,0 +1,180 @@
+"""OpenSpiel's view of our games: the same games, and its algorithms run on them."""
+
+import numpy as np
+import pytest
+
+pyspiel = pytest.importorskip("pyspiel")
+
+from open_spiel.python import rl_environment  # noqa: E402
+from open_spiel.python.algorithms import (  # noqa: E402
+    external_sampling_mccfr,
+    ismcts,
+    mcts,
+    outcome_sampling_mccfr,
+    tabular_qlearner,
+)
+
+from armarl.game import make_game  # noqa: E402
+from armarl.open_spiel import Resampler, register  # noqa: E402
+from variants import every_game, every_rich_game, every_variant  # noqa: E402
+
+
+def load(variant, **more):
+    return register(variant.game, **variant.options, **more)
+
+
+def dealt(game):
+    state = game.new_initial_state()
+    state.apply_action(0)
+    return state
+
+
+def play(state, rng, most=10**9):
+    played = 0
+    while not state.is_terminal() and played < most:
+        state.apply_action(int(rng.choice(state.legal_actions())))
+        played += 1
+    return state
+
+
+@every_variant
+def test_it_is_the_same_game(variant):
+    ours, theirs = variant.make(), load(variant, seed=7)
+    assert theirs.num_players() == ours.players
+    assert theirs.num_distinct_actions() == len(ours.actions)
+    assert theirs.observation_tensor_shape() == [ours.observation.size]
+    state, rng, one = dealt(theirs), np.random.default_rng(0), np.zeros(1, np.int64)
+    states = ours.new_states(int(np.random.default_rng(7).integers(2**62)))
+    while not state.is_terminal():
+        seat = int(ours.statuses(states)[1][0])
+        observation, mask = ours.views(states, np.array([seat]))
+        assert state.current_player() == seat
+        assert state.legal_actions() == np.flatnonzero(mask[0]).tolist()
+        assert state.observation_tensor(seat) == observation[0].tolist()
+        action = int(rng.choice(state.legal_actions()))
+        assert state.action_to_string(seat, action) == ours.actions.text(action)
+        state.apply_action(action)
+        ours.apply(states, one, np.array([action]))
+    assert ours.statuses(states)[0][0]
+    assert state.returns() == ours.returns(states, one)[0].tolist()
+    assert str(state) == ours.draw(states[0])
+
+
+@every_rich_game
+def test_copies_and_saved_states(variant):
+    game, rng = load(variant), np.random.default_rng(1)
+    for moment in (game.new_initial_state(), play(dealt(game), rng, most=variant.midgame)):
+        read = game.deserialize_state(moment.serialize())
+        for twin in (moment.clone(), read):
+            assert twin.history() == moment.history()
+            assert twin.serialize() == moment.serialize()
+            assert str(twin) == str(moment)
+    twins = [moment, moment.clone(), read]
+    ends = [play(twin, np.random.default_rng(2), most=30) for twin in twins]
+    assert len({end.serialize() for end in ends}) == 1
+    damaged = moment.serialize().split("\n")
+    damaged[0] = damaged[0][:-2]
+    with pytest.raises(ValueError, match="no state of"):
+        game.deserialize_state("\n".join(damaged))
+
+
+@every_rich_game
+def test_resampling_keeps_what_the_player_knows(variant):
+    game, rng = load(variant), np.random.default_rng(3)
+    state = play(dealt(game), rng, most=variant.midgame)
+    seat, others, resampler = state.current_player(), set(), Resampler(seed=0)
+    for _ in range(20):
+        for world in (resampler(state, seat), state.resample_from_infostate(seat, rng.random)):
+            assert world.current_player() == seat
+            assert world.information_state_string(seat) == state.information_state_string(seat)
+            assert world.observation_string(seat) == state.observation_string(seat)
+            assert world.legal_actions() == state.legal_actions()
+            assert world.history() == state.history()
+            others.add(world.information_state_string((seat + 1) % 3))
+    assert len(others) > 1
+    assert state.information_state_string((seat + 1) % 3) not in others  # it gives nothing away
+    assert state.resampled(seat, 5).serialize() == state.resampled(seat, 5).serialize()
+
+
+@every_game
+def test_information_states_are_of_what_was_shown(variant):
+    """Two deals that look alike to a seat have one information state, and only these."""
+    game = load(variant)
+    one = dealt(game)
+    other = one.resampled(0, 1)
+    assert one.information_state_string(0) == other.information_state_string(0)
+    action = one.legal_actions()[0]
+    for state in (one, other):
+        state.apply_action(action)
+    assert one.information_state_string(0) == other.information_state_string(0)
+    elsewhere = dealt(game)
+    elsewhere.apply_action(elsewhere.legal_actions()[1])
+    assert elsewhere.information_state_string(0) != one.information_state_string(0)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_its_algorithms_run():
+    game = register("armadora", board="mini")
+    state = dealt(game)
+    rollouts = mcts.RandomRolloutEvaluator(1, np.random.RandomState(0))
+    search = ismcts.ISMCTSBot(game, rollouts, 1.4, 30, random_state=np.random.RandomState(0))
+    assert search.step(state) in state.legal_actions()
+    search.set_resampler(Resampler(1))
+    assert search.step(state) in state.legal_actions()
+    assert mcts.MCTSBot(game, 1.4, 20, rollouts).step(state) in state.legal_actions()
+    sampling = outcome_sampling_mccfr.OutcomeSamplingSolver(game)
+    for _ in range(10):
+        sampling.iteration()
+    policy = sampling.average_policy().action_probabilities(state)
+    assert sum(policy.values()) == pytest.approx(1)
+    bots = [pyspiel.make_uniform_random_bot(seat, seat) for seat in (0, 1)]
+    assert sum(pyspiel.evaluate_bots(game.new_initial_state(), bots, 0)) == 0
+
+
+def test_reinforcement_learning_runs():
+    env = rl_environment.Environment(
+        register("armadora", players=3),
+        observation_type=rl_environment.ObservationType.OBSERVATION,
+    )
+    agents = [
+        tabular_qlearner.QLearner(seat, env.action_spec()["num_actions"]) for seat in range(3)
+    ]
+    for _ in range(2):
+        step = env.reset()
+        while not step.last():
+            seat = step.observations["current_player"]
+            step = env.step([agents[seat].step(step).action])
+        for agent in agents:
+            agent.step(step)
+    assert len(step.rewards) == 3
+
+
+def test_explicit_chance():
+    from kuhn_poker import ENTRY
+
+    game = register(ENTRY.name, chance="explicit")
+    state = game.new_initial_state()
+    assert [chance for _, chance in state.chance_outcomes()] == pytest.approx([1 / 6] * 6)
+    solver = external_sampling_mccfr.ExternalSamplingSolver(game)
+    solver.iteration()
+    assert str(pyspiel.load_game("armarl_kuhn_poker_explicit", {"players": 2})) == str(game)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"players": 9}, ValueError, "2, 3 or 4 players, not 9"),
+        ({"colours": 9}, TypeError, "armadora has no option 'colours'"),
+        ({"chance": "none"}, ValueError, "chance must be 'sampled' or 'explicit', not 'none'"),
+        ({"chance": "explicit"}, ValueError, "cannot be enumerated"),
+    ],
+)
+def test_what_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        register("armadora", **options)
+
+
+def test_a_variant_s_name_is_enough_to_load_it_again():
+    game = register("armadora", players=3, advanced=True)
+    again = pyspiel.load_game(str(game))
+    assert again.game.variant == make_game("armadora", players=3, advanced=True).variant
