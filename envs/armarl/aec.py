@@ -249,8 +249,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Go on with the game that `state_bytes` saved.
 
         Raises:
+            TypeError: these are no bytes.
             ValueError: another game, version or variant, damaged, or no state of the game.
         """
+        if not isinstance(data, bytes | bytearray):
+            raise TypeError(f"a saved game is bytes, not {type(data).__name__}")
         heading = self._heading()
         if not data.startswith(heading):
             saved = data.partition(b"\n")[0][:200]

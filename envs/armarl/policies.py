@@ -187,8 +187,9 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         text = header.get("armarl", "{}")
         metadata = json.loads(text)
-    except (SafetensorError, ValueError, TypeError, OSError) as error:  # TypeError: NumPy lacks it
-        raise PolicyError(f"{path} is damaged or no safetensors file: {error}") from error
+    except (SafetensorError, ValueError, TypeError, OSError, RecursionError) as error:
+        # TypeError: NumPy lacks a type of numbers
+        raise PolicyError(f"{path} is damaged or no safetensors file: {_brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
         raise PolicyError(f"{path} was not written by this version of ArmaRL as {formats[0]!r}")
     if header.get("sha256") != _digest(text, tensors):
@@ -248,7 +249,9 @@ def policy_game(path: str | Path) -> Game:
     try:
         return restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError) as error:
-        raise PolicyError(f"{path} does not say a game that can be made: {error}") from error
+        raise PolicyError(
+            f"{path} does not say a game that can be made: {_brief(error)}"
+        ) from error
 
 
 def load_policy(
@@ -294,15 +297,16 @@ def _check_variant(path: Path, variant: Any, game: Game) -> None:
     for key, wanted in game.variant.items():
         if variant.get(key) != wanted:
             raise PolicyError(
-                f"{path} was made for {key} {variant.get(key)!r}, this game has {key} {wanted!r} "
-                f"({game.name} {game.version}, {game.players} players, {dict(game.options)})"
+                f"{path} was made for {key} {_brief(repr(variant.get(key)))}, this game has {key} "
+                f"{_brief(repr(wanted))} ({game.name} {game.version}, {game.players} players)"
             )
 
 
 def _check_network(path: Path, game: Game, tensors: Tensors, activation: Any) -> None:
     """Refuse weights that do not fit each other or the game."""
     if activation not in list(ACTIVATIONS):
-        raise PolicyError(f"{path}: activation {activation!r} is none of {', '.join(ACTIVATIONS)}")
+        found = _brief(repr(activation))
+        raise PolicyError(f"{path}: activation {found} is none of {', '.join(ACTIVATIONS)}")
     width = _check_layers(path, tensors, "trunk", game.observation.size)
     for head, outputs in (("policy", len(game.actions)), ("value", 1)):
         reached = _check_layers(path, tensors, head, width)
@@ -338,7 +342,14 @@ def _check_description(path: Path, described: Any, tensors: Tensors) -> None:
     """Refuse a file whose weights are not of the network that its metadata describe."""
     found = {part: _widths(tensors, part) for part in PARTS}
     if described != found:
-        raise PolicyError(f"{path} describes its network as {described}, but holds {found}")
+        said = _brief(str(described))
+        raise PolicyError(f"{path} describes its network as {said}, but holds {_brief(str(found))}")
+
+
+def _brief(said: object) -> str:
+    """What a file or an error says, no longer than is read."""
+    text = str(said)
+    return text if len(text) <= 300 else f"{text[:300]} ..."
 
 
 def _widths(tensors: Tensors, part: str) -> list[int]:

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from armarl.game import Game
 from armarl.policies import PolicyError, read_tensors, write_tensors
+from armarl_training.config import MOST
 from armarl_training.learner import Learner
 from armarl_training.opponents import OpponentPool
 
 FORMAT = "armarl-checkpoint-3"
 FILE = "checkpoint.safetensors"
+MOST_SELVES = 1 << 16
+# What NumPy, torch and our own checks raise at numbers and names that are none of theirs.
+_REFUSALS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RuntimeError,
+    OSError,
+)
 
 
 def save_checkpoint(
@@ -56,18 +70,48 @@ def restore(
     path = folder / FILE
     if not path.exists():
         return None
-    tensors, progress = read_tensors(path, FORMAT)
-    if progress["variant"] != json.loads(json.dumps(game.variant)):
-        raise PolicyError(f"{path} is of {progress['variant']}, but this is {game.variant}")
-    if progress["learner"]["kind"] != type(learner).__name__:
+    try:
+        tensors, progress = read_tensors(path, FORMAT)
+        saved = _Saved.model_validate(progress)
+    except (ValidationError, OSError) as error:
+        raise PolicyError(f"{path} is damaged: {_brief(error)}") from error
+    if saved.variant != json.loads(json.dumps(game.variant)):
+        raise PolicyError(f"{path} is of {_brief(saved.variant)}, but this is {game.variant}")
+    if saved.learner.get("kind") != type(learner).__name__:
         raise PolicyError(
-            f"{path} is of the learner {progress['learner']['kind']}, but config.yaml has "
+            f"{path} is of the learner {_brief(saved.learner.get('kind'))}, but config.yaml has "
             f"{type(learner).__name__}"
         )
-    pool.restore(progress["pool"])
     try:
-        learner.restore(tensors, progress["learner"])
-    except ValueError as error:
-        raise PolicyError(f"{path} is of another run than config.yaml: {error}") from error
-    run: dict[str, Any] = progress["run"]
-    return run
+        pool.restore(saved.pool.snapshots)
+        learner.restore(tensors, saved.learner)
+    except _REFUSALS as error:
+        raise PolicyError(f"{path} is of another run than config.yaml: {_brief(error)}") from error
+    return saved.run.model_dump()
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class _Pool(_Section):
+    snapshots: list[Annotated[int, Field(ge=0, le=MOST)]] = Field(max_length=MOST_SELVES)
+
+
+class _Run(_Section):
+    seconds: float = Field(ge=0)
+    best: float
+
+
+class _Saved(_Section):
+    """What stands beside the tensors; the learner looks at its own part itself."""
+
+    format: str
+    variant: dict[str, Any]
+    learner: dict[str, Any]
+    pool: _Pool
+    run: _Run
+
+
+def _brief(said: object) -> str:
+    return str(said)[:1000]

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from armarl_training.folders import read_text
+
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
 Positive = Annotated[int, Field(strict=True, gt=0, le=MOST)]
@@ -17,7 +19,8 @@ Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
 Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
 Weight = Annotated[float, Field(ge=0)]
 
-MOST_BYTES = 1 << 20  # of a configuration
+MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
+MOST_FAULTS = 20  # that are told at once
 # What a run may change when it is resumed: nothing that would change what it has done already.
 CHANGEABLE = ("total_decisions", "time_limit_minutes", "threads", "checkpoint_every_minutes")
 CHANGEABLE_SECTIONS = ("evaluation",)
@@ -185,14 +188,12 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
         path: of the file, or the name of a shipped configuration: `armadora-2p`.
 
     Raises:
-        ConfigError: an unknown or ill-typed setting, or no YAML.
+        ConfigError: an unknown or ill-typed setting, or no YAML, or no file of at most MOST_BYTES.
         FileNotFoundError: there is no such file.
     """
     path = config_file(path)
-    if path.stat().st_size > MOST_BYTES:
-        raise ConfigError(f"{path} is larger than any configuration, {MOST_BYTES:,} bytes")
     try:
-        settings = _parsed(path.read_text(encoding="utf-8")) or {}
+        settings = _parsed(read_text(path, MOST_BYTES)) or {}
     except ValueError as error:
         raise ConfigError(f"{path} is no YAML: {error}") from error
     if not isinstance(settings, dict):
@@ -230,14 +231,15 @@ def _parsed(text: str) -> Any:
         raise ValueError(str(error)) from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    except (TypeError, OverflowError) as error:  # a list as a key
-        raise ValueError(str(error)) from error
+    except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # PyYAML's own: a list as a key, `!!float ''`, `!!timestamp x`
+        raise ValueError(f"a value is not what its tag says: {error}") from error
 
 
 def _override(settings: dict[str, Any], override: str) -> None:
     key, equals, value = override.partition("=")
     if not equals:
-        raise ConfigError(f"{override!r} should be written key=value, like ppo.epochs=3")
+        raise ConfigError(f"{override[:100]!r} should be written key=value, like ppo.epochs=3")
     *sections, name = key.strip().split(".")
     for section in sections:
         settings = settings.setdefault(section, {})
@@ -246,22 +248,28 @@ def _override(settings: dict[str, Any], override: str) -> None:
     try:
         settings[name] = _parsed(value)
     except ValueError as error:
-        raise ConfigError(f"{override!r}: the value is no YAML: {error}") from error
+        raise ConfigError(f"{override[:100]!r}: the value is no YAML: {error}") from error
 
 
 def _explain(error: ValidationError) -> list[str]:
     """One line per fault, with the possible names where a name is unknown."""
     lines = []
-    for fault in error.errors():
-        name = ".".join(map(str, fault["loc"]))
+    for fault in error.errors()[:MOST_FAULTS]:
+        name = ".".join(str(part)[:100] for part in fault["loc"])
         if fault["type"] == "extra_forbidden":
             known = ", ".join(_section(fault["loc"][:-1]).model_fields)
             lines.append(f"  {name}: there is no such setting; there are {known}")
         else:
-            lines.append(
-                f"  {name or 'configuration'}: {fault['msg']}, not {fault['input']!r}"[:300]
-            )
+            found = _shown(fault["input"])
+            lines.append(f"  {name or 'configuration'}: {fault['msg']}, not {found}"[:300])
     return lines
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # Python writes no integers of more than 4,300 digits
+        return "a number of thousands of digits"
 
 
 def _section(location: tuple[int | str, ...]) -> type[BaseModel]:

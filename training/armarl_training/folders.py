@@ -19,14 +19,18 @@ def lock_folder(folder: Path) -> IO[str]:
     The lock is the operating system's, so that of a process that died is gone with it.
 
     Raises:
-        RunError: another process, or another run of this one, trains there.
+        RunError: another process, or another run of this one, trains there; or there are links in
+            the folder, through which files elsewhere would be written or removed.
     """
-    file = (folder / LOCK).open("a+", encoding="utf-8")
+    for path in folder.iterdir():
+        if path.is_symlink():
+            raise RunError(f"{path} is a link: the files of a run lie in its folder")
+    file = _open_lock(folder / LOCK)
     try:
         _lock(file)
     except OSError as error:
         file.seek(0)
-        owner = file.read().strip() or "unknown"
+        owner = file.read(20).strip() or "unknown"
         file.close()
         raise RunError(
             f"{folder} is being trained in by process {owner}: wait for it, or stop it"
@@ -36,6 +40,21 @@ def lock_folder(folder: Path) -> IO[str]:
     file.write(str(os.getpid()))
     file.flush()
     return file
+
+
+def _open_lock(path: Path) -> IO[str]:
+    """Open the file, which is written later: so no link is followed, and no pipe waited for.
+
+    Raises:
+        RunError: it is something else than a file, or may not be written.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        if path.exists() and not path.is_file():
+            raise OSError("it is no file")
+        return os.fdopen(os.open(path, flags, 0o666), "r+", encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RunError(f"{path} cannot be locked, remove it: {error}") from error
 
 
 def _lock(file: IO[str]) -> None:
@@ -48,6 +67,24 @@ def _lock(file: IO[str]) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def read_text(path: Path, most: int) -> str:
+    """The text of a file of at most so many bytes.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is no file, or no text, or larger.
+    """
+    if not path.is_file():
+        if path.exists():
+            raise ValueError("it is no file")
+        raise FileNotFoundError(f"there is no file {path}")
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it is larger than {most:,} bytes")
+    return content.decode("utf-8")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -66,4 +103,5 @@ def write_text(path: Path, text: str) -> None:
 def remove_temporaries(folder: Path) -> None:
     """Remove what a killed process left half written, as `write_text` names it."""
     for path in [*folder.glob(".*.*.[0-9]*"), *folder.glob("*/.*.*.[0-9]*")]:
-        path.unlink(missing_ok=True)
+        if path.is_file():
+            path.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ Each saves what it owns. A learner is one module: `ppo` is ours, `maskable` is s
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -14,11 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game
+from armarl.guards import whole_number
 from armarl.policies import NetworkPlayer
-from armarl_training.config import TrainingConfig
+from armarl_training.config import MOST, TrainingConfig
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 
+RECENT_GAMES = 500  # against each opponent, of which the mean is shown
 Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
 
 
@@ -95,22 +98,49 @@ def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray
     }
 
 
-def check_shapes(
-    saved: Mapping[str, NDArray[Any]], wanted: Mapping[str, tuple[int, ...]], of: str
+def check_arrays(
+    saved: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArray[Any]], of: str
 ) -> None:
-    """Refuse saved arrays that are missing, or have other shapes than the configuration gives.
+    """Refuse saved arrays that are missing, or not of the shapes and types of those `wanted`, which
+    the configuration gives, or that have numbers which are none.
 
     Raises:
         ValueError: names the first of them.
     """
-    for name, shape in wanted.items():
+    for name, own in wanted.items():
         found = saved[name].shape if name in saved else None
-        if found != shape:
+        if found != own.shape:
             raise ValueError(
-                f"{of} {name} has shape {found}, but with config.yaml it would be {shape}"
+                f"{of} {name} has shape {found}, but with config.yaml it would be {own.shape}"
             )
+        if saved[name].dtype != own.dtype:
+            raise ValueError(f"{of} {name} is of {saved[name].dtype}, not of {own.dtype}")
+        if own.dtype.kind == "f" and not np.isfinite(saved[name]).all():
+            raise ValueError(f"{of} {name} has numbers that are not finite")
     if unknown := sorted(set(saved) - set(wanted)):
         raise ValueError(f"{of} {unknown[0]} is unknown with config.yaml")
+
+
+def count_of(saved: Any) -> int:
+    """A saved number of decisions or updates.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    return whole_number("a number in the checkpoint", saved, 0, MOST)
+
+
+def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
+    """The learner's last returns by opponent, as they were saved.
+
+    Raises:
+        TypeError, ValueError: they are no returns.
+    """
+    found = {name: np.array(returns, np.float64) for name, returns in saved.items()}
+    for name, returns in found.items():
+        if returns.ndim != 1 or not returns.size or not (np.abs(returns) <= 1).all():
+            raise ValueError(f"the returns against {name[:100]!r} are not all in -1 to 1")
+    return {name: deque(returns.tolist(), RECENT_GAMES) for name, returns in found.items()}
 
 
 def as_array(values: Any) -> NDArray[Any]:

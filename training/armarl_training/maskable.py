@@ -24,7 +24,15 @@ from armarl.players import Player
 from armarl.policies import NetworkPlayer, Tensors
 from armarl.seat_batch import SeatBatch
 from armarl_training.config import ConfigError, TrainingConfig
-from armarl_training.learner import Saved, check_range, check_shapes, section
+from armarl_training.learner import (
+    RECENT_GAMES,
+    Saved,
+    check_arrays,
+    check_range,
+    count_of,
+    recent_returns,
+    section,
+)
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo import restore_optimiser
@@ -32,7 +40,6 @@ from armarl_training.sb3 import ACTIVATIONS, layers
 from armarl_training.vec_env import SeatVecEnv
 
 LATEST = 0  # in place of a slot of the pool, whose first is then 1: the policy as it is now
-_RECENT_GAMES = 500
 
 
 class PoolBatch(SeatBatch):
@@ -68,7 +75,7 @@ class SelfPlayVecEnv(SeatVecEnv):
     def _account(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
         for number in set(self.batch.lineups[i].tolist()) - {LEARNER}:
             name = self.batch.players[number].name
-            self.recent.setdefault(name, deque(maxlen=_RECENT_GAMES)).append(reward)
+            self.recent.setdefault(name, deque(maxlen=RECENT_GAMES)).append(reward)
         return super()._account(i, reward, final)
 
 
@@ -200,13 +207,14 @@ class MaskablePPOLearner:
         """Be as it was when it was saved."""
         model, env = self.model, self.env
         networks, games = section(tensors, "networks"), section(tensors, "games")
-        shapes = {name: tuple(t.shape) for name, t in model.policy.state_dict().items()}
-        check_shapes(networks, shapes, "the network's")
-        check_shapes(games, {n: a.shape for n, a in self._games().items()}, "the games'")
+        weights = {name: weight.numpy() for name, weight in model.policy.state_dict().items()}
+        check_arrays(networks, weights, "the network's")
+        check_arrays(games, self._games(), "the games'")
         own = {name: torch.from_numpy(array.copy()) for name, array in networks.items()}
         model.policy.load_state_dict(own)
         restore_optimiser(model.policy.optimizer, section(tensors, "optimiser"))
-        model.num_timesteps, model._n_updates = values["decisions"], values["updates"]
+        model.num_timesteps = count_of(values["decisions"])
+        model._n_updates = count_of(values["updates"])
         if values["begun"]:
             states = np.ascontiguousarray(games["states"]).view(self._game.blank.dtype)
             states = states.reshape(-1).copy()
@@ -219,12 +227,12 @@ class MaskablePPOLearner:
             env.games.chance, env.lengths = games["chance"].copy(), games["lengths"].copy()
             model._last_obs = env.observe()
             model._last_episode_starts = games["episode_starts"].astype(bool)
-        env.recent = {
-            name: deque(returns, maxlen=_RECENT_GAMES) for name, returns in values["recent"].items()
-        }
+        env.recent = recent_returns(values["recent"])
         env.games.rng.bit_generator.state = values["games_chance"]
-        kind, *numpy_rest = values["numpy_chance"]
-        np.random.set_state((kind, tensors["chance/numpy"], *numpy_rest))
+        kind, place, *numpy_rest = values["numpy_chance"]
+        if not 0 <= count_of(place) <= tensors["chance/numpy"].size:  # NumPy would read beyond
+            raise ValueError(f"the place in NumPy's generator is none: {place}")
+        np.random.set_state((kind, tensors["chance/numpy"], place, *numpy_rest))
         torch.set_rng_state(torch.from_numpy(tensors["chance/torch"].copy()))
 
 

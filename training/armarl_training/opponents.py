@@ -6,7 +6,7 @@ configuration in their order, then the earlier selves, of which the oldest is re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ class OpponentPool:
                 make_player(name, game, code=False) for name in config.players
             ]
         except ValueError as error:
-            raise ConfigError(f"opponents.players: {error}") from error
+            raise ConfigError(f"opponents.players: {str(error)[:1000]}") from error
         self.snapshots: list[int] = []
 
     @property
@@ -83,14 +83,17 @@ class OpponentPool:
         """What a checkpoint keeps of the pool; the selves themselves lie in its folder."""
         return {"snapshots": self.snapshots}
 
-    def restore(self, saved: Mapping[str, Any]) -> None:
-        """The pool as it was when it was saved.
+    def restore(self, snapshots: Sequence[int]) -> None:
+        """The pool as it was when it was saved, with earlier selves that were taken then.
 
         Raises:
+            ValueError: they are more than the pool holds, or one is there twice.
             PolicyError: an earlier self is damaged, or of another game.
             FileNotFoundError: it is missing.
         """
-        self.snapshots = [int(taken) for taken in saved["snapshots"]]
+        if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size:
+            raise ValueError(f"the pool holds {self._config.pool_size} selves, not {snapshots}")
+        self.snapshots = list(snapshots)
         self.players[len(self._config.players) :] = [
             self._earlier(load_policy(self._path(taken), self._game)) for taken in self.snapshots
         ]

@@ -21,7 +21,7 @@ from armarl.game import Game
 from armarl.policies import NetworkPlayer
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
-from armarl_training.learner import Saved, check_shapes, section
+from armarl_training.learner import Saved, check_arrays, count_of, section
 from armarl_training.lessons import Lessons
 from armarl_training.losses import STATISTICS, ppo_gradients
 from armarl_training.networks import Actor, mlp
@@ -241,22 +241,33 @@ class PPO:
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Be as it was when it was saved."""
         saved, own = section(tensors, "networks"), self._weights()
-        check_shapes(saved, {name: tuple(t.shape) for name, t in own.items()}, "the network's")
+        check_arrays(saved, {name: t.numpy() for name, t in own.items()}, "the network's")
         games = section(tensors, "games")
-        shapes = {name: array.shape for name, array in self.games.save()[0].items()}
-        check_shapes(games, shapes, "the games'")
+        check_arrays(games, self.games.save()[0], "the games'")
         with torch.no_grad():
             for name, weights in own.items():
                 weights.copy_(torch.from_numpy(saved[name]))
         restore_optimiser(self._optimiser, section(tensors, "optimiser"))
         self.games.restore(games, values["games"])
-        self.decisions = int(values["decisions"])
+        self.decisions = count_of(values["decisions"])
 
 
 def restore_optimiser(
     optimiser: torch.optim.Optimizer, moments: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Put the moments `NUMBER/NAME` of all weights into an optimiser."""
+    """Put the moments `NUMBER/NAME` of all weights into an optimiser.
+
+    Raises:
+        ValueError: they are not those of its weights.
+    """
+    weights = [weight.detach().numpy() for weight in optimiser.param_groups[0]["params"]]
+    step = np.zeros((), np.float32)
+    wanted = {
+        f"{number}/{name}": like
+        for number, weight in enumerate(weights)
+        for name, like in (("step", step), ("exp_avg", weight), ("exp_avg_sq", weight))
+    }
+    check_arrays(moments, wanted if moments else {}, "the optimiser's")
     state = optimiser.state_dict()
     state["state"] = {}
     for name, array in moments.items():

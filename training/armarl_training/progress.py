@@ -7,8 +7,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from armarl_training.folders import write_text
+from armarl_training.folders import RunError, read_text, write_text
 
+MOST_BYTES = 1 << 28  # of the table
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 720, 360, 60, 20, 170, 40
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#999999")
@@ -46,12 +47,21 @@ class ProgressLog:
         write_text(self._folder / CURVE, curve(self.rows))
 
     def take_up(self, decisions: int) -> None:
-        """Read the rows of the earlier parts of the run, up to where it goes on."""
+        """Read the rows of the earlier parts of the run, up to where it goes on.
+
+        Raises:
+            RunError: the table is damaged.
+        """
         path = self._folder / TABLE
-        if not path.exists():
+        try:
+            lines = read_text(path, MOST_BYTES).splitlines()
+            rows = [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(lines)]
+        except FileNotFoundError:
             return
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(file)]
+        except (ValueError, TypeError, AttributeError, csv.Error) as error:
+            raise RunError(
+                f"{path} is damaged, remove it and the table begins anew: {error}"
+            ) from error
         self.rows = [row for row in rows if row.get("decisions", 0) <= decisions]
 
 

@@ -18,11 +18,10 @@ from armarl.game import Game
 from armarl.loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
 from armarl.verbs import PLAYING
-from armarl_training.learner import check_range
+from armarl_training.learner import RECENT_GAMES, check_range, recent_returns
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
 
-_RECENT_GAMES = 500
 # From quantities (n, size) to logits, float32 (n, at least actions).
 Logits = Callable[[NDArray[Any]], NDArray[np.float32]]
 
@@ -152,7 +151,7 @@ class SelfPlay:
             lineup = self.lineups[i]
             seat = int(np.argmin(lineup))  # LEARNER is less than any slot
             for name in {self.pool.players[slot].name for slot in lineup if slot != LEARNER}:
-                recent = self.recent.setdefault(name, deque(maxlen=_RECENT_GAMES))
+                recent = self.recent.setdefault(name, deque(maxlen=RECENT_GAMES))
                 recent.append(float(self._turn.rewards[i, seat]))
 
     def save(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -172,9 +171,7 @@ class SelfPlay:
         self._turn = self.batch.load_states(states)
         self.lineups[:] = arrays["lineups"]
         self.rng.bit_generator.state = values["chance"]
-        self.recent = {
-            name: deque(returns, maxlen=_RECENT_GAMES) for name, returns in values["recent"].items()
-        }
+        self.recent = recent_returns(values["recent"])
 
 
 def _deals(rng: np.random.Generator, games: int) -> list[int]:

@@ -261,6 +261,8 @@ def start_run(config: TrainingConfig, folder: str | Path) -> Run:
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
     run._lock = lock_folder(folder)
+    if (folder / CONFIG).exists():
+        raise RunError(f"{folder} holds a run already, which has begun just now")
     write_text(folder / CONFIG, config.dump())
     return run
 
@@ -277,18 +279,22 @@ def resume_run(folder: str | Path, changes: list[str] | None = None) -> Run:
         PolicyError: the checkpoint is damaged.
     """
     folder = Path(folder)
-    if not (folder / CONFIG).exists():
+    if not (folder / CONFIG).is_file():
         raise RunError(f"{folder} holds no run: there is no {CONFIG} in it")
     lock = lock_folder(folder)
-    remove_temporaries(folder)
-    config = load_config(folder / CONFIG)
-    if changes:
-        config = config.changed(changes)
-    run = Run(config, folder)
+    try:
+        remove_temporaries(folder)
+        config = load_config(folder / CONFIG)
+        if changes:
+            config = config.changed(changes)
+        run = Run(config, folder)
+        run.resume()
+        if changes:
+            write_text(folder / CONFIG, config.dump())
+    except BaseException:
+        lock.close()
+        raise
     run._lock = lock
-    run.resume()
-    if changes:
-        write_text(folder / CONFIG, config.dump())
     return run
 
 
@@ -297,7 +303,7 @@ def _make_game(config: TrainingConfig) -> Game:
         game = make_game(config.game, **config.options)
         game.reward_kind(config.reward)
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"game, options or reward: {error}") from error
+        raise ConfigError(f"game, options or reward: {str(error)[:1000]}") from error
     return game
 
 
@@ -311,4 +317,4 @@ def _check_players(config: TrainingConfig, game: Game) -> None:
             try:
                 make_player(name, game, code=False)
             except (ValueError, FileNotFoundError) as error:
-                raise ConfigError(f"{setting}: {error}") from error
+                raise ConfigError(f"{setting}: {str(error)[:1000]}") from error

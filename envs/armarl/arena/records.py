@@ -266,10 +266,11 @@ def _game_of(lines: _Lines) -> Game:
         variant: Any = json.loads(text)
         game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
-        lines.refuse(f"it names no game that can be made: {error}")
+        lines.refuse(f"it names no game that can be made: {str(error)[:300]}")
     for key, known in game.variant.items():
         if variant.get(key) != known:
-            lines.refuse(f"it was made with {key} {variant.get(key)!r}; here that is {known!r}")
+            made = str(variant.get(key))[:300]
+            lines.refuse(f"it was made with {key} {made}; here that is {str(known)[:300]}")
     return game
 
 
@@ -298,7 +299,7 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     try:
         action = game.actions.id(text)
     except ValueError as error:
-        lines.refuse(str(error))
+        lines.refuse(str(error)[:300])
     if not game.legal_masks(states)[0, action]:
         lines.refuse(game.explain(states[0], action))
     if len(columns) not in (1, 3):

@@ -1,0 +1,41 @@
+"""The doors: for each a function that prepares a process, and one that makes and runs a case.
+
+A case takes a generator of random numbers, makes something bad by it, and hands it over. It returns
+"refused" where the door says so in the words it promises, and "accepted" where what was taken has
+been looked at, used and found lawful. It raises whatever else comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+
+Case = Callable[[np.random.Generator], str]
+
+DOORS = {  # modules here, of which only the one that is needed is imported
+    "arrays": "games",
+    "states": "games",
+    "saves": "games",
+    "charts": "charts",
+    "cache": "cache",
+    "policies": "files",
+    "records": "files",
+    "configs": "training",
+    "checkpoints": "training",
+    "runs": "training",
+}
+
+
+def refused(error: Exception, most: int = 3000) -> str:
+    """The outcome of a case that our own error refused, in no more words than one reads."""
+    if len(str(error)) > most:
+        raise AssertionError("a word too many") from error
+    return "refused"
+
+
+def load(door: str) -> tuple[Callable[[], object], Case]:
+    """What prepares a process for a door, and its cases."""
+    module = import_module(f"{__name__}.{DOORS[door]}")
+    return getattr(module, f"prepare_{door}", lambda: None), getattr(module, door)

@@ -1,0 +1,49 @@
+"""The cache of kernels: entries that were damaged."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache as once
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from armarl.kernel_cache import KernelCache
+
+
+def _sum(x: int, y: int) -> int:
+    return x + y
+
+
+@once
+def _entry() -> tuple[Any, Any, Path, bytes]:
+    folder = Path(tempfile.mkdtemp(prefix="armarl-fuzz-"))
+    dispatcher = numba.njit(_sum)
+    dispatcher._cache = KernelCache(dispatcher, folder)
+    dispatcher(1, 2)
+    (path,) = folder.iterdir()
+    return dispatcher, dispatcher.signatures[0], path, path.read_bytes()
+
+
+def cache(rng: np.random.Generator) -> str:
+    """An entry of the cache, spoilt, is not taken."""
+    dispatcher, signature, path, whole = _entry()
+    content = bytearray(whole)
+    for _ in range(rng.integers(1, 4)):
+        kind = rng.integers(4)
+        if kind == 0:
+            content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        elif kind == 1:
+            del content[rng.integers(1, len(content)) :]
+        elif kind == 2:
+            content += rng.bytes(int(rng.integers(1, 100)))
+        else:
+            content = bytearray(rng.bytes(len(content)))
+    path.write_bytes(content)
+    found = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
+    if bytes(content) == whole:
+        return "accepted"
+    assert found is None, "a spoilt entry was taken"
+    return "refused"
