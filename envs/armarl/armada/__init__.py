@@ -27,6 +27,7 @@ from armarl.armada.explain import explain
 from armarl.armada.greedy import greedy
 from armarl.armada.knowledge import conceal, determinise
 from armarl.armada.observation import observation_table, observe
+from armarl.armada.scoring import REWARD_NAMES, returns
 from armarl.armada.state import (
     ALL_CARDS,
     COUPS,
@@ -48,7 +49,7 @@ VERBS = Verbs(
     status=rules.status,
     to_move=rules.to_move,
     observe=observe,
-    returns=rules.returns,
+    returns=returns,
     conceal=conceal,
     determinise=determinise,
     greedy=greedy,
@@ -121,7 +122,7 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         sides=tuple(range(players)),
         actions=action_table(chart, cards, enrolment),
         observation=observation_table(chart, players, max_turns, cards),
-        rewards=rules.REWARD_NAMES,
+        rewards=REWARD_NAMES,
         max_actions=_longest_game(max_turns),
         blank=_blank(players, cards, enrolment, max_turns, chart),
         _describe=describe,

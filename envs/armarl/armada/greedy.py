@@ -47,6 +47,7 @@ from armarl.armada.answers import legal, most_bands
 from armarl.armada.offers import PLAIN_KINDS
 from armarl.armada.orders import city_of_launch
 from armarl.armada.rules import family_of
+from armarl.armada.scoring import in_victory
 from armarl.armada.state import (
     ALL_POSTS,
     ANSWER_ATTACK,
@@ -61,7 +62,6 @@ from armarl.armada.state import (
     acting_colour,
     cities_owned,
     city_place,
-    in_victory,
     lair_of,
     post_place,
     posts_owned,

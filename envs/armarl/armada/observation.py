@@ -15,6 +15,7 @@ import numpy as np
 from armarl.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES, directed_borders
 from armarl.armada.chart import COLOURS, Chart
 from armarl.armada.knowledge import HELD, LACKED, known_top, number_on_top
+from armarl.armada.scoring import in_victory
 from armarl.armada.state import (
     ALL_CARDS,
     ANSWER_ATTACK,
@@ -39,7 +40,6 @@ from armarl.armada.state import (
     acting_colour,
     cities_owned,
     enemy_cities_owned,
-    in_victory,
     owned_in,
     posts_owned,
     territories_of,

@@ -2,7 +2,8 @@
 
 Every function is compiled and works on one record of type `STATE`. The layout of the state is in
 `state`; what is legal in `offers` and `answers`; the preliminary turn in `setup`; the course of the
-turns in `turns`; the orders in `orders`, the cards in `deck` and `cards`.
+turns in `turns`; the orders in `orders`, the cards in `deck` and `cards`; who
+wins, and what he gets, in `scoring`.
 """
 
 from __future__ import annotations
@@ -96,14 +97,12 @@ from armarl.armada.state import (
 )
 from armarl.armada.turns import begin_raid, end_turn_or_raid, go_on, open_asking
 from armarl.compiled import kernel
-from armarl.verbs import Int, Returns, State
+from armarl.verbs import Int, State
 
 __all__ = [
-    "REWARD_NAMES",
     "STATE",
     "apply",
     "legal",
-    "returns",
     "start",
     "status",
     "to_move",
@@ -264,8 +263,6 @@ def _answer_raid(s: State, number: Int) -> None:
 
 # --- the end -------------------------------------------------------------------------------------
 
-REWARD_NAMES = ("win",)
-
 
 @kernel
 def status(s: State) -> Int:
@@ -279,17 +276,3 @@ def status(s: State) -> Int:
 def to_move(s: State) -> Int:
     """The seat that decides next."""
     return np.int64(s.to_move)
-
-
-@kernel
-def returns(s: State, kind: Int, out: Returns) -> None:
-    """Write each player's return of a finished game into `out`, float64 of shape (players,).
-
-    The winner gets +1 and each of the others -1 / (players - 1); when the game was cut short,
-    everybody 0. The returns add up to 0.
-    """
-    for player in range(s.players):
-        if s.winner < 0:
-            out[player] = 0.0
-        else:
-            out[player] = 1.0 if player == s.winner else -1.0 / (s.players - 1)

@@ -315,17 +315,6 @@ def lairs_held(owned: Int) -> Int:
     return held
 
 
-@kernel
-def in_victory(s: State, colour: Int) -> Int:
-    """ADA-27: a lair held, and either 3 posts, the Centre among them, or 4 enemy cities."""
-    owned = territories_of(s, colour)
-    if lairs_held(owned) == 0:
-        return False
-    if (owned >> post_place(s, CENTRE)) & 1 and posts_owned(s, owned) >= 3:
-        return True
-    return enemy_cities_owned(s, owned, colour) >= 4
-
-
 # --- what may be done to a place -----------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from armarl.armada.knowledge import is_asked
 from armarl.armada.offers import any_order
+from armarl.armada.scoring import in_victory
 from armarl.armada.state import (
     ANSWER_RAID,
     COUPS,
@@ -17,7 +18,6 @@ from armarl.armada.state import (
     acting_colour,
     acting_seat,
     colours_playing,
-    in_victory,
     win,
 )
 from armarl.compiled import kernel

@@ -15,6 +15,7 @@ from armarl.armada.actions import (
     TERRITORIES,
 )
 from armarl.armada.chart import CITIES
+from armarl.armada.scoring import in_victory
 from armarl.armada.state import (
     ALL_POSTS,
     CENTRE,
@@ -23,7 +24,6 @@ from armarl.armada.state import (
     cities_owned,
     city_place,
     colours_playing,
-    in_victory,
     is_enemy,
     is_hostile,
     is_unexplored,

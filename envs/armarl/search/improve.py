@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from armarl.game import Game, States
 from armarl.players import Thinker, Thoughts, split_draws
+from armarl.search.deciding import by_lot, decide, likeliest
 
 SEEDS = 2.0**53
 MOST_STATES = 1 << 14  # rollouts that are under way at a time
@@ -93,17 +94,8 @@ class PolicySearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        masks = self.game.legal_masks(states)
-        actions = masks.argmax(axis=1)
-        open_ = np.flatnonzero(masks.sum(axis=1, dtype=np.int64) > 1)
-        if open_.size:
-            thoughts = self.think(self.game.taken(states, open_), seats[open_], draws[open_])
-            probabilities = thoughts.probabilities
-            assert probabilities is not None
-            actions[open_] = probabilities.argmax(axis=1)
-            if self._sample:
-                actions[open_] = _drawn(probabilities, split_draws(draws[open_])[1])
-        return np.asarray(actions, np.int64)
+        take = by_lot if self._sample else likeliest
+        return decide(self.game, self.think, take, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -193,7 +185,7 @@ class PolicySearchPlayer:
                 return found
             chance, lots[live] = split_draws(lots[live])
             policy, _ = _told(self.player, self._seen(states, live, movers), movers, chance)
-            actions = _drawn(policy, chance)
+            actions = by_lot(policy, chance)
         return found
 
     def _read(
@@ -223,9 +215,3 @@ def _told(
     if thoughts.probabilities is None or thoughts.value is None:
         raise TypeError(f"the player {player.name!r} tells no probabilities or no value")
     return thoughts.probabilities, thoughts.value
-
-
-def _drawn(probabilities: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
-    """In each row the action at `lots[i]`, a number in [0, 1), of its distribution."""
-    reached = probabilities.cumsum(axis=1)
-    return np.asarray((reached > lots[:, None] * reached[:, -1:]).argmax(axis=1), np.int64)

@@ -13,6 +13,7 @@ from armarl import threads
 from armarl.catalogue import game_entry
 from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
+from armarl.search.deciding import by_lot, decide
 from armarl.search.simulations import SEEDS, SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, TOTALS, VISITS, Rules, Trees
 
@@ -190,16 +191,7 @@ class SearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        masks = self.game.legal_masks(states)
-        actions = masks.argmax(axis=1)
-        open_ = np.flatnonzero(masks.sum(axis=1, dtype=np.int64) > 1)
-        if open_.size:
-            thoughts = self.think(self.game.taken(states, open_), seats[open_], draws[open_])
-            assert thoughts.probabilities is not None
-            reached = thoughts.probabilities.cumsum(axis=1)
-            lots = split_draws(draws[open_])[1]
-            actions[open_] = (reached > lots[:, None] * reached[:, -1:]).argmax(axis=1)
-        return np.asarray(actions, np.int64)
+        return decide(self.game, self.think, by_lot, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]

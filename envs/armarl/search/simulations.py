@@ -32,7 +32,6 @@ from armarl.search.tree import (
     TABLE,
     VISITS,
     Chance,
-    Int64,
     Integers,
     Mask,
     Numbers,
@@ -46,7 +45,7 @@ from armarl.search.tree import (
     select_rapid,
     take_table,
 )
-from armarl.verbs import PLAYING, verbs
+from armarl.verbs import PLAYING, Int, verbs
 
 SEEDS = 2.0**53  # how many different numbers `uniform` gives
 AT, REFERENCE = range(2)  # of `places`: a row, and the table whose rapid values count there
@@ -105,7 +104,7 @@ def search_game(batch: SearchBatch, i: int, thread: int) -> None:
     for _ in range(batch.simulations):
         states[SIMULATED] = batch.states[i]
         s = states[SIMULATED]
-        number: Int64 = np.int64(uniform(chance, i) * SEEDS)
+        number: Int = np.int64(uniform(chance, i) * SEEDS)
         verbs.determinise(s, batch.seats[i], number)
         entries, steps = descend(
             states,
@@ -154,8 +153,8 @@ def descend(
     public: Integers,
     logarithms: Numbers,
     chance: Chance,
-    game: Int64,
-) -> tuple[Int64, Int64]:
+    game: Int,
+) -> tuple[Int, Int]:
     """Play on until the seat to move stands outside its tree; entries of the path, and steps."""
     s, mask = states[SIMULATED], masks[LEGAL]
     for observer in range(rules.observers):
@@ -164,7 +163,7 @@ def descend(
     while verbs.status(s) == PLAYING and entries + rules.observers <= LONGEST_PATH:
         seat = verbs.to_move(s)
         tree = seat if rules.observers > 1 else 0
-        row: Int64 = np.int64(places[AT, tree])
+        row: Int = np.int64(places[AT, tree])
         if row == OUTSIDE:
             break
         first = seat * mask.size
@@ -203,7 +202,7 @@ def descend(
             row = np.int64(places[AT, observer])
             if row != OUTSIDE:
                 told = rules.observers == 1 or observer == seat
-                edge: Int64 = action if told else np.int64(public[action])
+                edge: Int = action if told else np.int64(public[action])
                 path[entries, ROW] = row
                 path[entries, EDGE] = edge
                 path[entries, MOVER] = seat
@@ -225,10 +224,10 @@ def play_on(
     rules: Rules,
     trace: Integers,
     last: Integers,
-    steps: Int64,
+    steps: Int,
     chance: Chance,
-    game: Int64,
-) -> Int64:
+    game: Int,
+) -> Int:
     """A playout, to the end of the game or to the depth; returns the steps of the trace."""
     s, left = states[SIMULATED], rules.depth
     while left != 0 and verbs.status(s) == PLAYING:
@@ -247,7 +246,7 @@ def play_on(
     return steps
 
 
-def other_than(mask: Mask, resorts: Mask, action: Int64, draw: float) -> Int64:
+def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
     """A legal action at `draw` that gives nothing up; `action` where there is none."""
     for other in range(mask.size):
         mask[other] &= 1 - resorts[other]
@@ -266,7 +265,7 @@ def value(s: Any, rules: Rules, returns: NDArray[np.float64]) -> None:
             mix(returns, MARGIN, rules.margin_share)
 
 
-def mix(returns: NDArray[np.float64], other: Int64, share: float) -> None:
+def mix(returns: NDArray[np.float64], other: Int, share: float) -> None:
     """Mix a share of another row into the outcome."""
     for seat in range(returns.shape[1]):
         returns[OUTCOME, seat] += share * (returns[other, seat] - returns[OUTCOME, seat])

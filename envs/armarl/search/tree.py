@@ -8,19 +8,19 @@ simulations leave the tree earlier, and nothing else changes.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import inlined, kernel
 from armarl.randomness import pick, uniform
+from armarl.verbs import Int
 
 Integers = NDArray[np.int32]
 Numbers = NDArray[np.float32]
 Mask = NDArray[np.int8]
 Chance = NDArray[np.uint64]
-Int64: TypeAlias = Any  # Python's int or NumPy's
 
 VISITS, OFFERS, TOTALS = range(3)  # of an edge: times played, times legal, sum of what it brought
 SUMS = 1  # of a rapid value: the sum of what the action brought, beside VISITS
@@ -74,7 +74,7 @@ def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
 
 
 @kernel
-def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int64, passed: Int64) -> None:
+def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed: Int) -> None:
     """An empty table of rapid values for a row that has none and was passed so often."""
     table = used[TABLES]
     if rows[row, PASSED] == passed and rows[row, TABLE] == NO_TABLE and table < rapid.shape[0]:
@@ -84,7 +84,7 @@ def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int64, passe
 
 
 @kernel
-def plant(trees: Trees, game: Int64, rules: Rules) -> None:
+def plant(trees: Trees, game: Int, rules: Rules) -> None:
     """Roots and nothing else: row `k` is the root of observer `k`."""
     used, rows = trees.used[game], trees.rows[game]
     used[ROWS] = rules.observers
@@ -97,8 +97,8 @@ def plant(trees: Trees, game: Int64, rules: Rules) -> None:
 
 @kernel
 def follow(
-    edges: Numbers, following: Integers, rows: Integers, used: Integers, row: Int64, edge: Int64
-) -> Int64:
+    edges: Numbers, following: Integers, rows: Integers, used: Integers, row: Int, edge: Int
+) -> Int:
     """The row that an edge leads to; a new one where the edge has been visited, if one is left."""
     found = np.int64(following[row, edge])
     if found != NO_ROW:
@@ -116,7 +116,7 @@ def follow(
 
 
 @inlined
-def count_offers(offers: Numbers, visits: Numbers, mask: Mask, untried: Mask) -> Int64:
+def count_offers(offers: Numbers, visits: Numbers, mask: Mask, untried: Mask) -> Int:
     """Count what is offered, and mark what was never tried; returns how many these are."""
     n = 0
     for action in range(mask.size):
@@ -128,7 +128,7 @@ def count_offers(offers: Numbers, visits: Numbers, mask: Mask, untried: Mask) ->
 
 
 @inlined
-def keep_unknown(untried: Mask, counts: Numbers) -> Int64:
+def keep_unknown(untried: Mask, counts: Numbers) -> Int:
     """Of the untried actions, those without a rapid value either; returns how many these are."""
     n = 0
     for action in range(untried.size):
@@ -138,7 +138,7 @@ def keep_unknown(untried: Mask, counts: Numbers) -> Int64:
 
 
 @inlined
-def best_score(mask: Mask, scores: Numbers) -> Int64:
+def best_score(mask: Mask, scores: Numbers) -> Int:
     """The legal action with the highest score; of equal ones the first."""
     best, chosen = np.float32(-np.inf), 0
     for action in range(mask.size):
@@ -154,7 +154,7 @@ def upper_bounds(edges: Numbers, logarithms: Numbers, exploration: float, scores
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
     for action in range(scores.size):
         n = max(visits[action], one)
-        offered: Int64 = min(np.int64(offers[action]), most)
+        offered: Int = min(np.int64(offers[action]), most)
         log = logarithms[offered]
         scores[action] = totals[action] / n + c * np.sqrt(log / n)
 
@@ -178,7 +178,7 @@ def rapid_bounds(
         beta = m / (m + n + b * m * n + least)
         mean = totals[action] / max(n, one)
         rapid = sums[action] / max(m, one)
-        offered: Int64 = min(np.int64(offers[action]), most)
+        offered: Int = min(np.int64(offers[action]), most)
         log = logarithms[offered]
         scores[action] = mean + beta * (rapid - mean) + c * np.sqrt(log / (n + one))
 
@@ -192,8 +192,8 @@ def select(
     logarithms: Numbers,
     exploration: float,
     chance: Chance,
-    game: Int64,
-) -> Int64:
+    game: Int,
+) -> Int:
     """What to play at a row: what was never tried, else the action with the highest bound."""
     if count_offers(edges[OFFERS], edges[VISITS], mask, untried):
         return pick(untried, uniform(chance, game))
@@ -213,8 +213,8 @@ def select_rapid(
     exploration: float,
     bias: float,
     chance: Chance,
-    game: Int64,
-) -> Int64:
+    game: Int,
+) -> Int:
     """The same with rapid action values, which count for what was never tried itself."""
     if count_offers(edges[OFFERS], edges[VISITS], mask, untried) and keep_unknown(untried, counts):
         return pick(untried, uniform(chance, game))
@@ -226,7 +226,7 @@ def select_rapid(
 
 
 @inlined
-def record(trace: Integers, last: Integers, steps: Int64, code: Int64, seat: Int64) -> Int64:
+def record(trace: Integers, last: Integers, steps: Int, code: Int, seat: Int) -> Int:
     """Put a step into a trace, if there is room; returns the number of steps in it."""
     if steps == trace.shape[1]:
         return steps
@@ -245,9 +245,9 @@ def back_up(
     rows: Integers,
     rapid: Numbers,
     path: Integers,
-    entries: Int64,
+    entries: Int,
     trace: Integers,
-    steps: Int64,
+    steps: Int,
     returns: NDArray[np.float64],
 ) -> None:
     """Count a simulation along its path, and in the tables of rapid values of the rows there."""
