@@ -147,7 +147,7 @@ def test_it_computes_what_the_network_of_training_does(tmp_path, learner, activa
     with torch.no_grad():
         given = torch.from_numpy(observations)
         if learner == "ppo":
-            outputs = network(given)
+            outputs = network(given, torch.empty((len(given), 0), dtype=torch.int64))
             logits, values = outputs[:, :-1].numpy().copy(), outputs[:, -1]
         else:
             logits = network.get_distribution(given).distribution.logits.numpy().copy()

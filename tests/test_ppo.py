@@ -11,6 +11,7 @@ from armarl.loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import OpponentConfig
+from armarl_training.looks import LookAhead
 from armarl_training.losses import ENTROPY, POLICY_LOSS, STATISTICS, VALUE_LOSS, ppo_gradients
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
@@ -89,19 +90,20 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
 def test_gradients_are_those_of_automatic_differentiation():
     rng = np.random.default_rng(0)
     n, actions, players, clip, entropy_weight, value_weight = 64, 21, 3, 0.2, 0.05, 0.5
+    looks = 2  # other actions whose advantages are known
     outputs = torch.from_numpy(rng.normal(size=(n, actions + 1)).astype(np.float32))
     outlooks = torch.from_numpy(rng.normal(size=(n, players)).astype(np.float32))
     legal = rng.random((n, actions)) < 0.5
     legal[:, 3] = True
-    taken = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
-    gains = rng.normal(size=n).astype(np.float32)
+    taken = np.array([rng.choice(np.flatnonzero(row), 1 + looks) for row in legal])
+    gains = rng.normal(size=(n, 1 + looks)).astype(np.float32)
     targets = rng.uniform(-1, 1, (n, players)).astype(np.float32)
 
     outputs.requires_grad_()
     outlooks.requires_grad_()
     logs = outputs[:, :-1].masked_fill(torch.from_numpy(~legal), -1e9).log_softmax(dim=1)
-    own = logs.gather(1, torch.from_numpy(taken)[:, None])[:, 0]
-    before = own.detach() + torch.from_numpy(rng.normal(0, 0.3, n).astype(np.float32))
+    own = logs.gather(1, torch.from_numpy(taken))
+    before = own.detach() + torch.from_numpy(rng.normal(0, 0.3, own.shape).astype(np.float32))
     ratio, gain = (own - before).exp(), torch.from_numpy(gains)
     policy_loss = -torch.minimum(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
     entropy = -(logs.exp() * logs).sum(dim=1).mean()
@@ -127,13 +129,19 @@ def test_gradients_are_those_of_automatic_differentiation():
 def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     logits = np.tile(np.array([[1.0, 2.0, 0.5, 3.0, 9.0]], np.float32), (20_000, 1))
     masks = np.tile(np.array([[1, 1, 0, 1]], np.int8), (20_000, 1))  # the last output is no action
-    actions, chances = np.empty(20_000, np.int64), np.empty(20_000, np.float32)
-    draw_actions(logits, masks, np.random.default_rng(0).random(20_000), actions, chances)
+    actions, chances = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
+    draws = np.random.default_rng(0).random((20_000, 2))
+    draw_actions(logits, masks, draws, np.empty(4), actions, chances)
     weights = np.exp([1.0, 2.0, 3.0])
-    shares = np.bincount(actions, minlength=4)[[0, 1, 3]] / 20_000
-    np.testing.assert_allclose(shares, weights / weights.sum(), atol=0.015)
+    for k in range(2):
+        shares = np.bincount(actions[:, k], minlength=4) / 20_000
+        assert shares[2] == 0
+        np.testing.assert_allclose(shares[[0, 1, 3]], weights / weights.sum(), atol=0.015)
     logs = dict(zip([0, 1, 3], np.log(weights / weights.sum()), strict=True))
-    np.testing.assert_allclose(chances[:50], [logs[a] for a in actions[:50]], atol=1e-5)
+    np.testing.assert_allclose(chances[:50, 1], [logs[a] for a in actions[:50, 1]], atol=1e-5)
+    ends = np.array([[0.0, np.nextafter(1, 0)]])
+    draw_actions(logits[:1], masks[:1], ends, np.empty(4), actions[:1], chances[:1])
+    assert actions[0].tolist() == [0, 3]
 
 
 @pytest.mark.parametrize(
@@ -173,10 +181,51 @@ def test_in_four_seats_partners_sit_together():
     assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # partners hold seats 0, 2 and 1, 3
     assert ((lineups == LEARNER).sum(axis=1) == 2).all()
 
-    def even(quantities):
+    def even(quantities, advice):
         return np.zeros((len(quantities), len(game.actions) + 1), np.float32)
 
-    rollout = play.play(even)
+    rollout = play.play(even, None)  # nothing is looked at
     held = np.take_along_axis(play.lineups[None], rollout.movers[:-1, :, None], axis=2)[..., 0]
     assert np.array_equal(rollout.learners, held == LEARNER)  # no game has ended yet
     assert not (rollout.ends != PLAYING).any()
+
+
+def test_what_is_looked_at_is_what_would_follow():
+    """Action by action as the game itself would play it, seen by whoever is to move then."""
+    game = make_game("armadora", players=3)
+    kept = Quantities(game)
+    states, movers = tiny.positions(game, 30)
+    rng = np.random.default_rng(5)
+    actions = np.array(
+        [rng.choice(np.flatnonzero(mask), 4) for mask in game.legal_masks(states)], np.int64
+    )
+    asked = []
+
+    def ask(quantities, secrets):
+        asked.append((quantities.copy(), secrets.copy()))
+        return rng.uniform(-1, 1, (len(quantities), 3)).astype(np.float32)
+
+    before = states.copy()
+    kinds = rng.bit_generator.state
+    worths = LookAhead(game, kept, "win").worths(states, movers, actions, ask)
+    assert np.array_equal(states, before)
+    rng.bit_generator.state = kinds
+    answers = rng.uniform(-1, 1, (actions.size, 3)).astype(np.float32)
+    (quantities, secrets), over = asked[0], 0
+    for i, k in np.ndindex(actions.shape):
+        after = game.taken(states, np.array([i]))
+        game.apply(after, np.zeros(1, np.int64), actions[i : i + 1, k])
+        status, seats = game.statuses(after)
+        row = i * actions.shape[1] + k
+        if status[0]:
+            over += 1
+            wanted = game.returns(after, np.zeros(1, np.int64), "win")[0, movers[i]]
+        else:
+            seen = np.empty((1, game.observation.size), kept.dtype)
+            kept.keep(game.views(after, seats)[0], seen)
+            others = np.empty((1, kept.secrets), kept.dtype)
+            kept.keep_secrets(after, seats, others)
+            assert np.array_equal(quantities[row], seen[0])
+            assert np.array_equal(secrets[row], others[0])
+            wanted = answers[row, (movers[i] - seats[0]) % 3]
+        assert worths[i, k] == pytest.approx(wanted, abs=1e-6)

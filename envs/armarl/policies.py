@@ -11,29 +11,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.advice import MOST_ADVISERS, Advice
 from armarl.game import Game, States, restore_game
+from armarl.networks import Network, NetworkError, Tensors, check_network, widths
 from armarl.players import Thoughts, policy_path, shipped_policies
 from armarl.specs import Part, Spec
 
-FORMAT = "armarl-policy-2"
-FIRST_FORMAT = "armarl-policy-1"  # as the second, without a trunk and its description
+FORMAT = "armarl-policy-3"
+# What earlier versions wrote: no parts for a board; and before that, no trunk and no description.
+EARLIER_FORMATS = ("armarl-policy-2", "armarl-policy-1")
 MOST_BYTES = 256 << 20  # of a file
-MOST_LAYERS = 32
-HEADS = ("policy", "value")
-PARTS = ("trunk", *HEADS)
-ACTIVATIONS = {
-    "relu": lambda x: np.maximum(x, 0, out=x),
-    "tanh": lambda x: np.tanh(x, out=x),
-}
-
-Tensors = Mapping[str, NDArray[Any]]
 
 
 class PolicyError(ValueError):
@@ -41,20 +35,18 @@ class PolicyError(ValueError):
 
 
 class NetworkPlayer:
-    """Plays by a feed-forward network over the flat observation; illegal actions are masked.
-
-    The layers of the trunk, each with an activation after it, feed two heads, whose layers have an
-    activation between them. Without a trunk the heads see the observation itself.
+    """Plays by a network over the flat observation (`armarl.networks`); illegal actions are masked.
 
     Attributes:
-        tensors: `policy.K.weight` (out, in) and `policy.K.bias` (out,) float32 for layers K = 0, 1,
-            ...; the last gives one logit per action. `value.K....` likewise, with one output, and
-            `trunk.K....`, which there need not be.
+        tensors: the weights, see `armarl.networks.Network`.
         activation: "relu" or "tanh".
         sample: draw from the policy's distribution instead of taking the likeliest action.
         temperature: logits are divided by it; below 1 the likelier actions gain.
+        advice: of scripted players, which the network weighs; mostly none.
         metadata: of the file that it was loaded from, else empty.
     """
+
+    network_class: ClassVar[type[Network]] = Network
 
     def __init__(
         self,
@@ -62,6 +54,7 @@ class NetworkPlayer:
         tensors: Tensors,
         activation: str,
         *,
+        advisers: Sequence[str] = (),
         name: str = "network",
         sample: bool = False,
         temperature: float = 1.0,
@@ -74,7 +67,8 @@ class NetworkPlayer:
         self.temperature = temperature
         self.metadata = dict(metadata or {})
         self.game = game
-        self._layers = {part: _layers(tensors, part) for part in PARTS}
+        self.advice = Advice(game, advisers)
+        self._network = self.network_class(game, tensors, activation)
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -92,7 +86,7 @@ class NetworkPlayer:
         They are -inf where an action is illegal.
         """
         observations, masks = self.game.views(states, seats)
-        logits = self._head("policy", self._trunk(observations))
+        logits = self._network.logits(observations, self.advice.actions(states, seats))
         logits[masks == 0] = -np.inf
         return logits
 
@@ -108,7 +102,7 @@ class NetworkPlayer:
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
-        return self._head("value", self._trunk(self.game.views(states, seats)[0]))[:, 0]
+        return self._network.values(self.game.views(states, seats)[0])
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -121,26 +115,6 @@ class NetworkPlayer:
         """What the actions' probabilities are in proportion to."""
         gaps = (logits - logits.max(axis=1, keepdims=True)) / self.temperature
         return np.asarray(np.exp(gaps, dtype=np.float64))
-
-    def _trunk(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        for k in range(self._layers["trunk"]):
-            x = ACTIVATIONS[self.activation](self._layer("trunk", k, x))
-        return x
-
-    def _head(self, head: str, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        last = self._layers[head] - 1
-        for k in range(last):
-            x = ACTIVATIONS[self.activation](self._layer(head, k, x))
-        return self._layer(head, last, x)
-
-    def _layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        y: NDArray[np.float32] = x @ self.tensors[f"{part}.{k}.weight"].T
-        y += self.tensors[f"{part}.{k}.bias"]
-        return y
-
-
-def _layers(tensors: Tensors, part: str) -> int:
-    return sum(name.startswith(f"{part}.") and name.endswith(".weight") for name in tensors)
 
 
 def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
@@ -198,7 +172,12 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
 
 
 def save_policy(
-    path: str | Path, game: Game, tensors: Tensors, activation: str, **details: Any
+    path: str | Path,
+    game: Game,
+    tensors: Tensors,
+    activation: str,
+    advisers: Sequence[str] = (),
+    **details: Any,
 ) -> None:
     """Save a policy. `details` are JSON values kept in the metadata: training, strength, ...
 
@@ -206,9 +185,12 @@ def save_policy(
         PolicyError: the weights do not fit each other or the game.
         OSError: it could not be written; what was at `path` is untouched.
     """
-    _check_network(Path(path), game, tensors, activation)
+    _check_network(Path(path), game, tensors, activation, advisers)
     metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
-    metadata["network"] = {part: _widths(tensors, part) for part in PARTS}
+    metadata["network"] = widths(tensors)
+    if advisers:
+        metadata["advisers"] = list(advisers)
+        metadata["advice"] = Advice(game, advisers).digest()
     write_tensors(Path(path), tensors, metadata)
 
 
@@ -235,7 +217,7 @@ def read_policy_metadata(path: str | Path) -> dict[str, Any]:
 def _read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     if path.stat().st_size > MOST_BYTES:
         raise PolicyError(f"{path} is larger than any policy, {MOST_BYTES >> 20} MiB")
-    return read_tensors(path, FORMAT, FIRST_FORMAT)
+    return read_tensors(path, FORMAT, *EARLIER_FORMATS)
 
 
 def policy_game(path: str | Path) -> Game:
@@ -276,13 +258,15 @@ def load_policy(
     if game is None:
         game = policy_game(path)
     _check_variant(path, metadata.get("variant"), game)
-    _check_network(path, game, tensors, metadata.get("activation"))
-    if metadata["format"] == FORMAT:
+    advisers = _check_advisers(path, game, metadata)
+    _check_network(path, game, tensors, metadata.get("activation"), advisers)
+    if metadata["format"] != EARLIER_FORMATS[-1]:
         _check_description(path, metadata.get("network"), tensors)
     return NetworkPlayer(
         game,
         tensors,
         metadata["activation"],
+        advisers=advisers,
         name=asked.stem,
         sample=sample,
         temperature=temperature,
@@ -302,45 +286,38 @@ def _check_variant(path: Path, variant: Any, game: Game) -> None:
             )
 
 
-def _check_network(path: Path, game: Game, tensors: Tensors, activation: Any) -> None:
+def _check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[str]:
+    """Refuse advisers that there are not, or who advise otherwise than when it was trained."""
+    advisers = metadata.get("advisers", [])
+    if not isinstance(advisers, list) or not all(isinstance(name, str) for name in advisers):
+        raise PolicyError(f"{path} does not name its advisers as a list of players")
+    if len(advisers) > MOST_ADVISERS:
+        raise PolicyError(f"{path} has more than {MOST_ADVISERS} advisers")
+    try:
+        found = Advice(game, advisers).digest() if advisers else None
+    except ValueError as error:
+        raise PolicyError(f"{path}: its advisers: {_brief(error)}") from error
+    if found != metadata.get("advice"):
+        raise PolicyError(
+            f"{path} was trained with advice of {_brief(', '.join(advisers) or 'nobody')} that this "
+            "version of the scripted player does not give: train it anew"
+        )
+    return advisers
+
+
+def _check_network(
+    path: Path, game: Game, tensors: Tensors, activation: Any, advisers: Sequence[str]
+) -> None:
     """Refuse weights that do not fit each other or the game."""
-    if activation not in list(ACTIVATIONS):
-        found = _brief(repr(activation))
-        raise PolicyError(f"{path}: activation {found} is none of {', '.join(ACTIVATIONS)}")
-    width = _check_layers(path, tensors, "trunk", game.observation.size)
-    for head, outputs in (("policy", len(game.actions)), ("value", 1)):
-        reached = _check_layers(path, tensors, head, width)
-        if _layers(tensors, head) == 0 or reached != outputs:
-            raise PolicyError(
-                f"{path}: the {head} network has {reached} outputs instead of {outputs}"
-            )
-    known = sum(_layers(tensors, part) for part in PARTS)
-    if len(tensors) != 2 * known:
-        raise PolicyError(f"{path}: some tensors belong to none of {', '.join(PARTS)}")
-    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-        raise PolicyError(f"{path}: some weights are not finite numbers")
-
-
-def _check_layers(path: Path, tensors: Tensors, part: str, width: int) -> int:
-    """Refuse layers that do not follow on each other; returns the width of the last."""
-    layers = _layers(tensors, part)
-    if layers > MOST_LAYERS:
-        raise PolicyError(f"{path}: {part} has more than {MOST_LAYERS} layers")
-    for k in range(layers):
-        weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
-        if weight is None or bias is None:
-            raise PolicyError(f"{path}: layer {part}.{k} lacks its weight or bias")
-        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-            raise PolicyError(f"{path}: layer {part}.{k} does not fit the one before it")
-        if weight.dtype != np.float32 or bias.dtype != np.float32:
-            raise PolicyError(f"{path}: layer {part}.{k} is not of float32 numbers")
-        width = weight.shape[0]
-    return width
+    try:
+        check_network(game, tensors, activation, len(advisers))
+    except NetworkError as error:
+        raise PolicyError(f"{path}: {_brief(error)}") from error
 
 
 def _check_description(path: Path, described: Any, tensors: Tensors) -> None:
     """Refuse a file whose weights are not of the network that its metadata describe."""
-    found = {part: _widths(tensors, part) for part in PARTS}
+    found = widths(tensors)
     if described != found:
         said = _brief(str(described))
         raise PolicyError(f"{path} describes its network as {said}, but holds {_brief(str(found))}")
@@ -350,10 +327,6 @@ def _brief(said: object) -> str:
     """What a file or an error says, no longer than is read."""
     text = str(said)
     return text if len(text) <= 300 else f"{text[:300]} ..."
-
-
-def _widths(tensors: Tensors, part: str) -> list[int]:
-    return [tensors[f"{part}.{k}.weight"].shape[0] for k in range(_layers(tensors, part))]
 
 
 def _digest(text: str, tensors: Tensors) -> str:

@@ -39,6 +39,12 @@ class NetworkConfig(_Section):
 
     widths: tuple[Width, ...] = Field((256, 256), max_length=16)
     activation: Literal["relu", "tanh"] = "relu"
+    channels: Annotated[int, Field(strict=True, ge=0, le=1024)] = Field(
+        0, description="ours: of what is made of each cell of a board; 0: it is not looked at apart"
+    )
+    advisers: tuple[str, ...] = Field(
+        (), max_length=16, description="ours: scripted players whose advice is weighed: greedy"
+    )
     critic_widths: tuple[Width, ...] | None = Field(
         None, max_length=16, description="as `widths` if null"
     )
@@ -59,6 +65,9 @@ class PPOConfig(_Section):
     final_entropy: float = Field(0.005, ge=0, description="ours: reached linearly at the end")
     value_coefficient: float = Field(0.5, ge=0)
     max_gradient_norm: float = Field(0.5, gt=0)
+    looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
+        0, description="ours: other actions of each decision that the critic judges"
+    )
     averaging: float = Field(0.999, ge=0, lt=1, description="ours: of the weights, per step")
     precision: Literal["float32", "bfloat16"] = Field("bfloat16", description="ours: of products")
 
@@ -133,6 +142,12 @@ class TrainingConfig(_Section):
     imitation: ImitationConfig = ImitationConfig()  # type: ignore[call-arg]
     opponents: OpponentConfig = OpponentConfig()  # type: ignore[call-arg]
     evaluation: EvaluationConfig = EvaluationConfig()  # type: ignore[call-arg]
+
+    @model_validator(mode="after")
+    def _networks_of_the_learner(self) -> TrainingConfig:
+        if self.learner != "ppo" and (self.network.channels or self.network.advisers):
+            raise ValueError("network.channels and network.advisers need learner: ppo")
+        return self
 
     def dump(self) -> str:
         """The configuration with all its settings, as YAML."""

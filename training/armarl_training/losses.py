@@ -38,9 +38,9 @@ def ppo_gradients(
         outputs: float32 (n, actions + 1) of the actor: logits, and the value it expects.
         outlooks: float32 (n, players) of the critic: logits of winning, the mover's first.
         masks: uint8 (n, bytes), the legal actions as bits.
-        actions: int64 (n,), the actions taken.
-        chances: float32 (n,), the logarithms of their chances then.
-        gains: float32 (n,), advantages, normalised.
+        actions: int64 (n, k), the action taken, and others whose advantages are known.
+        chances: float32 (n, k), the logarithms of their chances then.
+        gains: float32 (n, k), advantages, normalised; all k count alike.
         targets: float32 (n, players), value targets in [-1, 1], the mover's first.
         clip: of the ratio of chances.
         entropy_weight, value_weight: of the losses in their sum.
@@ -48,7 +48,7 @@ def ppo_gradients(
         statistics: float64 (STATISTICS,), to which sums over the decisions are added.
     """
     n, width = outputs.shape
-    players = outlooks.shape[1]
+    players, samples = outlooks.shape[1], actions.shape[1]
     value = width - 1
     share = 1.0 / n
     for i in range(n):
@@ -72,12 +72,17 @@ def ppo_gradients(
                         mean += weight * x
         spread = np.log(total)
         entropy = spread - mean / total
-        change = logits[actions[i]] - most - spread - chances[i]
-        ratio = np.exp(change)
-        bounded = min(max(ratio, 1.0 - clip), 1.0 + clip)
-        loss = -min(gains[i] * ratio, gains[i] * bounded)
-        # Of the loss, with respect to the log-probability of the action taken.
-        slope = -gains[i] * ratio if gains[i] * ratio <= gains[i] * bounded else 0.0
+        loss, slopes = 0.0, 0.0
+        for k in range(samples):
+            gain, change = gains[i, k], logits[actions[i, k]] - most - spread - chances[i, k]
+            ratio = np.exp(change)
+            bounded = min(max(ratio, 1.0 - clip), 1.0 + clip)
+            loss -= min(gain * ratio, gain * bounded) / samples
+            # Of the loss, with respect to the log-probability of the action.
+            if gain * ratio <= gain * bounded:
+                slopes -= gain * ratio / samples
+            statistics[CLIPPED] += (ratio != bounded) / samples
+            statistics[CHANGE] += (ratio - 1.0 - change) / samples
         for byte in range(mask.size):
             if mask[byte]:
                 for bit in range(8):
@@ -85,8 +90,12 @@ def ppo_gradients(
                     if (mask[byte] >> (7 - bit)) & 1:
                         p = gradient[a] / total
                         log = logits[a] - most - spread
-                        gradient[a] = share * p * (entropy_weight * (log + entropy) - slope)
-        gradient[actions[i]] += share * slope
+                        gradient[a] = share * p * (entropy_weight * (log + entropy) - slopes)
+        for k in range(samples):
+            gain, change = gains[i, k], logits[actions[i, k]] - most - spread - chances[i, k]
+            ratio = np.exp(change)
+            if gain * ratio <= gain * min(max(ratio, 1.0 - clip), 1.0 + clip):
+                gradient[actions[i, k]] -= share * gain * ratio / samples
         error = outputs[i, value] - targets[i, 0]
         gradient[value] = share * value_weight * 2.0 * error
         for k in range(players):
@@ -97,6 +106,4 @@ def ppo_gradients(
             statistics[VALUE_LOSS] += bits / players
         statistics[POLICY_LOSS] += loss
         statistics[ENTROPY] += entropy
-        statistics[CLIPPED] += ratio != bounded
-        statistics[CHANGE] += ratio - 1.0 - change
         statistics[OWN_LOSS] += error * error

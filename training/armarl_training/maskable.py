@@ -20,8 +20,9 @@ from torch import nn
 
 from armarl.game import Game
 from armarl.loops import LEARNER
+from armarl.networks import Tensors
 from armarl.players import Player
-from armarl.policies import NetworkPlayer, Tensors
+from armarl.policies import NetworkPlayer
 from armarl.seat_batch import SeatBatch
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.learner import (

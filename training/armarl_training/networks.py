@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from torch.nn import functional
 
-from armarl.policies import NetworkPlayer, Tensors
+from armarl.game import Game
+from armarl.networks import Network, Tensors
+from armarl.places import AROUND, Places, places_of
+from armarl.policies import NetworkPlayer
+from armarl_training.config import NetworkConfig
+from armarl_training.quantities import Quantities
 
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # at the start
+END_UNITS = 8  # that score the actions between two cells
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
@@ -41,31 +50,58 @@ def _linear(inputs: int, units: int, gain: float) -> Linear:
     return layer
 
 
+def _trust(inputs: int, advisers: int) -> Linear | None:
+    """What is added to the logits of advised actions: at the start much for the first adviser's."""
+    if advisers == 0:
+        return None
+    layer = _linear(inputs, advisers, 0.01)
+    with torch.no_grad():
+        layer.bias[:] = OTHERS_TRUST
+        layer.bias[0] = FIRST_TRUST
+    return layer
+
+
+def _advised(
+    outputs: torch.Tensor, trust: Linear | None, seen: torch.Tensor, advice: torch.Tensor
+) -> torch.Tensor:
+    """Outputs with what the advisers are trusted added to the logits of their actions."""
+    if trust is None:
+        return outputs
+    return outputs.scatter_add(1, advice, trust(seen))
+
+
 class Actor(nn.Module):
     """A trunk with two heads of a layer each: logits of the actions, and the expected return."""
 
-    def __init__(self, inputs: int, widths: Sequence[int], actions: int, activation: str) -> None:
+    def __init__(
+        self, inputs: int, widths: Sequence[int], actions: int, advisers: int, activation: str
+    ) -> None:
         super().__init__()
         self.actions = actions
         # One layer serves both heads: one product of matrices instead of two.
         self.layers = mlp([inputs, *widths, actions + 1], activation, gain=0.01)
+        self.trust = _trust(widths[-1], advisers)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Logits, and the expected return after them: (n, actions + 1)."""
-        outputs: torch.Tensor = self.layers(x)
-        return outputs
+    def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+        """Logits, and the expected return after them: (n, actions + 1).
+
+        `advice`, int64 (n, advisers), are the actions that the advisers would take.
+        """
+        seen = self.layers[:-1](x)
+        outputs: torch.Tensor = self.layers[-1](seen)
+        return _advised(outputs, self.trust, seen, advice)
 
     def _linears(self) -> list[Linear]:
         return [layer for layer in self.layers if isinstance(layer, Linear)]
 
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy but the heads, which are one layer."""
+        return {"trunk": self._linears()[:-1], "trust": [self.trust] if self.trust else []}
+
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Copies of the weights, under the names of a saved policy."""
-        found: dict[str, NDArray[np.float32]] = {}
-        *trunk, heads = self._linears()
-        for k, layer in enumerate(trunk):
-            for name, weights in layer.named_parameters():
-                found[f"trunk.{k}.{name}"] = weights.detach().numpy().copy()
-        for name, weights in heads.named_parameters():
+        found = _tensors(self.parts())
+        for name, weights in self._linears()[-1].named_parameters():
             found[f"policy.0.{name}"] = weights.detach()[: self.actions].numpy().copy()
             found[f"value.0.{name}"] = weights.detach()[self.actions :].numpy().copy()
         return found
@@ -76,30 +112,207 @@ class Actor(nn.Module):
         Raises:
             ValueError: its network has another shape.
         """
-        own, tensors = self.tensors(), _with_trunk(tensors)
-        if {name: t.shape for name, t in own.items()} != {n: t.shape for n, t in tensors.items()}:
-            raise ValueError(
-                "the saved policy's network has other widths than this configuration's"
-            )
-        *trunk, heads = self._linears()
+        tensors = _with_trunk(tensors)
+        _check_shapes(self.tensors(), tensors)
+        _take_over(self.parts(), tensors)
         with torch.no_grad():
-            for k, layer in enumerate(trunk):
-                for name, weights in layer.named_parameters():
-                    weights.copy_(torch.from_numpy(tensors[f"trunk.{k}.{name}"]))
-            for name, weights in heads.named_parameters():
+            for name, weights in self._linears()[-1].named_parameters():
                 both = [tensors[f"{head}.0.{name}"] for head in ("policy", "value")]
                 weights.copy_(torch.from_numpy(np.concatenate(both)))
 
 
-class TorchPlayer(NetworkPlayer):
-    """A policy that computes on torch's threads; NumPy's would be in their way while training."""
+def _tensors(parts: Mapping[str, Sequence[Linear]]) -> dict[str, NDArray[np.float32]]:
+    """Copies of the weights of some parts, under the names of a saved policy."""
+    return {
+        f"{part}.{k}.{name}": weights.detach().numpy().copy()
+        for part, linears in parts.items()
+        for k, linear in enumerate(linears)
+        for name, weights in linear.named_parameters()
+    }
 
-    def _layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
+
+@torch.no_grad()
+def _take_over(parts: Mapping[str, Sequence[Linear]], tensors: Tensors) -> None:
+    """Put the weights of some parts in place."""
+    for part, linears in parts.items():
+        for k, linear in enumerate(linears):
+            for name, weights in linear.named_parameters():
+                weights.copy_(torch.from_numpy(tensors[f"{part}.{k}.{name}"]))
+
+
+def _check_shapes(own: Tensors, tensors: Tensors) -> None:
+    """Refuse the weights of another network."""
+    if {name: t.shape for name, t in own.items()} != {n: t.shape for n, t in tensors.items()}:
+        raise ValueError("the saved policy's network has other widths than this configuration's")
+
+
+class Gather(torch.autograd.Function):
+    """Entries along the second axis; each is taken by few, so the gradient is gathered as well."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> Any:
+        """`x[:, index]`, 0 beyond its end; `takers`, (entries, most): who takes each, or no one."""
+        ctx.save_for_backward(takers)
+        blank = x.new_zeros((len(x), 1, *x.shape[2:]))
+        return torch.cat([x, blank], 1).index_select(1, index)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        """Sums over the takers of each entry."""
+        (takers,) = ctx.saved_tensors
+        (gradient,) = gradients
+        blank = gradient.new_zeros((len(gradient), 1, *gradient.shape[2:]))
+        taken = torch.cat([gradient, blank], 1).index_select(1, takers.reshape(-1))
+        shape = (len(gradient), *takers.shape, *gradient.shape[2:])
+        return taken.view(shape).sum(2), None, None
+
+
+def gathered(x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> torch.Tensor:
+    """`x[:, index]`, 0 beyond its end, with the quick gradient of `Gather`."""
+    found: torch.Tensor = Gather.apply(x, index, takers)  # type: ignore[no-untyped-call]
+    return found
+
+
+def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
+    """Who takes each of so many entries: (entries, most), filled up with the number of takers."""
+    lists: list[list[int]] = [[] for _ in range(entries)]
+    for taker, entry in enumerate(index.tolist()):
+        if entry < entries:
+            lists[entry].append(taker)
+    most = max(map(len, lists))
+    return torch.tensor([takers + [index.size] * (most - len(takers)) for takers in lists])
+
+
+class Cells(nn.Module):
+    """What is made of every cell of the board, by the same weights; see `armarl.places`."""
+
+    def __init__(self, places: Places, channels: int, context: int) -> None:
+        super().__init__()
+        self.seen = places.seen
+        features = len(places.seen)
+        self._grid = (*places.shape, features)
+        self._entries = torch.from_numpy(places.seen.T.reshape(-1).copy())
+        self.first = _linear(features * AROUND, channels, math.sqrt(2))
+        self.second = _linear(channels, channels, 1.0)
+        self.mix = _linear(context, channels, 1.0)
+
+    def forward(self, x: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
+        """From observations (n, size) and the trunk's (n, context): (n, cells, channels)."""
+        planes = functional.pad(x, (0, 1)).index_select(1, self._entries).view(-1, *self._grid)
+        planes = planes.permute(0, 3, 1, 2)  # in the order of memory, channels are the last
+        kernel = self.first.weight.to(x.dtype).view(len(self.first.weight), -1, 3, 3)
+        kernel = kernel.contiguous(memory_format=torch.channels_last)
+        y = functional.conv2d(planes, kernel, self.first.bias.to(x.dtype), padding=1)
+        y = torch.relu(y.permute(0, 2, 3, 1).flatten(1, 2))
+        y = self.second(y) + self.mix(context).unsqueeze(1)
+        return torch.relu(y)
+
+
+class PlacesActor(nn.Module):
+    """An actor whose actions on the board are scored by what was made of their cells."""
+
+    def __init__(
+        self, game: Game, widths: Sequence[int], channels: int, advisers: int, activation: str
+    ) -> None:
+        super().__init__()
+        places, actions = places_of(game), len(game.actions)
+        self.trunk = mlp([game.observation.size, *widths], activation, gain=math.sqrt(2))
+        self._activation = ACTIVATIONS[activation]()
+        self.board = Cells(places, channels, widths[-1])
+        self.policy = _linear(widths[-1], actions, 0.01)
+        self.value = _linear(widths[-1] + channels, 1, 0.01)
+        self.at = _linear(channels, places.at, 0.01)
+        self.ends = _linear(channels, 2 * END_UNITS, 1.0)
+        self.between = _linear(END_UNITS, places.between, 0.01)
+        self.trust = _trust(widths[-1], advisers)
+        # Of each cell first what it gives as the first of a pair, then as the second.
+        ends = np.concatenate([2 * places.pairs[0], 2 * places.pairs[1] + 1])
+        self._ends, self._end_takers = torch.from_numpy(ends), takers_of(ends, 2 * places.cells)
+        number = places.cells * places.at + places.pairs.shape[1] * places.between
+        self._scores = torch.from_numpy(places.scores)
+        self._score_takers = takers_of(places.scores, number)
+
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy."""
+        return {
+            "trunk": [layer for layer in self.trunk if isinstance(layer, Linear)],
+            "cells": [self.board.first, self.board.second],
+            "mix": [self.board.mix],
+            "policy": [self.policy],
+            "value": [self.value],
+            "at": [self.at],
+            "ends": [self.ends],
+            "between": [self.between],
+            "trust": [self.trust] if self.trust else [],
+        }
+
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Copies of the weights, under the names of a saved policy."""
+        return _tensors(self.parts())
+
+    def take_over(self, tensors: Tensors) -> None:
+        """Put the weights of a saved policy in place.
+
+        Raises:
+            ValueError: its network has another shape.
+        """
+        _check_shapes(self.tensors(), tensors)
+        _take_over(self.parts(), tensors)
+
+    def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+        """Logits, and the expected return after them: (n, actions + 1); `advice` as `Actor`."""
+        seen = self._activation(self.trunk(x))
+        cells = self.board(x, seen)
+        ends = self.ends(cells).view(len(x), -1, END_UNITS)
+        first, second = gathered(ends, self._ends, self._end_takers).chunk(2, 1)
+        pairs = self.between(torch.relu(first + second))
+        scores = torch.cat([self.at(cells).flatten(1), pairs.flatten(1)], 1)
+        scores = gathered(scores, self._scores, self._score_takers)
+        value = self.value(torch.cat([seen, cells.mean(1)], 1))
+        outputs = torch.cat([self.policy(seen) + scores, value], 1)
+        return _advised(outputs, self.trust, seen, advice)
+
+
+class PlacesCritic(nn.Module):
+    """A critic that sums up what was made of every cell."""
+
+    def __init__(
+        self,
+        places: Places,
+        widths: Sequence[int],
+        channels: int,
+        players: int,
+        activation: str,
+    ) -> None:
+        super().__init__()
+        self.trunk = mlp([places.nothing, *widths], activation, gain=math.sqrt(2))
+        self._activation = ACTIVATIONS[activation]()
+        self.board = Cells(places, channels, widths[-1])
+        self.value = _linear(widths[-1] + channels, players, 0.1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Logits of every seat's chance of winning, (n, players)."""
+        seen = self._activation(self.trunk(x))
+        outlooks: torch.Tensor = self.value(torch.cat([seen, self.board(x, seen).mean(1)], 1))
+        return outlooks
+
+
+class TorchNetwork(Network):
+    """A network that computes on torch's threads; NumPy's would be in their way while training."""
+
+    def layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        """One layer, on the last axis."""
         weight, bias = (
             torch.from_numpy(self.tensors[f"{part}.{k}.{name}"]) for name in ("weight", "bias")
         )
-        y: NDArray[np.float32] = nn.functional.linear(torch.from_numpy(x), weight, bias).numpy()
+        y: NDArray[np.float32] = functional.linear(torch.from_numpy(x), weight, bias).numpy()
         return y
+
+
+class TorchPlayer(NetworkPlayer):
+    """A policy that computes on torch's threads."""
+
+    network_class = TorchNetwork
 
 
 def _with_trunk(tensors: Tensors) -> Tensors:
@@ -114,3 +327,40 @@ def _with_trunk(tensors: Tensors) -> Tensors:
         found[f"policy.0.{name}"] = tensors[f"policy.{last}.{name}"]
         found[f"value.0.{name}"] = np.zeros_like(found[f"policy.0.{name}"][:1])
     return found
+
+
+def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
+    """The actor of a configuration.
+
+    Raises:
+        ValueError: it is to look at cells, and the game's board is no grid.
+    """
+    advisers, activation = len(config.advisers), config.activation
+    if config.channels:
+        return PlacesActor(game, config.widths, config.channels, advisers, activation)
+    inputs, actions = game.observation.size, len(game.actions)
+    return Actor(inputs, config.widths, actions, advisers, activation)
+
+
+def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> nn.Module:
+    """The critic of a configuration, which sees what all seats see.
+
+    Raises:
+        ValueError: it is to look at cells, and the game's board is no grid.
+    """
+    widths, inputs = config.critic_widths or config.widths, kept.truth_scales.size
+    if not config.channels:
+        return mlp([inputs, *widths, game.players], config.activation, gain=0.1)
+    places = places_of(game)
+    # A cell's features, and those of them that each of the others knows for himself.
+    place = np.full(game.observation.size + 1, inputs)
+    place[kept.private] = np.arange(kept.private.size)
+    private = place[places.seen]
+    known = private[(private < inputs).any(axis=1)]
+    others = [
+        np.where(known < inputs, game.observation.size + k * kept.private.size + known, inputs)
+        for k in range(game.players - 1)
+    ]
+    own = np.where(places.seen < game.observation.size, places.seen, inputs)
+    truth = places._replace(seen=np.concatenate([own, *others]), nothing=inputs)
+    return PlacesCritic(truth, widths, config.channels, game.players, config.activation)

@@ -70,7 +70,10 @@ class OpponentPool:
 
     def take(self, policy: NetworkPlayer, decisions: int) -> None:
         """Take the policy as it is now into the pool, for the oldest one if the pool is full."""
-        save_policy(self._path(decisions), self._game, policy.tensors, policy.activation)
+        save_policy(
+            *(self._path(decisions), self._game, policy.tensors, policy.activation),
+            policy.advice.advisers,
+        )
         if len(self.snapshots) < self._config.pool_size:
             self.snapshots.append(decisions)
             self.players.append(self._earlier(policy))
@@ -107,7 +110,12 @@ class OpponentPool:
 
     def _earlier(self, policy: NetworkPlayer) -> Player:
         return TorchPlayer(
-            self._game, policy.tensors, policy.activation, name="earlier", sample=True
+            self._game,
+            policy.tensors,
+            policy.activation,
+            advisers=policy.advice.advisers,
+            name="earlier",
+            sample=True,
         )
 
     def _path(self, taken: int) -> Path:

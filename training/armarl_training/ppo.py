@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
+from armarl.advice import Advice
 from armarl.game import Game
 from armarl.policies import NetworkPlayer
 from armarl_training.advantages import seat_advantages
@@ -24,7 +25,7 @@ from armarl_training.config import TrainingConfig
 from armarl_training.learner import Saved, check_arrays, count_of, section
 from armarl_training.lessons import Lessons
 from armarl_training.losses import STATISTICS, ppo_gradients
-from armarl_training.networks import Actor, mlp
+from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.rollout import Rollout, SelfPlay
 
@@ -47,17 +48,17 @@ class PPO:
         ppo, network = config.ppo, config.network
         torch.manual_seed(config.seed)
         self.games = SelfPlay(
-            game, pool, config.environments, ppo.rollout_length, config.reward, config.seed
+            *(game, pool, config.environments, ppo.rollout_length, config.reward, config.seed),
+            looks=ppo.looks,
+            advisers=network.advisers,
         )
         kept = self.games.kept
-        truth = [kept.truth_scales.size, *(network.critic_widths or network.widths), game.players]
-        self.actor = Actor(
-            game.observation.size, network.widths, len(game.actions), network.activation
-        )
+        self.actor = make_actor(game, network)
         self.average = copy.deepcopy(self.actor)
-        self.critic = mlp(truth, network.activation, gain=0.1)
+        self.critic = make_critic(game, network, kept)
         self._parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
+        self._advice = Advice(game, network.advisers)
         self._dtype = PRECISIONS[ppo.precision]
         self._factors = torch.from_numpy(1 / kept.scales).to(self._dtype)
         self._truth_factors = torch.from_numpy(1 / kept.truth_scales).to(self._dtype)
@@ -68,14 +69,15 @@ class PPO:
     def iterate(self, done: float) -> dict[str, float]:
         """One rollout, the advantages of its decisions, and the update by them."""
         ppo = self._config.ppo
-        quick = self._quick(self.actor)
+        quick, judge = self._quick(self.actor), self._quick(self.critic)
         early = self._config.early_reward
         rollout = self.games.play(
-            lambda quantities: self._logits(quick, quantities),
+            lambda quantities, advice: self._logits(quick, quantities, advice),
+            lambda quantities, secrets: self._outlook(judge, quantities, secrets),
             early=early.reward,
             weight=max(0.0, 1 - done / early.until),
         )
-        values = self._values(rollout)
+        values = self._values(judge, rollout)
         advantages, targets = seat_advantages(
             *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
             policy_lambda=ppo.gae_lambda,
@@ -83,9 +85,18 @@ class PPO:
         )
         self._set_rate(ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate))
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
-        statistics = self._update(rollout, advantages, targets, entropy)
+        gains = self._gains(rollout, advantages, values)
+        statistics = self._update(rollout, gains, targets, entropy)
         self.decisions += int(rollout.learners.sum())
         return statistics
+
+    def _gains(
+        self, rollout: Rollout, advantages: NDArray[np.float32], values: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Advantages of the action played and of those looked at: (steps, games, 1 + looks)."""
+        movers = rollout.movers[:-1, :, None]
+        before = np.take_along_axis(values[:-1], movers, axis=2)
+        return np.concatenate([advantages[..., None], rollout.worths - before], axis=2)
 
     def _update(
         self,
@@ -99,9 +110,10 @@ class PPO:
         # The rows of a rollout: (steps, games) are one axis.
         rows = np.flatnonzero(rollout.learners)
         quantities, secrets = (_flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
-        masks, actions = _flat(rollout.masks), rollout.actions.reshape(-1)
-        chances, gains = rollout.chances.reshape(-1), advantages.reshape(-1)
-        gains = (gains - gains[rows].mean()) / (gains[rows].std() + 1e-8)
+        masks, actions = _flat(rollout.masks), _flat(rollout.actions)
+        advice = torch.from_numpy(_flat(rollout.advice))
+        chances, gains = _flat(rollout.chances), _flat(advantages)
+        gains = (gains - gains[rows].mean(axis=0)) / (gains[rows].std() + 1e-8)
         seats = (rollout.movers[:-1].reshape(-1, 1) + np.arange(players)) % players
         targets = np.take_along_axis(_flat(targets), seats, axis=1)  # the mover's first
 
@@ -110,7 +122,7 @@ class PPO:
             order = self.games.rng.permutation(rows)
             for batch in np.array_split(order, max(1, round(order.size / ppo.minibatch))):
                 seen = quantities[batch]
-                outputs = self.actor(self._seen(seen)).float()
+                outputs = self.actor(self._seen(seen), advice[batch]).float()
                 outlooks = self.critic(self._truth(seen, secrets[batch])).float()
                 gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
                 ppo_gradients(
@@ -154,21 +166,32 @@ class PPO:
         return both.to(self._dtype) * self._truth_factors
 
     @torch.no_grad()
-    def _logits(self, actor: nn.Module, quantities: NDArray[Any]) -> NDArray[np.float32]:
-        logits: NDArray[np.float32] = actor(self._seen(quantities)).float().numpy()
+    def _logits(
+        self, actor: nn.Module, quantities: NDArray[Any], advice: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        outputs = actor(self._seen(quantities), torch.from_numpy(advice))
+        logits: NDArray[np.float32] = outputs.float().numpy()
         return logits
 
     @torch.no_grad()
-    def _values(self, rollout: Rollout) -> NDArray[np.float32]:
+    def _outlook(
+        self, critic: nn.Module, quantities: NDArray[Any], secrets: NDArray[Any]
+    ) -> NDArray[np.float32]:
+        """What every seat expects, in [-1, 1], the seat to move first: (n, players)."""
+        outlooks = critic(self._truth(quantities, secrets)).float()
+        expected: NDArray[np.float32] = torch.tanh(outlooks / 2).numpy()
+        return expected
+
+    def _values(self, critic: nn.Module, rollout: Rollout) -> NDArray[np.float32]:
         """What every seat expects, in [-1, 1], at every row of a rollout (rows, games, players)."""
-        players, quick = self._game.players, self._quick(self.critic)
+        players = self._game.players
         seats = (rollout.movers[..., None] + np.arange(players)) % players
         values = np.empty(seats.shape, np.float32)
         at_once = max(1, _ROWS_AT_ONCE // self.games.batch.size)
         for t in range(0, len(seats), at_once):
             some = slice(t, t + at_once)
-            truth = self._truth(_flat(rollout.quantities[some]), _flat(rollout.secrets[some]))
-            expected = torch.tanh(quick(truth).float() / 2).numpy().reshape(seats[some].shape)
+            quantities, secrets = (_flat(a[some]) for a in (rollout.quantities, rollout.secrets))
+            expected = self._outlook(critic, quantities, secrets).reshape(seats[some].shape)
             np.put_along_axis(values[some], seats[some], expected, axis=2)
         return values
 
@@ -189,7 +212,8 @@ class PPO:
             actions = torch.from_numpy(lessons.actions[batch])
             around = (seats[:, None] + np.arange(players)) % players
             returns = torch.from_numpy(np.take_along_axis(lessons.returns[batch], around, axis=1))
-            outputs = self.actor(self._seen(seen)).float()
+            advice = torch.from_numpy(self._advice.actions(states, seats))
+            outputs = self.actor(self._seen(seen), advice).float()
             logits = outputs[:, :-1].masked_fill(torch.from_numpy(masks == 0), -1e4)
             outlooks = self.critic(self._truth(seen, secrets)).float()
             loss = functional.cross_entropy(logits, actions)
@@ -212,8 +236,15 @@ class PPO:
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""
         actor = self.average if average else self.actor
-        activation = self._config.network.activation
-        return NetworkPlayer(self._game, actor.tensors(), activation, name="latest", sample=True)
+        network = self._config.network
+        return NetworkPlayer(
+            self._game,
+            actor.tensors(),
+            network.activation,
+            advisers=network.advisers,
+            name="latest",
+            sample=True,
+        )
 
     def begin_with(self, policy: NetworkPlayer) -> None:
         """Take over the weights of a saved policy; the critic begins anew."""

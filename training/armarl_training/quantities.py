@@ -21,6 +21,7 @@ class Quantities:
     Attributes:
         dtype: uint8 or uint16, the smallest type that holds every quantity.
         scales: float32 (size,), by which a quantity of the observation is divided.
+        private: int64, the entries of an observation that depend on what its seat knows.
         secrets: number of quantities that the other seats alone know: their entries of the blocks
             that depend on what a seat knows, seat by seat clockwise.
         truth_scales: float32 (size + secrets,), of an observation with the secrets after it.
@@ -36,10 +37,10 @@ class Quantities:
             scale = np.broadcast_to(np.asarray(block.scale, np.float32), block.shape)
             self.scales[table.slices[block.name]] = scale.reshape(-1)
             own[table.slices[block.name]] = block.known == "own"
-        self._game, self._own = game, np.flatnonzero(own)
+        self._game, self.private = game, np.flatnonzero(own)
         others = game.players - 1
-        self.secrets = others * self._own.size
-        secret_scales = np.tile(self.scales[self._own], others)
+        self.secrets = others * self.private.size
+        secret_scales = np.tile(self.scales[self.private], others)
         self.truth_scales = np.concatenate([self.scales, secret_scales])
 
     def keep(self, observations: NDArray[np.float32], out: NDArray[Any]) -> None:
@@ -50,8 +51,8 @@ class Quantities:
         """Write what the seats other than `seats[i]` alone know into `out` (n, secrets)."""
         for k in range(1, self._game.players):
             seen, _ = self._game.views(states, (seats + k) % self._game.players)
-            theirs = out[:, (k - 1) * self._own.size : k * self._own.size]
-            _keep_some(seen, self.scales, self._own, theirs)
+            theirs = out[:, (k - 1) * self.private.size : k * self.private.size]
+            _keep_some(seen, self.scales, self.private, theirs)
 
 
 @kernel
@@ -71,15 +72,18 @@ def _keep_some(observations: Any, scales: Any, entries: Any, out: Any) -> None:
 
 
 @kernel
-def draw_actions(logits: Any, masks: Any, draws: Any, actions: Any, chances: Any) -> None:
-    """An action of each row by the softmax over its legal ones, and the log of its chance.
+def draw_actions(
+    logits: Any, masks: Any, draws: Any, reached: Any, actions: Any, chances: Any
+) -> None:
+    """Some actions of each row by the softmax over its legal ones, and the logs of their chances.
 
     Args:
         logits: float32 (n, at least actions).
         masks: int8 (n, actions), at least one of each row legal.
-        draws: float64 (n,) in [0, 1).
-        actions: int64 (n,), to write into.
-        chances: float32 (n,), to write into.
+        draws: float64 (n, k) in [0, 1).
+        reached: float64 (actions,) scratch.
+        actions: int64 (n, k), to write into.
+        chances: float32 (n, k), to write into.
     """
     n, count = masks.shape
     for i in range(n):
@@ -87,16 +91,16 @@ def draw_actions(logits: Any, masks: Any, draws: Any, actions: Any, chances: Any
         for a in range(count):
             if masks[i, a] and logits[i, a] > most:
                 most = logits[i, a]
-        total = 0.0
+        total, last = 0.0, 0
         for a in range(count):
             if masks[i, a]:
                 total += np.exp(np.float32(logits[i, a] - most))
-        reached, wanted, chosen = 0.0, draws[i] * total, -1
-        for a in range(count):
-            if masks[i, a]:
-                chosen = a
-                reached += np.exp(np.float32(logits[i, a] - most))
-                if reached > wanted:
-                    break
-        actions[i] = chosen
-        chances[i] = logits[i, chosen] - most - np.log(total)
+                last = a
+            reached[a] = total
+        spread = np.log(total)
+        for k in range(draws.shape[1]):
+            # The first action at which more is reached: no illegal one adds anything.
+            chosen = np.searchsorted(reached, draws[i, k] * total, "right")
+            chosen = min(chosen, last)
+            actions[i, k] = chosen
+            chances[i, k] = logits[i, chosen] - most - spread

@@ -142,6 +142,7 @@ class Run:
             self.game,
             policy.tensors,
             policy.activation,
+            policy.advice.advisers,
             training={
                 "config": self.config.model_dump(mode="json"),
                 "decisions": self.decisions,

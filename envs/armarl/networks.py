@@ -1,0 +1,196 @@
+"""The networks of saved policies, computed with NumPy.
+
+Dense layers from the flat observation on: those of the *trunk*, then a *policy* head, one logit per
+action, and a *value* head. With the parts for a board (see `armarl.places`) every cell is looked at
+as well: *cells* sees it and those around it, *mix* adds what the trunk made of the whole, *at*
+scores the actions on a cell, *ends* and *between* those between two cells, and the value head sees
+the mean of all cells beside the trunk. *Trust* is what is added to the logit of each adviser's
+action (see `armarl.advice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game
+from armarl.places import AROUND, around, places_of
+
+FLAT_PARTS = ("trunk", "policy", "value")
+BOARD_PARTS = ("cells", "mix", "at", "ends", "between")
+PARTS = (*FLAT_PARTS, *BOARD_PARTS, "trust")
+MOST_LAYERS = 32
+ACTIVATIONS = {
+    "relu": lambda x: np.maximum(x, 0, out=x),
+    "tanh": lambda x: np.tanh(x, out=x),
+}
+
+Tensors = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float32]
+
+
+class NetworkError(ValueError):
+    """Weights that do not fit each other or the game."""
+
+
+class Network:
+    """A network with its weights; `check_network` has found them right.
+
+    Attributes:
+        tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,) float32 for layers K = 0, 1, ...
+            of each part.
+        activation: "relu" or "tanh", of the trunk and within the heads; the board's is relu.
+    """
+
+    def __init__(self, game: Game, tensors: Tensors, activation: str) -> None:
+        self.tensors, self.activation = tensors, activation
+        self._layers = {part: layers(tensors, part) for part in PARTS}
+        self._places = places_of(game) if has_board(tensors) else None
+        if self._places:
+            self._seen = around(self._places)
+
+    def logits(self, x: Floats, advice: NDArray[np.int64]) -> Floats:
+        """Logits (n, actions) of observations (n, size) and advised actions (n, advisers)."""
+        seen, cells = self._both(x)
+        logits = self._logits(seen, cells)
+        if self._layers["trust"]:
+            rows = np.arange(len(x))[:, None]
+            np.add.at(logits, (rows, advice), self.layer("trust", 0, seen))
+        return logits
+
+    def values(self, x: Floats) -> Floats:
+        """The expected return (n,) of observations (n, size)."""
+        return self._value(*self._both(x))
+
+    def layer(self, part: str, k: int, x: Floats) -> Floats:
+        """One layer, on the last axis."""
+        y: Floats = x @ self.tensors[f"{part}.{k}.weight"].T
+        y += self.tensors[f"{part}.{k}.bias"]
+        return y
+
+    def _both(self, x: Floats) -> tuple[Floats, Floats | None]:
+        """What the trunk makes of observations, and what is made of every cell."""
+        seen = x
+        for k in range(self._layers["trunk"]):
+            seen = ACTIVATIONS[self.activation](self.layer("trunk", k, seen))
+        if self._places is None:
+            return seen, None
+        wide = np.concatenate([x, np.zeros((len(x), 1), np.float32)], axis=1)
+        cells = np.maximum(self.layer("cells", 0, wide[:, self._seen]), 0)
+        cells = self.layer("cells", 1, cells) + self.layer("mix", 0, seen)[:, None]
+        return seen, np.maximum(cells, 0)
+
+    def _logits(self, seen: Floats, cells: Floats | None) -> Floats:
+        logits = self._head("policy", seen)
+        if cells is None or self._places is None:
+            return logits
+        places, n = self._places, len(seen)
+        ends = self.layer("ends", 0, cells).reshape(n, places.cells, 2, -1)
+        first, second = ends[:, places.pairs[0], 0], ends[:, places.pairs[1], 1]
+        between = self.layer("between", 0, np.maximum(first + second, 0))
+        on_cells = self.layer("at", 0, cells)
+        elsewhere = np.zeros((n, 1), np.float32)
+        scores = [on_cells.reshape(n, -1), between.reshape(n, -1), elsewhere]
+        logits += np.concatenate(scores, axis=1)[:, places.scores]
+        return logits
+
+    def _value(self, seen: Floats, cells: Floats | None) -> Floats:
+        if cells is not None:
+            seen = np.concatenate([seen, cells.mean(axis=1)], axis=1)
+        return self._head("value", seen)[:, 0]
+
+    def _head(self, head: str, x: Floats) -> Floats:
+        last = self._layers[head] - 1
+        for k in range(last):
+            x = ACTIVATIONS[self.activation](self.layer(head, k, x))
+        return self.layer(head, last, x)
+
+
+def layers(tensors: Tensors, part: str) -> int:
+    """The number of layers of a part."""
+    return sum(name.startswith(f"{part}.") and name.endswith(".weight") for name in tensors)
+
+
+def has_board(tensors: Tensors) -> bool:
+    """Whether the network looks at the cells of a board."""
+    return any(layers(tensors, part) for part in BOARD_PARTS)
+
+
+def widths(tensors: Tensors) -> dict[str, list[int]]:
+    """The widths of the layers of each part, as a saved policy describes its network."""
+    parts = [part for part in PARTS if part in FLAT_PARTS or layers(tensors, part)]
+    return {
+        part: [len(tensors[f"{part}.{k}.weight"]) for k in range(layers(tensors, part))]
+        for part in parts
+    }
+
+
+def check_network(game: Game, tensors: Tensors, activation: Any, advisers: int) -> None:
+    """Refuse weights that do not fit each other, the game or the number of advisers.
+
+    Raises:
+        NetworkError: they do not.
+    """
+    if activation not in list(ACTIVATIONS):
+        raise NetworkError(f"activation {activation!r} is none of {', '.join(ACTIVATIONS)}")
+    width = _check_layers(tensors, "trunk", game.observation.size)
+    channels = _check_board(game, tensors, width) if has_board(tensors) else 0
+    for head, inputs, outputs in (
+        ("policy", width, len(game.actions)),
+        ("value", width + channels, 1),
+    ):
+        reached = _check_layers(tensors, head, inputs)
+        if layers(tensors, head) == 0 or reached != outputs:
+            raise NetworkError(f"the {head} network has {reached} outputs instead of {outputs}")
+    trust = _check_layers(tensors, "trust", width) if layers(tensors, "trust") else 0
+    if trust != advisers or layers(tensors, "trust") > 1:
+        raise NetworkError(f"the part trust has {trust} outputs for {advisers} advisers")
+    if len(tensors) != 2 * sum(layers(tensors, part) for part in PARTS):
+        raise NetworkError(f"some tensors belong to none of {', '.join(PARTS)}")
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise NetworkError("some weights are not finite numbers")
+
+
+def _check_board(game: Game, tensors: Tensors, width: int) -> int:
+    """Refuse parts for a board that do not fit; returns the channels of a cell."""
+    try:
+        places = places_of(game)
+    except ValueError as error:
+        raise NetworkError(str(error)) from error
+    if layers(tensors, "cells") != 2:
+        raise NetworkError("the part cells must have 2 layers")
+    channels = _check_layers(tensors, "cells", len(places.seen) * AROUND)
+    ends = _check_layers(tensors, "ends", channels)
+    if ends % 2:
+        raise NetworkError("the part ends must have an even number of outputs")
+    for part, inputs, outputs in (
+        ("mix", width, channels),
+        ("at", channels, places.at),
+        ("between", ends // 2, places.between),
+    ):
+        reached = _check_layers(tensors, part, inputs)
+        if layers(tensors, part) != 1 or reached != outputs:
+            raise NetworkError(f"the part {part} has {reached} outputs instead of {outputs}")
+    if layers(tensors, "ends") != 1:
+        raise NetworkError("the part ends must have 1 layer")
+    return channels
+
+
+def _check_layers(tensors: Tensors, part: str, width: int) -> int:
+    """Refuse layers that do not follow on each other; returns the width of the last."""
+    number = layers(tensors, part)
+    if number > MOST_LAYERS:
+        raise NetworkError(f"{part} has more than {MOST_LAYERS} layers")
+    for k in range(number):
+        weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
+        if weight is None or bias is None:
+            raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
+        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
+            raise NetworkError(f"layer {part}.{k} does not fit the one before it")
+        if weight.dtype != np.float32 or bias.dtype != np.float32:
+            raise NetworkError(f"layer {part}.{k} is not of float32 numbers")
+        width = weight.shape[0]
+    return width

@@ -1,0 +1,236 @@
+"""Networks that look at the cells of a board, and weigh advice: NumPy's as torch's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from armarl.advice import Advice
+from armarl.game import make_game
+from armarl.networks import Network, NetworkError, check_network, widths
+from armarl.places import AROUND, around, places_of
+from armarl.players import make_player
+from armarl.policies import (
+    NetworkPlayer,
+    PolicyError,
+    load_policy,
+    read_policy_metadata,
+    save_policy,
+)
+from armarl_training.config import NetworkConfig
+from armarl_training.networks import gathered, make_actor, make_critic, takers_of
+from armarl_training.quantities import Quantities
+
+GAME = make_game("armadora", players=2)
+ADVISERS = ("greedy", "greedy:style=settler")
+VARIANTS = [{"players": 2}, {"players": 3}, {"players": 4, "advanced": True}]
+
+
+def actor_of(game, seed=0, **settings):
+    """An actor whose weights are wide enough apart to play by."""
+    torch.manual_seed(seed)
+    actor = make_actor(game, NetworkConfig(widths=(24, 16), **settings))
+    for weights in actor.parameters():
+        torch.nn.init.normal_(weights, 0, 0.2)
+    return actor
+
+
+def player_of(game, actor, advisers=()):
+    return NetworkPlayer(game, actor.tensors(), "relu", advisers=advisers)
+
+
+# --- the tables ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_a_cell_sees_itself_and_those_around_it(variant):
+    game = make_game("armadora", **variant)
+    places = places_of(game)
+    states, seats = tiny.positions(game, 5)
+    observations = game.views(states, seats)[0]
+    planes = game.observation.grid(observations).planes
+    wide = np.pad(planes, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    seen = np.pad(observations, ((0, 0), (0, 1)))[:, around(places)]
+    for row, column in np.ndindex(places.shape):
+        patch = wide[:, :, row : row + 3, column : column + 3]
+        found = seen[:, row * places.shape[1] + column].reshape(len(states), -1, 3, 3)
+        assert np.array_equal(found, patch)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_every_action_on_the_board_has_a_score_of_its_own_where_it_acts(variant):
+    game = make_game("armadora", **variant)
+    places, at = places_of(game), game.actions.places
+    on_cells = places.cells * places.at
+    none = on_cells + places.pairs.shape[1] * places.between
+    scored = places.scores < none
+    assert np.array_equal(scored, at.target >= 0)
+    assert np.unique(places.scores[scored]).size == scored.sum()
+    for action in np.flatnonzero(scored):
+        score = places.scores[action]
+        if at.origin[action] < 0:
+            assert score // places.at == at.target[action]
+        else:
+            pair = (score - on_cells) // places.between
+            assert places.pairs[:, pair].tolist() == [at.origin[action], at.target[action]]
+
+
+def test_a_board_that_is_no_grid_is_refused():
+    with pytest.raises(ValueError, match="armada is no grid"):
+        places_of(make_game("armada", players=2))
+
+
+# --- the same numbers from NumPy and torch -------------------------------------------------------
+
+
+@pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
+@pytest.mark.parametrize("channels", [0, 8])
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_numpy_computes_what_torch_does(variant, channels, advisers):
+    game = make_game("armadora", **variant)
+    actor = actor_of(game, channels=channels, advisers=advisers)
+    tensors = actor.tensors()
+    check_network(game, tensors, "relu", len(advisers))
+    states, seats = tiny.positions(game, 20)
+    observations, _ = game.views(states, seats)
+    advice = np.random.default_rng(0).integers(len(game.actions), size=(seats.size, len(advisers)))
+    with torch.no_grad():
+        wanted = actor(torch.from_numpy(observations), torch.from_numpy(advice)).numpy()
+    network = Network(game, tensors, "relu")
+    np.testing.assert_allclose(network.logits(observations, advice), wanted[:, :-1], atol=1e-4)
+    np.testing.assert_allclose(network.values(observations), wanted[:, -1], atol=1e-4)
+    again = actor_of(game, seed=1, channels=channels, advisers=advisers)
+    again.take_over(tensors)
+    assert all(np.array_equal(again.tensors()[name], tensors[name]) for name in tensors)
+
+
+def test_gathered_gradients_are_those_of_the_definition():
+    index = np.array([0, 3, 3, 6, 5, 1])  # 6: nothing
+    x = torch.randn(3, 6, 2, dtype=torch.double, requires_grad=True)
+    takers = takers_of(index, 6)
+    assert torch.autograd.gradcheck(lambda x: gathered(x, torch.from_numpy(index), takers), (x,))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_the_critic_s_cells_show_what_every_seat_knows(variant):
+    """Each cell of the truth has the mover's features and then those that the others know."""
+    game = make_game("armadora", **variant)
+    kept = Quantities(game)
+    critic = make_critic(game, NetworkConfig(widths=(8,), channels=4), kept)
+    own = places_of(game)
+    states, seats = tiny.positions(game, 10)
+    observations = game.views(states, seats)[0]
+    secrets = np.empty((seats.size, kept.secrets), kept.dtype)
+    kept.keep_secrets(states, seats, secrets)
+    truth = np.concatenate([observations * kept.scales, secrets, np.zeros((seats.size, 1))], axis=1)
+    seen = truth[:, critic.board.seen]  # (n, features, cells)
+    features = len(own.seen)
+    known = np.isin(own.seen, kept.private).any(axis=1)
+    assert len(critic.board.seen) == features + (game.players - 1) * known.sum()
+    for k in range(1, game.players):
+        others = game.views(states, (seats + k) % game.players)[0] * kept.scales
+        cells = np.pad(others, ((0, 0), (0, 1)))[:, own.seen[known]]
+        first = features + (k - 1) * known.sum()
+        np.testing.assert_allclose(seen[:, first : first + known.sum()], cells, atol=1e-4)
+    assert AROUND * len(critic.board.seen) == critic.board.first.weight.shape[1]
+
+
+# --- advice --------------------------------------------------------------------------------------
+
+
+def test_advisers_are_the_scripted_player_and_see_what_a_seat_may_see():
+    states, seats = tiny.positions(GAME, 40)
+    advice = Advice(GAME, ADVISERS)
+    found = advice.actions(states, seats)
+    for k, adviser in enumerate(ADVISERS):
+        player = make_player(adviser, GAME)
+        seen = GAME.concealed(states, seats)
+        assert np.array_equal(found[:, k], player.choose(seen, seats, np.zeros(seats.size)))
+    other = GAME.determinised(states, seats, np.arange(seats.size))
+    assert np.array_equal(found, advice.actions(other, seats))
+
+
+@pytest.mark.parametrize("adviser", ["random", "greedy:noise=0.1", "armadora-2p", "nobody"])
+def test_others_cannot_advise(adviser):
+    with pytest.raises(ValueError, match=r"advise|no player"):
+        Advice(GAME, [adviser])
+
+
+def test_a_network_at_its_start_follows_its_first_adviser():
+    """What it is trusted outweighs the small logits that a network begins with."""
+    actor = make_actor(GAME, NetworkConfig(widths=(16,), advisers=ADVISERS))
+    states, seats = tiny.positions(GAME, 40)
+    player = player_of(GAME, actor, ADVISERS)
+    seen = GAME.concealed(states, seats)
+    advised = make_player("greedy", GAME).choose(seen, seats, np.zeros(seats.size))
+    assert np.array_equal(player.choose(seen, seats, np.zeros(seats.size)), advised)
+    assert (player.probabilities(states, seats).max(axis=1) < 1).any()
+
+
+# --- saved ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
+def test_a_saved_network_plays_as_before(tmp_path, advisers):
+    actor = actor_of(GAME, channels=8, advisers=advisers)
+    path = tmp_path / "policy.safetensors"
+    save_policy(path, GAME, actor.tensors(), "relu", advisers)
+    metadata = read_policy_metadata(path)
+    assert metadata["network"] == widths(actor.tensors())
+    assert metadata.get("advisers", []) == list(advisers)
+    states, seats = tiny.positions(GAME)
+    wanted = player_of(GAME, actor, advisers).choose(states, seats, np.zeros(seats.size))
+    assert np.array_equal(load_policy(path).choose(states, seats, np.zeros(seats.size)), wanted)
+
+
+def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
+    actor = actor_of(GAME, advisers=("greedy",))
+    path = tmp_path / "policy.safetensors"
+    with monkeypatch.context() as patch:
+        patch.setattr(Advice, "digest", lambda self: "of another version")
+        save_policy(path, GAME, actor.tensors(), "relu", ["greedy"])
+    with pytest.raises(PolicyError, match="trained with advice of greedy that this version"):
+        load_policy(path)
+
+
+@pytest.mark.parametrize(
+    ("part", "shape", "message"),
+    [
+        ("cells.0.weight", (8, 5), r"cells\.0 does not fit"),
+        ("cells.1.weight", None, "cells must have 2 layers"),
+        ("mix.0.weight", (9, 16), "lacks its weight|does not fit"),
+        ("at.0.weight", (4, 8), "does not fit"),
+        ("ends.0.weight", (15, 8), "does not fit"),
+        ("between.0.weight", (1, 9), "does not fit"),
+        ("trust.0.weight", (3, 16), "does not fit"),
+        ("value.0.weight", (1, 16), "does not fit"),
+        ("elsewhere.0.weight", (1, 1), "belong to none"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(part, shape, message):
+    tensors = actor_of(GAME, channels=8, advisers=ADVISERS).tensors()
+    if shape is None:
+        del tensors[part]
+    else:
+        tensors[part] = np.zeros(shape, np.float32)
+    with pytest.raises(NetworkError, match=message):
+        check_network(GAME, tensors, "relu", len(ADVISERS))
+
+
+def test_another_number_of_advisers_is_refused():
+    tensors = actor_of(GAME, advisers=ADVISERS).tensors()
+    with pytest.raises(NetworkError, match="2 outputs for 1 advisers"):
+        check_network(GAME, tensors, "relu", 1)
+
+
+def test_cells_of_a_board_that_is_no_grid_are_refused():
+    armada = make_game("armada", players=2)
+    tensors = tiny.tensors(armada) | {
+        name: tensor
+        for name, tensor in actor_of(GAME, channels=8).tensors().items()
+        if name.startswith("cells")
+    }
+    with pytest.raises(NetworkError, match="no grid"):
+        check_network(armada, tensors, "tanh", 0)
