@@ -298,9 +298,10 @@ def _check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list
     except ValueError as error:
         raise PolicyError(f"{path}: its advisers: {_brief(error)}") from error
     if found != metadata.get("advice"):
+        said = _brief(", ".join(advisers) or "nobody")
         raise PolicyError(
-            f"{path} was trained with advice of {_brief(', '.join(advisers) or 'nobody')} that this "
-            "version of the scripted player does not give: train it anew"
+            f"{path} was trained with advice of {said} that this version of the scripted player "
+            "does not give: train it anew"
         )
     return advisers
 
