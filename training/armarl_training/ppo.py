@@ -309,4 +309,4 @@ def restore_optimiser(
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:
     """The first two axes as one."""
-    return array.reshape(-1, *array.shape[2:])
+    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
