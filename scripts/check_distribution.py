@@ -9,6 +9,7 @@ versions known to work together, where nothing of this repository can be importe
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,23 @@ COMMANDS = (
 )
 
 
+# The example of a game from outside, installed as its page says: an entry point is all it needs.
+EXAMPLE = ROOT / "examples" / "kuhn_poker"
+PLAYS_EXAMPLE = """
+import armarl
+import gymnasium
+
+env = gymnasium.make("armarl/KuhnPoker-v0", opponents="greedy")
+observation, info = env.reset(seed=0)
+env.step(info["action_mask"].argmax())
+assert armarl.make_game("kuhn_poker", players=4).players == 4
+"""
+EXAMPLE_COMMANDS = (
+    ("armarl", "evaluate", "greedy", "random", "--game", "kuhn_poker", "--games", "4"),
+    ("python", "-c", PLAYS_EXAMPLE),
+)
+
+
 def run(*command: str | Path, cwd: Path) -> None:
     """Run a command; ends this script, with what it said, if it fails."""
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
@@ -64,6 +82,10 @@ def main() -> None:
         pip = [programs / "python", "-m", "pip", "install", "--quiet"]
         run(*pip, "-c", ROOT / "constraints.txt", f"{wheel}[play]", cwd=folder)
         for program, *arguments in COMMANDS:
+            run(programs / program, *arguments, cwd=folder)
+        example = shutil.copytree(EXAMPLE, folder / "example")  # pip builds where the source lies
+        run(*pip, example, cwd=folder)
+        for program, *arguments in EXAMPLE_COMMANDS:
             run(programs / program, *arguments, cwd=folder)
         print(f"{sdist.name} and {wheel.name} install and run elsewhere")
 

@@ -284,14 +284,15 @@ def test_foreign_and_damaged_states_are_refused(variant):
 def test_views_for_people(variant, face):
     env = variant.aec(face, render_mode="ansi")
     env.reset(seed=0)
-    play_randomly(env, np.random.default_rng(0), most=10)
+    play_randomly(env, np.random.default_rng(0), most=min(10, variant.midgame))
     text = env.describe()["legal"][0]
     assert env.action_text(env.action_id(text)) == text
     env.step(env.action_id(text))
     for seat in (None, 0, 1, 2):
         assert env.describe(seat) == env.game.describe(env._states[0], seat)
-    assert env.describe(0)["hands"][0] is not None
-    assert env.describe(0)["hands"][1] is None
+    hands = "cards" if variant.game == "kuhn_poker" else "hands"
+    assert env.describe(0)[hands][0] is not None
+    assert env.describe(0)[hands][1] is None
     assert env.render() == env.game.draw(env._states[0], None)
     captured = CaptureStdoutWrapper(variant.aec(face, render_mode="human"))
     captured.reset(seed=0)
@@ -411,8 +412,9 @@ def test_raw_errors(variant):
         env.describe()
     env.reset(seed=0)
     before = everything(env)
-    with pytest.raises(IllegalActionError, match=r"`.*` is illegal: .*A(RM|DA)-13"):
-        env.step(env.action_id({"armadora": "stop", "armada": "end"}[variant.game]))
+    refused, rule = variant.first_refusal
+    with pytest.raises(IllegalActionError, match=f"`{refused}` is illegal: .*{rule}"):
+        env.step(env.action_id(refused))
     with pytest.raises(IllegalActionError, match="no action 9999: ids run from 0"):
         env.step(9999)
     for nonsense in (None, 1.0, "pass", np.array([3])):

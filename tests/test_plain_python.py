@@ -20,10 +20,10 @@ from armarl import SelfPlayBatch, loops
 from armarl.compiled import PLAIN_PYTHON
 from armarl.game import Game, make_game
 from armarl.matches import play_match
-from variants import BASIC, KUHN_POKER, RICH, Variant
+from variants import BASIC, RICH, Variant
 
 STEPS = 60
-VARIANTS = [*BASIC, *RICH, KUHN_POKER[1]]
+VARIANTS = [*BASIC, *RICH]
 
 
 class Trace:

@@ -249,9 +249,9 @@ def test_habits_choose_legally_and_by_their_draws_alone(variant):
 @every_game
 def test_noise(variant):
     game = variant.make()
-    states, seats = tiny.positions(game, 1, seed=3)
+    states, seats = tiny.positions(game, seed=3)
     many = game.taken(game.concealed(states, seats), np.zeros(4000, int))
-    seats, draws = np.repeat(seats, 4000), np.random.default_rng(0).random(4000)
+    seats, draws = np.repeat(seats[:1], 4000), np.random.default_rng(0).random(4000)
     calm, wild = (make_player(f"greedy:noise={noise}", game) for noise in (0, 1))
     greedy = GreedyPlayer(game).choose(many, seats, split_draws(draws)[1])
     assert np.array_equal(calm.choose(many, seats, draws), greedy)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium
 import pettingzoo
@@ -12,6 +13,7 @@ from armarl.catalogue import OURS
 from armarl.registration import gymnasium_variants
 from variants import every_game
 
+EXAMPLES = str(Path(__file__).resolve().parent.parent / "examples")
 IDS = [pair for entry in OURS for pair in gymnasium_variants(entry)]
 
 
@@ -96,4 +98,10 @@ def test_importing_is_light_and_silent(variant):
     loaded = "import sys; print(*[name for name in {} if name in sys.modules])"
     assert python("import armarl; " + loaded.format(["numba", "yaml", *heavy])).strip() == ""
     use = f"from armarl import {variant.game}_v0 as game; game.env().reset(seed=0); "
+    if variant.game == "kuhn_poker":  # from outside: it has no module of the package
+        use = (
+            f"import sys; sys.path.append({EXAMPLES!r}); import armarl, gymnasium, kuhn_poker; "
+            "armarl.register_game(kuhn_poker.ENTRY); "
+            "gymnasium.make('armarl/KuhnPoker-v0').reset(seed=0); "
+        )
     assert python(use + loaded.format(heavy)).strip() == ""

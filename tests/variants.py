@@ -34,6 +34,15 @@ class Variant:
         return {"armadora": 15, "armada": 60, "kuhn_poker": 1}[self.game]
 
     @property
+    def first_refusal(self) -> tuple[str, str]:
+        """An action that nobody may begin with, and the rule that says so."""
+        return {
+            "armadora": ("stop", "ARM-13"),
+            "armada": ("end", "ADA-13"),
+            "kuhn_poker": ("call", "nobody has bet"),
+        }[self.game]
+
+    @property
     def title(self) -> str:
         """The game's name in Gymnasium's ids."""
         return game_entry(self.game).title
@@ -81,10 +90,11 @@ VARIANTS = [
     *(Variant("armada", options | SHORT) for options in armada_checks.VARIANTS),
     *KUHN_POKER,
 ]
-BASIC = [Variant("armadora", {}), Variant("armada", SHORT)]
+BASIC = [Variant("armadora", {}), Variant("armada", SHORT), Variant("kuhn_poker", {})]
 RICH = [
     Variant("armadora", {"players": 3, "advanced": True, "peek": True}),
     Variant("armada", {"players": 3, "cards": True, "enrolment": True, **SHORT}),
+    KUHN_POKER[1],
 ]
 
 # Long enough for cards, raids and battles.

@@ -1,0 +1,28 @@
+"""A game from outside is trained like ours, by every learner, and what it learnt is played."""
+
+import numpy as np
+import pytest
+
+import tiny
+from armarl.game import make_game
+from armarl.players import make_player
+from armarl_training.config import TrainingConfig
+from armarl_training.run import start_run
+from variants import KUHN_POKER  # which registers it
+
+
+@pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
+@pytest.mark.parametrize("variant", KUHN_POKER[:2], ids=str)
+def test_every_learner_trains_on_it(learner, variant, tmp_path):
+    options = dict(variant.options)
+    settings = tiny.settings(game="kuhn_poker", options=options, learner=learner)
+    run = start_run(TrainingConfig(**settings), tmp_path)
+    begun = run.learner.policy(average=False).tensors["policy.0.bias"].copy()
+    assert run.train()
+    assert not np.array_equal(run.learner.policy(average=False).tensors["policy.0.bias"], begun)
+    game = make_game("kuhn_poker", **options)
+    player = make_player(tmp_path / "policy.safetensors", game)
+    states = game.new_states(np.arange(50))
+    seats = np.zeros(50, np.int64)
+    actions = player.choose(game.concealed(states, seats), seats, np.linspace(0, 0.99, 50))
+    assert game.legal_masks(states)[np.arange(50), actions].all()
