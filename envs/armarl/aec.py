@@ -24,7 +24,7 @@ from armarl.faces import (
     until_reset,
 )
 from armarl.game import Game, IllegalActionError
-from armarl.loops import ILLEGAL_REWARD, WAS_ILLEGAL, deal_one, play_one, view_one
+from armarl.loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.verbs import CUT_SHORT, ENDED
 
 RENDER_MODES = ("human", "ansi")
@@ -121,7 +121,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if first:
             self._states = np.full(1, self.game.blank)
         reseed = first or seed is not None
-        self._open(self.game.compiled(deal_one)(self._states, 0, number, reseed))
+        self._open(self.game.deal_one(self._states, 0, number, reseed))
 
     def _open(self, seat: int) -> None:
         """Begin a game, or go on with one, in which `seat` is to move."""
@@ -206,7 +206,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         Raises:
             TypeError: the action is no integer.
         """
-        return self.game.compiled(play_one)(
+        return self.game.play_one(
             self._states,
             0,
             operator.index(action),
@@ -219,7 +219,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Observation and mask of a seat, in new arrays."""
         observation = np.empty(self._observation_shape, _FLOAT32)
         mask = np.empty(self._mask_shape, _INT8)
-        self.game.compiled(view_one)(self._states, 0, seat, observation, mask)
+        self.game.view_one(self._states, 0, seat, observation, mask)
         return observation, mask
 
     def render(self) -> str | None:

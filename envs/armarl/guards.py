@@ -107,6 +107,20 @@ def check_numbers(
             raise ValueError(f"{name} must be in {low} to {high}, not {wrong}")
 
 
+def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
+    """Check what `Player.choose` takes: states, and for each a seat and a draw in [0, 1).
+
+    Raises:
+        TypeError, ValueError: arrays of other types or sizes, or out of range.
+    """
+    check_states(game, states)
+    check_numbers("seats", seats, states.size, 0, game.players - 1)
+    check_array("draws", draws, np.float64)
+    check_size("draws", draws, states.size)
+    if draws.size and not (draws.min() >= 0 and draws.max() < 1):
+        raise ValueError("draws must be in [0, 1)")
+
+
 def check_size(name: str, column: NDArray[Any], size: int | None) -> None:
     """Raise ValueError unless there is one item for each of `size` games, if that is a number."""
     if column.ndim != 1 or (size is not None and column.size != size):

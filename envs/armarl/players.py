@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol, get_args, get_type_hints, runtime_
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import loops
+from armarl import guards, loops
 from armarl.catalogue import game_entry
 from armarl.game import Game, IllegalActionError, States
 from armarl.specs import Part, Spec, Value
@@ -145,6 +145,7 @@ class RandomPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
         actions = np.empty(states.size, np.int64)
         masks = self.game.scratch_masks(states.size)
         scratch = np.empty((len(masks), 1), states.dtype)
@@ -200,6 +201,7 @@ class GreedyPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
         actions = np.empty(states.size, np.int64)
         masks = self.game.scratch_masks(states.size)
         scratch = np.empty((len(masks), 1), states.dtype)

@@ -11,6 +11,7 @@ in double quotes. `str(Spec.parse(text))` is the shortest way to write it, and p
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -105,7 +106,9 @@ def _value(text: str) -> Value:
         return _WORDS[text.lower()]
     if _INTEGER.fullmatch(text):
         return int(text)
-    return float(text) if _DECIMAL.fullmatch(text) else text
+    if _DECIMAL.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    return text
 
 
 def _plain(text: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 FUZZ = Path(__file__).with_name("fuzz.py")
-DOORS = ["arrays", "states", "saves", "charts", "cache"]
+DOORS = ["arrays", "states", "saves", "players", "charts", "cache"]
 DOORS += ["policies", "records", "configs", "checkpoints", "runs"]
 
 

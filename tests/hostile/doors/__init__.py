@@ -18,6 +18,7 @@ DOORS = {  # modules here, of which only the one that is needed is imported
     "arrays": "games",
     "states": "games",
     "saves": "games",
+    "players": "players",
     "charts": "charts",
     "cache": "cache",
     "policies": "files",

@@ -133,7 +133,9 @@ def spoilt(array: Any, rng: np.random.Generator) -> Any:
         types = [np.int8, np.int32, np.uint64, np.float64, np.bool_, np.float32, ">i8"]
         return array.astype(types[rng.integers(len(types))])
     changed = array.copy()
-    if changed.size:
+    if changed.size and changed.dtype.kind == "f":
+        changed[rng.integers(changed.size)] = (np.nan, np.inf, -1.0, 1.0, 1e300)[rng.integers(5)]
+    elif changed.size:
         low, high = (np.iinfo(changed.dtype).min, np.iinfo(changed.dtype).max)
         values = [low, high, 0, min(high, 10**6), 2]
         changed.reshape(-1)[rng.integers(changed.size)] = values[rng.integers(5)]

@@ -1,0 +1,96 @@
+"""Players by name, with arguments that are none; and what they are asked."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from armarl.game import Game
+from armarl.players import Player, choose_legally, make_player
+from armarl.specs import Spec
+from doors import refused
+from doors.games import REFUSALS, pool, spoilt
+
+PLAIN = ("random", "greedy", "flat:4", "grave:4", "ismcts:4")
+NAMES = ("random", "greedy", "flat", "grave", "ismcts", "nobody", "armadora-2p", "os:system", "")
+KEYS = ("noise", "first_random", "style", "patient", "exploration", "bias", "reference", "depth")
+KEYS += ("scripted", "temperature", "margin_share", "observers", "led", "evaluated", "reward", "x")
+VALUES = ("0", "1", "2", "-1", "0.5", "1e-300", "1e300", "true", "nan", "win", "gold", "multiple")
+VALUES += ("999999999999999999", '"', "=", "::", "\x00", "é", "raider", "hoarder", "1e999", "")
+SMALL = (0, 1, 3)  # of the variants, those whose searches are quick
+
+
+def prepare_players() -> None:
+    for variant in SMALL:
+        for name in PLAIN:
+            _ask(_player(name, variant), variant, np.random.default_rng(0))
+
+
+@cache
+def _player(name: str, variant: int) -> Player:
+    return make_player(name, pool(variant)[0])
+
+
+def players(rng: np.random.Generator) -> str:
+    """A specification that is taken makes a player who plays by the rules; bad questions do not."""
+    variant = SMALL[rng.integers(len(SMALL))]
+    if rng.integers(2):
+        name = PLAIN[rng.integers(len(PLAIN))]
+        return _ask_badly(_player(name, variant), variant, rng)
+    text = _text(rng)
+    try:
+        spec = Spec.parse(text)
+        assert Spec.parse(str(spec)) == spec
+        player = make_player(text, pool(variant)[0], code=False)
+    except ValueError as error:
+        return refused(error, 5000)
+    _ask(player, variant, rng)
+    return "accepted"
+
+
+def _text(rng: np.random.Generator) -> str:
+    """A specification with random arguments."""
+    arguments = [
+        f"{KEYS[rng.integers(len(KEYS))]}={VALUES[rng.integers(len(VALUES))]}"
+        for _ in range(rng.integers(4))
+    ]
+    name = NAMES[rng.integers(len(NAMES))]
+    if name in ("flat", "grave", "ismcts") or rng.integers(8) == 0:
+        arguments.insert(0, str(rng.integers(1, 5)))
+    text = name + (":" if arguments else "") + ",".join(arguments)
+    if rng.integers(8) == 0:
+        text += ("+search:2", "+", "+nobody", "+search:2,eta=1e300", '"')[rng.integers(5)]
+    if rng.integers(8) == 0 and text:
+        at = int(rng.integers(len(text)))
+        text = text[:at] + "+:,= \"'\n"[rng.integers(8)] + text[at:]
+    return text
+
+
+def _questions(variant: int, rng: np.random.Generator) -> tuple[Game, list[Any]]:
+    game, known = pool(variant)
+    states = known[rng.integers(known.size, size=3)].copy()
+    states = game.taken(states, np.flatnonzero(game.statuses(states)[0] == 0))
+    return game, list(
+        game.questions(
+            states, np.arange(states.size), rng.integers(2**63, size=states.size, dtype=np.uint64)
+        )
+    )
+
+
+def _ask(player: Player, variant: int, rng: np.random.Generator) -> None:
+    game, questions = _questions(variant, rng)
+    choose_legally(player, game, *questions)
+
+
+def _ask_badly(player: Player, variant: int, rng: np.random.Generator) -> str:
+    _, questions = _questions(variant, rng)
+    for i in range(3):
+        if rng.integers(2):
+            questions[i] = spoilt(questions[i], rng)
+    try:
+        player.choose(*questions)
+    except REFUSALS as error:
+        return refused(error)
+    return "accepted"
