@@ -52,10 +52,10 @@ PLAYS_EXAMPLE = """
 import armarl
 import gymnasium
 
+assert armarl.make_game("kuhn_poker", players=4).players == 4  # and so its ids are known
 env = gymnasium.make("armarl/KuhnPoker-v0", opponents="greedy")
 observation, info = env.reset(seed=0)
 env.step(info["action_mask"].argmax())
-assert armarl.make_game("kuhn_poker", players=4).players == 4
 """
 EXAMPLE_COMMANDS = (
     ("armarl", "evaluate", "greedy", "random", "--game", "kuhn_poker", "--games", "4"),
