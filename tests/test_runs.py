@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from xml.etree import ElementTree
 
@@ -170,6 +171,13 @@ def test_the_folder_of_a_run(whole):
     }  # fmt: skip
     assert load_config(whole.folder / "config.yaml") == whole.config
     assert list((whole.folder / "tensorboard").iterdir())
+
+
+def test_a_run_that_is_over_leaves_no_thread(tmp_path):
+    """TensorBoard's writer has one, which stayed for as long as the process."""
+    before = threading.active_count()
+    assert start_run(config(total_decisions=ROLLOUT), tmp_path / "run").train()
+    assert threading.active_count() == before
 
 
 def test_the_pool_of_earlier_selves(whole):

@@ -183,6 +183,7 @@ def a_training(rng: random.Random, folder: Path) -> None:
         run.learner.iterate(0.5)
     run.log.note({"decisions": float(run.decisions), "minutes": 0.0})
     run.save()
+    run.log.close()
     try:
         resume_run(folder / "run")
     except RunError:

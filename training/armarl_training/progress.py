@@ -46,6 +46,12 @@ class ProgressLog:
         write_text(self._folder / TABLE, text.getvalue())
         write_text(self._folder / CURVE, curve(self.rows))
 
+    def close(self) -> None:
+        """End TensorBoard's thread; a row that is noted later begins another file of events."""
+        if self._events is not None:
+            self._events.close()
+            self._events = None
+
     def take_up(self, decisions: int) -> None:
         """Read the rows of the earlier parts of the run, up to where it goes on.
 

@@ -121,6 +121,7 @@ class Run:
                         saved = time.monotonic()
             self.save()
         finally:
+            self.log.close()
             self._lock.close()
             self._lock = None
         return not self._stopped
