@@ -9,6 +9,7 @@ import pytest
 
 from armarl.game import make_game
 from armarl.players import make_player
+from armarl.specs import Spec
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=4, advanced=True)
@@ -38,3 +39,10 @@ def test_questions_that_cannot_be_asked(name: str, kind: str) -> None:
     if hasattr(player, "method"):
         with pytest.raises((TypeError, ValueError), match=r"states|seats|draws"):
             player.think(*QUESTIONS[kind])  # type: ignore[attr-defined]
+
+
+def test_a_number_that_is_too_large_to_be_one() -> None:
+    """It was read as infinite, and written as a word."""
+    assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
+    with pytest.raises(ValueError, match="takes a number"):
+        make_player("greedy:noise=1e999", GAME)
