@@ -2,6 +2,10 @@
 
 import itertools
 import json
+import os
+import signal
+import subprocess
+import sys
 import xml.dom.minidom
 from collections import Counter
 
@@ -248,6 +252,33 @@ def test_a_tournament_goes_on_after_a_kill(played, tmp_path):
     assert again.games == tournament.games
     assert 40 < calls[0][0] <= calls[-1][0] == 120
     assert read_tournament(tmp_path) == again
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+from armarl import make_game
+from armarl.arena.tournament import play_tournament
+
+def stop(done, total):
+    os.killpg(0, signal.SIGKILL)  # its workers, too
+
+if __name__ == "__main__":
+    game = make_game("armadora", players=2)
+    play_tournament(game, {names}, 20, seed=4, folder=Path({folder!r}), workers=2, progress=stop)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+def test_a_tournament_is_killed_with_its_workers_and_goes_on(played, tmp_path):
+    script, folder = tmp_path / "killed.py", tmp_path / "arena"
+    script.write_text(KILLED.format(names=NAMES, folder=str(folder)), "utf-8")
+    done = subprocess.run([sys.executable, script], start_new_session=True, timeout=240)
+    assert done.returncode == -signal.SIGKILL
+    begun = len(read_tournament(folder).games)
+    assert 0 < begun < len(played[0].games)
+    again = play_tournament(TWO, NAMES, 20, seed=4, folder=folder, workers=2)
+    assert again.games == played[0].games
 
 
 def test_every_game_is_kept(played):

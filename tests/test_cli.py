@@ -297,6 +297,21 @@ def config(tmp_path):
     return path
 
 
+def test_train_against_one_player(run, config):
+    """A trained best response: all games are against him, who stays as he is, and measures it."""
+    rival = "greedy:style=hoarder"
+    status, out, err = run("train", config, "--run", "best", "--against", rival, "ppo.epochs=1")
+    assert (status, err) == (0, "")
+    assert f"against {rival}: won " in out
+    settings = json.loads(run("info", "best/policy.safetensors")[1])["training"]["config"]
+    opponents = settings["opponents"]
+    assert opponents["players"] == {rival: 1}
+    assert (opponents["share"], opponents["earlier"]) == (1, 0)
+    status, _, err = run("train", "--resume", "best", "--against", "random")
+    assert status == 1
+    assert "a resumed run keeps its opponents: leave out --against" in err
+
+
 def test_train(run, config, tmp_path):
     """From a configuration to a saved and measured policy that can be played with."""
     status, out, err = run("train", config, "--run", "one", "reward=gold", "ppo.epochs=1")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from armarl.game import Game, States, make_game
 from armarl.players import GreedyPlayer, RandomPlayer
 
-GAMES = 40
+GAMES = 60
 KEPT = {"armadora": 0.1, "armada": 0.015}  # positions, some eight of each game
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"board": "mini"}),

@@ -55,6 +55,11 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("settings", nargs="*", metavar="key=value", help="such as ppo.epochs=3")
     train.add_argument("--run", dest="folder", type=Path, help="folder of the run (runs/NAME)")
     train.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a stopped run")
+    train.add_argument(
+        "--against",
+        metavar="PLAYER",
+        help="against this player alone, who stays as he is: a trained best response to him",
+    )
     train.set_defaults(run=_train)
 
     evaluate = commands.add_parser(
@@ -146,7 +151,22 @@ def _train(options: argparse.Namespace) -> int:
         raise ImportError(
             f"training needs more packages ({error}): pip install 'armarl[train]'"
         ) from error
-    return int(train(options.config, options.settings, options.folder, options.resume))
+    settings = options.settings
+    if options.against is not None:
+        if options.resume is not None:
+            raise ValueError("a resumed run keeps its opponents: leave out --against")
+        settings = [*_against(options.against), *settings]
+    return int(train(options.config, settings, options.folder, options.resume))
+
+
+def _against(player: str) -> list[str]:
+    """Settings of a run whose every game is against one player, who is its measure, too."""
+    return [
+        f"opponents.players={json.dumps({player: 1})}",
+        "opponents.share=1",
+        "opponents.earlier=0",
+        f"evaluation.opponents={json.dumps([player])}",
+    ]
 
 
 def _evaluate(options: argparse.Namespace) -> int:

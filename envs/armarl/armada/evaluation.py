@@ -4,9 +4,9 @@ For search that is cut at a depth. Each colour has a strength, the exponential o
 what it owns and mans and of how near it is to ADA-27. Players win in the proportion of their
 colours' strengths, unless the game is cut short before.
 
-The weights were fitted once for all tables, by the likelihood of the winners in 39,000 positions of
-5,400 games (2, 3 and 4 players, without and with cards) between greedy players of whose actions 5,
-20 or 50 in 100 were random.
+The weights were fitted by the likelihood of the winners in positions of games between greedy
+players of whose actions 5, 20 or 50 in 100 were random, without and with cards. Those for two
+players are of games of an earlier greedy player: one fit to all games of this one did no better.
 """
 
 from __future__ import annotations
@@ -37,23 +37,65 @@ from armarl.verbs import Int, Returns, State
 POSTS_ASKED, CITIES_ASKED = 3, 4  # ADA-27
 MOST_MEN = 5  # on a post; more are no more use there
 
-# What is added to the logarithm of a colour's strength for ...
-HOLDS_LAIR = 0.52  # a lair of which it owns 4 territories
-POST = 0.15  # each post that it owns
-CENTRE_POST = 0.095  # the Centre, besides
-BAND_ON_POST = 0.052
-ENEMY_CITY = 0.10  # each, up to the 4 asked for
-CENTRAL_TERRITORY = 0.068  # each
-ONE_SHORT = 0.14  # one territory less than ADA-27 asks for
-VICTORY = 0.85  # all of them
-CLAIM = 3.1  # all of them, and victory claimed
-CLAIM_AHEAD = -0.68  # then, each colour that plays before this one may win
-BAND = 0.034  # each on the board
-BAND_OUT = 0.056  # each of these that is not in its own lair, besides
-GOLD = 0.011  # each piece with it
-CREW = 0.22  # each ship that it crews
-CARD = 0.12  # each card of the player
-COUP = 0.023  # each coup left of its turn, while that is under way
+# The columns of WEIGHTS: what is added to the logarithm of a colour's strength for ...
+(
+    HOLDS_LAIR,  # a lair of which it owns 4 territories
+    POST,  # each post that it owns
+    CENTRE_POST,  # the Centre, besides
+    BAND_ON_POST,  # each band there
+    ENEMY_CITY,  # each, up to the 4 asked for
+    CENTRAL_TERRITORY,  # each
+    ONE_SHORT,  # one territory less than ADA-27 asks for
+    VICTORY,  # all of them
+    CLAIM,  # all of them, and victory claimed
+    CLAIM_AHEAD,  # then, each colour that plays before this one may win
+    BAND,  # each on the board
+    BAND_OUT,  # each of these that is not in its own lair, besides
+    GOLD,  # each piece with it
+    CREW,  # each ship that it crews
+    CARD,  # each card of the player
+    COUP,  # each coup left of its turn, while that is under way
+) = range(16)
+WEIGHTS = np.array(  # with two players, and with more
+    [
+        [
+            0.52,
+            0.15,
+            0.095,
+            0.052,
+            0.1,
+            0.068,
+            0.14,
+            0.85,
+            3.1,
+            -0.68,
+            0.034,
+            0.056,
+            0.011,
+            0.22,
+            0.12,
+            0.023,
+        ],
+        [
+            0.5,
+            0.11,
+            0.234,
+            -0.098,
+            0.42,
+            0.029,
+            0.42,
+            1.25,
+            4.5,
+            -1.03,
+            0.062,
+            0.02,
+            -0.008,
+            0.3,
+            0.125,
+            0.028,
+        ],
+    ]
+)
 
 ROUNDS = 7.0  # that games last, on average, from a position on
 
@@ -86,20 +128,21 @@ def _chance_to_end(s: State) -> Int:
 @kernel
 def _log_strength(s: State, colour: Int) -> Int:
     """The weighted sum of all that a colour has."""
-    owned = territories_of(s, colour)
-    total = HOLDS_LAIR * (lairs_held(owned) > 0) + POST * posts_owned(s, owned)
-    total += CENTRE_POST * ((owned >> post_place(s, CENTRE)) & 1)
-    total += BAND_ON_POST * _bands_on_posts(s, colour)
-    total += ENEMY_CITY * min(enemy_cities_owned(s, owned, colour), CITIES_ASKED)
-    total += CENTRAL_TERRITORY * owned_in(owned, FOUR)
-    total += CARD * np.int64(s.hand_size[s.seat_of[colour]])
+    row, owned = np.int64(s.players > 2), territories_of(s, colour)
+    total = WEIGHTS[row, HOLDS_LAIR] * (lairs_held(owned) > 0)
+    total += WEIGHTS[row, POST] * posts_owned(s, owned)
+    total += WEIGHTS[row, CENTRE_POST] * ((owned >> post_place(s, CENTRE)) & 1)
+    total += WEIGHTS[row, BAND_ON_POST] * _bands_on_posts(s, colour)
+    total += WEIGHTS[row, ENEMY_CITY] * min(enemy_cities_owned(s, owned, colour), CITIES_ASKED)
+    total += WEIGHTS[row, CENTRAL_TERRITORY] * owned_in(owned, FOUR)
+    total += WEIGHTS[row, CARD] * np.int64(s.hand_size[s.seat_of[colour]])
     if colour == acting_colour(s):
-        total += COUP * np.int64(s.coups[s.raid])
-    return total + _worth_of_pieces(s, colour) + _worth_of_victory(s, colour, owned)
+        total += WEIGHTS[row, COUP] * np.int64(s.coups[s.raid])
+    return total + _worth_of_pieces(s, row, colour) + _worth_of_victory(s, row, colour, owned)
 
 
 @kernel
-def _worth_of_pieces(s: State, colour: Int) -> Int:
+def _worth_of_pieces(s: State, row: Int, colour: Int) -> Int:
     """Bands, gold and ships."""
     bands, at_home, gold, crews = 0, 0, 0, 0
     for place in range(s.places):
@@ -110,7 +153,12 @@ def _worth_of_pieces(s: State, colour: Int) -> Int:
         at_home += (s.owner[place] == colour) * np.int64(s.bands[place])
     for place in range(TERRITORIES, s.places):
         crews += s.owner[place] == colour
-    return BAND * bands + BAND_OUT * (bands - at_home) + GOLD * gold + CREW * crews
+    return (
+        WEIGHTS[row, BAND] * bands
+        + WEIGHTS[row, BAND_OUT] * (bands - at_home)
+        + WEIGHTS[row, GOLD] * gold
+        + WEIGHTS[row, CREW] * crews
+    )
 
 
 @kernel
@@ -126,16 +174,18 @@ def _bands_on_posts(s: State, colour: Int) -> Int:
 
 
 @kernel
-def _worth_of_victory(s: State, colour: Int, owned: Int) -> Int:
+def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Int:
     """How near a colour is to ADA-27, and in victory to ADA-28."""
     missing = _missing(s, colour, owned)
     if missing > 1:
         return 0.0
     if missing == 1:
-        return ONE_SHORT
+        return WEIGHTS[row, ONE_SHORT]
     if not s.claims[colour]:
-        return VICTORY
-    return CLAIM + CLAIM_AHEAD * ((colour - np.int64(s.colour[0])) % FOUR)
+        return WEIGHTS[row, VICTORY]
+    return WEIGHTS[row, CLAIM] + WEIGHTS[row, CLAIM_AHEAD] * (
+        (colour - np.int64(s.colour[0])) % FOUR
+    )
 
 
 @kernel

@@ -15,8 +15,6 @@ What follows from which turns end by themselves (ADA-15, ADA-26) is not kept.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from armarl.armada.state import (
@@ -32,7 +30,8 @@ from armarl.randomness import random_below, seed
 from armarl.verbs import Int, State
 
 HELD, LACKED = 1, -1  # what `answers` says; 0: it is not known
-_MIXING, _MOST_SWAPS = 4, 4096  # exchanges for each card of the hidden hands, and at most in all
+_MOST_DEALS = 4096  # of the hidden hands, until one agrees with what is known
+_MIXING, _MOST_SWAPS = 4, 4096  # else: exchanges for each card of these hands, and at most in all
 
 
 # --- what is remembered --------------------------------------------------------------------------
@@ -143,32 +142,55 @@ def determinise(s: State, seat: Int, number: Int) -> None:
 
 @kernel
 def _deal_unseen(s: State, seat: Int) -> None:
-    """The cards that a seat has not seen, at random to the other hands and the deck."""
+    """The cards that a seat has not seen, at random to the other hands and the deck.
+
+    The hands are dealt until they agree with what the seat knows, so all deals that do are equally
+    likely. Most agree after a few; where knowledge is so odd that none does, exchanges of cards
+    lead to one.
+    """
     known = known_top(s, seat)
-    unseen, certain = _lay_out(s, seat, known)
-    for i in range(unseen - 1, 0, -1):
-        _swap(s, _cell(s, known, i), _cell(s, known, random_below(s, i + 1)))
-    if certain:
+    unseen = _lay_out(s, seat, known)
+    in_deck = s.deck_size - known
+    _deal_cells(s, known, in_deck, unseen)
+    deals = 1
+    while not _agrees(s, seat) and deals < _MOST_DEALS:
+        _deal_cells(s, known, in_deck, unseen)
+        deals += 1
+    _deal_cells(s, known, 0, in_deck)
+    if deals == _MOST_DEALS:
         _put_right(s, seat, known, unseen)
     _take_up(s, seat)
 
 
 @kernel
-def _lay_out(s: State, seat: Int, known: Int) -> tuple[Any, Any]:
-    """Lay out the unseen cards by kind; their number, and whether anything is certain of them."""
-    unseen, certain = 0, False
+def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
+    """Into the unseen cells from `first` up to `end` cards at random of all below `end`."""
+    for i in range(end - 1, max(first, 1) - 1, -1):
+        _swap(s, _cell(s, known, i), _cell(s, known, random_below(s, i + 1)))
+
+
+@kernel
+def _agrees(s: State, seat: Int) -> Int:
+    """Whether the hands laid out agree with what a seat knows."""
+    faults = 0
+    for player in range(s.players):
+        if player != seat:
+            faults += _faults(s, seat, player)
+    return faults == 0
+
+
+@kernel
+def _lay_out(s: State, seat: Int, known: Int) -> Int:
+    """Lay out the unseen cards by kind; returns their number."""
+    unseen = 0
     for card in range(CARDS):
         on_top = number_on_top(s, card, known)
         number = COPIES[card] - s.played[card] - s.hand[seat, card] - on_top
         marked = s.remembered[seat, card] - on_top
-        certain |= marked > 0
         for i in range(number):
             s.deck[_cell(s, known, unseen)] = card + 1 + (CARDS if i < marked else 0)
             unseen += 1
-    for player in range(s.players):
-        for answer in range(ANSWERS):
-            certain |= player != seat and s.answers[player, answer] != 0
-    return unseen, certain
+    return unseen
 
 
 @kernel

@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+# The game's own members of the panel; those held out are never to be trained against. (Search takes
+# too long here for a thousand games.)
+PANEL = ("greedy:style=balanced", "greedy:style=raider")
+HELD_OUT = ("greedy:style=brawler",)
+
 LAST_RESORTS = ("end",)  # actions that give something up: the coups that are left (ADA-15)
 
 

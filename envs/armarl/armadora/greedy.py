@@ -23,11 +23,14 @@ from armarl.armadora.actions import (
 )
 from armarl.armadora.board import LINES, SITE_SQUARES, SITES
 from armarl.armadora.judgement import (
+    JUDGEMENT,
+    PATIENCE,
     UNIT,
     expect_points,
     outlooks_of,
     points_in_hand,
     reserves_of,
+    row_of,
     sides_of,
     steps_to_mines,
     worth_with_less,
@@ -195,7 +198,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     if s.stage == SECOND_PALISADE:
         return choice if best > now + JITTER else STOP
     gold, action = best_warrior(t, views, reserves, mask, WARRIOR, draw, style)
-    if gold > best + STYLES[style, WALLS]:
+    if gold > best + STYLES[style, WALLS] - JUDGEMENT[row_of(s), PATIENCE]:
         best, choice = gold, action
     if s.advanced:
         gold, action = best_reinforcement(t, views, reserves, mask, draw)

@@ -34,14 +34,29 @@ from armarl.armadora.state import (
     territory,
 )
 from armarl.bits import count
-from armarl.compiled import kernel
+from armarl.compiled import inlined, kernel
 from armarl.verbs import Int, State
 
 # Tuned by matches between versions of this player, 200 to 400 games for each value tried.
-STEP_WEIGHT = 0.8  # of a Warrior's weight left per step away, where the territory is large
-SIZE_WEIGHT = 0.02  # a territory keeps more of it by this for every square that it is smaller
+# The columns of JUDGEMENT.
+(
+    STEP,  # of a Warrior's weight left per step away, where the territory is large
+    SIZE,  # a territory keeps more of it by this for every square that it is smaller
+    FREE_VARIANCE,  # squared points that a free square adds to the variance of a lead
+    PATIENCE,  # gold that a palisade must gain beyond a Warrior
+) = range(4)
+# For 2, 3 and 4 players, base game and advanced.
+JUDGEMENT = np.array(
+    [
+        [0.80, 0.02, 1.0, 0.0],
+        [0.80, 0.02, 1.0, 0.0],
+        [0.60, 0.03, 1.0, 0.8],
+        [0.65, 0.02, 1.0, 0.4],
+        [0.60, 0.02, 0.6, 0.3],
+        [0.65, 0.02, 1.0, 0.3],
+    ]
+)
 END_VARIANCE = 0.1  # squared points; a tie is an even chance, one point more is nearly sure
-FREE_VARIANCE = 1.0  # squared points that a free square adds to the variance of a lead
 RESERVE_VARIANCE = 10.0  # and that it adds for each point in hand per free square of the board
 RESERVE_WEIGHT = 1.7  # points in hand go where there is gold: more than evenly to free squares
 UNIT = 4  # expected points are kept as whole numbers of quarters
@@ -77,6 +92,12 @@ class Outlook(NamedTuple):
     free: float  # free squares
     hidden: float  # Warriors of unknown value
     step_weight: float  # what each step leaves of a square's weight
+
+
+@inlined
+def row_of(s: State) -> Int:
+    """The row of JUDGEMENT."""
+    return 2 * (np.int64(s.players) - 2) + np.int64(s.advanced)
 
 
 # --- what the player to move expects -------------------------------------------------------------
@@ -147,7 +168,7 @@ def reserves_of(s: State, side: Int, known: Int) -> Int:
         own - rival,
         own - other,
         RESERVE_WEIGHT * per_free_square,
-        FREE_VARIANCE + RESERVE_VARIANCE * in_hand * per_free_square,
+        JUDGEMENT[row_of(s), FREE_VARIANCE] + RESERVE_VARIANCE * in_hand * per_free_square,
         variance,
     )
 
@@ -209,7 +230,8 @@ def _step_weight(t: State, squares: Int) -> Int:
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if t.palisades_left == 0 or to_spare < 0:
         return 1.0
-    return max(STEP_WEIGHT, 1.0 - SIZE_WEIGHT * (to_spare + 1))
+    row = row_of(t)
+    return max(JUDGEMENT[row, STEP], 1.0 - JUDGEMENT[row, SIZE] * (to_spare + 1))
 
 
 @kernel

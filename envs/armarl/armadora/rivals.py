@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# The game's own members of the panel; those held out are never to be trained against.
+PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
+HELD_OUT = ("greedy:style=hoarder", "grave:300")
+
 LAST_RESORTS = ("pass",)  # actions that give something up: a player who passes is out (ARM-14)
 
 # What search does better otherwise than by its own defaults: shares of the gold in its reward.
