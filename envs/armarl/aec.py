@@ -15,8 +15,8 @@ from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
 from armarl.faces import (
+    Endings,
     GameFace,
-    IllegalStreak,
     deal_number,
     face_game,
     mask_place,
@@ -298,7 +298,7 @@ class CheckedAECEnv(RawAECEnv):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._streak = IllegalStreak()
+        self.endings = Endings()
 
     def _open(self, seat: int) -> None:
         self._has_reset = self._has_updated = True
@@ -328,14 +328,14 @@ class CheckedAECEnv(RawAECEnv):
         return bool(self._action_space.contains(action))
 
     def _end_with_returns(self, ending: int) -> None:
-        self._streak.note(ended=1, illegal=0)
+        self.endings.note(ended=1, illegal=0)
         super()._end_with_returns(ending)
 
     def _lose(self, reason: str) -> None:
         """End the game at an illegal action of the selected agent."""
         EnvLogger.warn_on_illegal_move()
         EnvLogger.get_logger().warning(reason)
-        self._streak.note(ended=1, illegal=1)
+        self.endings.note(ended=1, illegal=1)
         agent = self.agent_selection
         self._cumulative_rewards[agent] = 0.0
         self._end({**dict.fromkeys(self.agents, 0.0), agent: ILLEGAL_REWARD}, ENDED, CUT_SHORT)

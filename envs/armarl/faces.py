@@ -132,14 +132,22 @@ def mask_place(
     return MaskPlace(mask, observation_key, mask_key)
 
 
-class IllegalStreak:
-    """Counts the episodes in a row that illegal actions ended; warns, once, when they are many."""
+class Endings:
+    """How the episodes of an environment ended; warns once of many illegal actions in a row.
+
+    Attributes:
+        episodes: how many have ended so far.
+        illegal: how many of them by an illegal action.
+    """
 
     def __init__(self) -> None:
+        self.episodes = self.illegal = 0
         self._length = 0
 
     def note(self, ended: int, illegal: int) -> None:
         """Take note of so many episodes that ended, and so many of them by an illegal action."""
+        self.episodes += ended
+        self.illegal += illegal
         before = self._length
         self._length = before + illegal if illegal == ended else 0
         if before < MANY_ILLEGAL <= self._length:

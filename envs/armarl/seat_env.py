@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from armarl.faces import (
     RENDER_MODES,
+    Endings,
     GameFace,
-    IllegalStreak,
     deal_number,
     face_game,
     mask_place,
@@ -45,6 +45,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
 
     Attributes:
         refusal: why the last action was illegal, None if it was not.
+        endings: how many episodes have ended, and by illegal actions.
     """
 
     # Gymnasium's checker asks for a frame rate even of text.
@@ -90,7 +91,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
         self.opponents = tuple(players[k % len(players)] for k in range(game.players - 1))
         self._batch = SeatBatch(game, 1, players, reward, seat)
         self.refusal: str | None = None
-        self._streak = IllegalStreak()
+        self.endings = Endings()
         self._begun = False
 
     def reset(
@@ -131,7 +132,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
         illegal = end == ILLEGAL
         self.refusal = self.game.explain(self._states[0], number) if illegal else None
         if end:
-            self._streak.note(ended=1, illegal=int(illegal))
+            self.endings.note(ended=1, illegal=int(illegal))
         observation, info = self._observed(illegal)
         return observation, reward, end in (ENDED, ILLEGAL), end == CUT_SHORT, info
 

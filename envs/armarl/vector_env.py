@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armarl.faces import (
     RENDER_MODES,
-    IllegalStreak,
+    Endings,
     batched,
     check_render_mode,
     face_game,
@@ -50,6 +50,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
 
     Attributes:
         refusals: by game, why the illegal actions of the last step were illegal.
+        endings: how many episodes have ended, and by illegal actions.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.refusals: dict[int, str] = {}
-        self._streak = IllegalStreak()
+        self.endings = Endings()
         limit = max_episode_steps
         some = limit is not None
         self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
@@ -171,7 +172,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
         self.refusals = {}
         if ended.size:
             self.refusals = batch.illegal_actions(ids)
-            self._streak.note(ended.size, len(self.refusals))
+            self.endings.note(ended.size, len(self.refusals))
             if same_step:
                 finals, illegal = self._finals(ended, illegal), np.zeros_like(illegal)
         begun = ended if same_step else over_before

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from armarl.faces import IllegalStreak, face_game, observation_box
+from armarl.faces import Endings, face_game, observation_box
 from armarl.game import Game
 from armarl.players import PlayerLike
 from armarl.registration import NAMESPACE
@@ -89,6 +89,7 @@ class SeatVecEnv(VecEnv):
 
     Attributes:
         refusals: by game, why the illegal actions of the last step were illegal.
+        endings: how many episodes have ended, and by illegal actions.
     """
 
     render_mode = None  # SB3 warns of environments without it
@@ -99,7 +100,7 @@ class SeatVecEnv(VecEnv):
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
         self.refusals: dict[int, str] = {}
-        self._streak = IllegalStreak()
+        self.endings = Endings()
         self._begun = False
         super().__init__(
             batch.size,
@@ -143,7 +144,7 @@ class SeatVecEnv(VecEnv):
             self.refusals = self.batch.illegal_actions(self._actions)
             for i in self.refusals:
                 infos[i]["illegal_action"] = np.int8(1)
-            self._streak.note(over.size, len(self.refusals))
+            self.endings.note(over.size, len(self.refusals))
             self.batch.open(over)
             self.lengths[over] = 0
         return self.observe(), rewards, ends, infos

@@ -1,0 +1,127 @@
+"""Try every RL library of docs/frameworks.md in a fresh environment, and write its table.
+
+    python3 scripts/frameworks.py                         # all of them: an hour, 10 GB
+    python3 scripts/frameworks.py tianshou rllib/all-seats --decisions 20000
+
+Each library is installed beside ArmaRL into an environment of its own under `--folder`, since their
+pins clash; its program in `armarl_training.examples` trains there and is measured against random.
+The rows are kept in docs/frameworks.json, from which the table of the page is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+ROWS, PAGE = ROOT / "docs" / "frameworks.json", ROOT / "docs" / "frameworks.md"
+BEGIN, END = "<!-- the table of scripts/frameworks.py -->", "<!-- its end -->"
+MODES = ("one-seat", "all-seats")
+COMMON = ["numpy==2.4.6", "numba==0.68.1", "safetensors==0.8.0", "torch==2.13.0"]
+NEW = ["gymnasium==1.4.0", "pettingzoo==1.27.0"]
+REQUIREMENTS = {
+    "sb3": [*NEW, "stable-baselines3==2.9.2", "sb3-contrib==2.9.2"],
+    "cleanrl": NEW,
+    "rllib": ["gymnasium==1.2.2", "pettingzoo==1.27.0", "ray[rllib]==2.60.0"],
+    "torchrl": [*NEW, "torchrl==0.14.1"],
+    "tianshou": [*NEW, "tianshou==2.0.1"],
+    "agilerl": ["gymnasium==1.4.0", "pettingzoo==1.26.1", "agilerl==2.58.0", "peft"],
+}
+
+
+def environment(library: str, folder: Path) -> Path:
+    """The Python of an environment with a library and this version of ArmaRL."""
+    home = folder / library
+    python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    wanted = hashlib.sha256("\n".join([*COMMON, *REQUIREMENTS[library]]).encode()).hexdigest()
+    pip = [str(python), "-m", "pip", "install", "--quiet"]
+    stamp = home / "installed"
+    if not stamp.exists() or stamp.read_text() != wanted:
+        print(f"installing {library} ...", flush=True)
+        venv.create(home, with_pip=True)
+        subprocess.run([*pip, *COMMON, *REQUIREMENTS[library]], check=True)
+        stamp.write_text(wanted)
+    subprocess.run([*pip, "--no-deps", "--force-reinstall", str(ROOT)], check=True)
+    return python
+
+
+def row(python: Path, library: str, mode: str, decisions: int, seed: int) -> dict[str, Any]:
+    """Train and measure; what the program says in its last line."""
+    command = [str(python), "-m", f"armarl_training.examples.{library}", mode]
+    command += ["--decisions", str(decisions), "--seed", str(seed)]
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    with tempfile.TemporaryDirectory() as elsewhere:
+        done = subprocess.run(command, cwd=elsewhere, env=clean, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode or not lines:
+        sys.exit(f"{library} {mode} failed:\n{done.stderr[-4000:]}")
+    return {"program": library, **json.loads(lines[-1])}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The rows as Markdown."""
+    lines = [
+        "| library | version | mode | decisions | illegal | wins before | wins after | seed |",
+        "| --- | --- | --- | --: | --: | --- | --- | --: |",
+    ]
+    places = list(REQUIREMENTS)
+    for one in sorted(
+        rows, key=lambda row: (places.index(row["program"]), MODES.index(row["mode"]))
+    ):
+        rates = (
+            "{:.1f} % ({:.1f} - {:.1f})".format(*(100 * part for part in one[when]))
+            for when in ("before", "after")
+        )
+        cells = [
+            one["program"],
+            f"{one['library']} {one['version']}",
+            one["mode"],
+            f"{one['decisions']:,}",
+            one["illegal"],
+            *rates,
+            one["seed"],
+        ]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join(lines)
+
+
+def write_page(rows: list[dict[str, Any]]) -> None:
+    """Put the table into the page."""
+    before, rest = PAGE.read_text("utf-8").split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}", "utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("programs", nargs="*", help="library or library/mode; all if none")
+    parser.add_argument("--decisions", type=int, default=50_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, default=ROOT / ".frameworks")
+    options = parser.parse_args()
+    for program in options.programs or REQUIREMENTS:
+        library, _, mode = program.partition("/")
+        python = environment(library, options.folder.resolve())
+        for each in [mode] if mode else MODES:
+            new = row(python, library, each, options.decisions, options.seed)
+            rows = json.loads(ROWS.read_text("utf-8")) if ROWS.exists() else []
+            rows = [old for old in rows if (old["program"], old["mode"]) != (library, each)]
+            rows.append(new)
+            ROWS.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+            print(table([new]).splitlines()[-1], flush=True)
+            if BEGIN in PAGE.read_text("utf-8"):
+                write_page(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Stable-Baselines3's MaskablePPO: one seat against random, and self-play against itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+
+from armarl.game import make_game
+from armarl_training.examples.measured import GAME, Learning, LearntPlayer, main
+from armarl_training.vec_env import SeatVecEnv, make_vec_env
+
+SETTINGS: dict[str, Any] = {
+    "n_steps": 64,
+    "batch_size": 512,
+    "n_epochs": 4,
+    "gamma": 1.0,  # games end
+    "learning_rate": 1e-3,
+    "ent_coef": 0.01,
+    "device": "cpu",
+}
+
+
+def one_seat(decisions: int, seed: int) -> Learning:
+    """The learner's seat is drawn anew for every game; the random player holds the other."""
+    env = make_vec_env(GAME, n_envs=64, seed=seed)
+    return _learning(MaskablePPO("MlpPolicy", env, seed=seed, **SETTINGS), env, decisions)
+
+
+def all_seats(decisions: int, seed: int) -> Learning:
+    """The model as it is now holds the other seat too, and never loses sight of itself."""
+    game = make_game(GAME)
+    latest = LearntPlayer(game, lambda observations, masks: choose(observations, masks), "latest")
+    env = make_vec_env(game, n_envs=64, seed=seed, opponents=latest)
+    model = MaskablePPO("MlpPolicy", env, seed=seed, **SETTINGS)
+
+    def choose(observations: Any, masks: Any) -> Any:
+        return model.predict(observations, action_masks=masks, deterministic=False)[0]
+
+    return _learning(model, env, decisions)
+
+
+def _learning(model: MaskablePPO, env: SeatVecEnv, decisions: int) -> Learning:
+    def choose(observations: Any, masks: Any) -> Any:
+        return model.predict(observations, action_masks=masks, deterministic=True)[0]
+
+    def train() -> tuple[int, int]:
+        model.learn(decisions)
+        return int(model.num_timesteps), env.endings.illegal
+
+    return Learning(choose, train)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    np.seterr(all="raise", under="ignore")
+    main("sb3-contrib", {"one-seat": one_seat, "all-seats": all_seats})
