@@ -31,7 +31,11 @@ def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.Mon
         load_policy(path, GAME)
 
 
-@pytest.mark.parametrize("data", [None, 7, "text", memoryview(b"x"), np.zeros(3)], ids=str)
+@pytest.mark.parametrize(
+    "data",
+    [None, 7, "text", memoryview(b"x"), np.zeros(3)],
+    ids=["none", "number", "text", "view", "array"],
+)
 def test_saved_games_are_bytes(data: Any) -> None:
     env = RawAECEnv(GAME)
     env.reset(seed=0)
