@@ -30,20 +30,20 @@ def estimates(game: Game, states: States) -> NDArray[np.float64]:
     return out
 
 
-def positions(game: Game) -> tuple[States, NDArray[np.int64], Any]:
+def positions(game: Game, games: int = GAMES) -> tuple[States, NDArray[np.int64], Any]:
     """Positions of games between greedy players, of whose actions some are random.
 
     Returns the positions, the game of each, and the returns of all games.
     """
     rng = np.random.default_rng(game.players)
-    states = game.new_states(np.arange(GAMES))
+    states = game.new_states(np.arange(games))
     greedy, random = GreedyPlayer(game), RandomPlayer(game)
     found, owners = [], []
     while True:
         statuses, seats = game.statuses(states)
         going = np.flatnonzero(statuses == 0)
         if going.size == 0:
-            returns = game.returns(states, np.arange(GAMES))
+            returns = game.returns(states, np.arange(games))
             return np.concatenate(found), np.concatenate(owners), returns
         kept = going[rng.random(going.size) < KEPT[game.name]]
         found.append(states[kept])
@@ -68,7 +68,8 @@ def test_estimates_are_returns_that_the_players_might_get(
     first_seats = [game.sides.index(side) for side in sorted(set(game.sides))]
     assert np.allclose(found[:, first_seats].sum(axis=1), 0, atol=1e-12)
     assert (found == found[:, [game.sides.index(side) for side in game.sides]]).all()
-    assert np.unique(found[:, 0]).size > found.shape[0] / 4
+    different = np.unique(found[:, 0]).size  # on the mini board there is little to tell apart
+    assert different > (1 if "board" in options else found.shape[0] / 4)
 
 
 # The mini board's games are over in a few actions, and most are even.
@@ -76,7 +77,8 @@ def test_estimates_are_returns_that_the_players_might_get(
 def test_those_who_win_are_thought_to_win(name: str, options: dict[str, Any]) -> None:
     """Estimates and returns agree, by more than four standard errors over games."""
     game = make_game(name, **options)
-    states, owners, returns = positions(game)
+    # Of two-player Armada between greedy players it says less: that takes more games to see.
+    states, owners, returns = positions(game, 4 * GAMES if game.players == 2 else GAMES)
     agreement = (estimates(game, states) * returns[owners]).sum(axis=1)
     by_game = np.array([agreement[owners == i].mean() for i in np.unique(owners)])
     assert by_game.mean() > 4 * by_game.std() / np.sqrt(by_game.size)

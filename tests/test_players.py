@@ -63,7 +63,7 @@ def test_the_grammar(text, spec):
 values = st.one_of(
     st.booleans(),
     st.integers(-(10**17), 10**17),
-    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False),
     st.text(st.characters(exclude_characters='"', exclude_categories=["C"]), min_size=1).filter(
         lambda text: text == text.strip()
     ),

@@ -23,7 +23,7 @@ def positions(game: Game) -> States:
     """Positions of games between players of all styles, a few of each."""
     rng = np.random.default_rng(0)
     players = [GreedyPlayer(game, style) for style in styles(game.name)]
-    states, found = game.new_states(np.arange(40)), []
+    states, found = game.new_states(np.arange(60)), []
     for _ in range(400):
         statuses, seats = game.statuses(states)
         going = np.flatnonzero(statuses == 0)

@@ -50,7 +50,7 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(variant):
     actions = choices(game, states, draws)
     assert game.legal_masks(states)[np.arange(states.size), actions].all()
     before = states.tobytes()
-    assert (choices(game, states[::-1].copy(), draws[::-1])[::-1] == actions).all()
+    assert (choices(game, states[::-1].copy(), draws[::-1].copy())[::-1] == actions).all()
     assert states.tobytes() == before
     seats = game.statuses(states)[1]
     dealt = game.determinised(states, seats, np.arange(states.size))

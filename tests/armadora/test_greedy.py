@@ -48,7 +48,7 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(players, advan
     actions = greedy_choices(game, states, draws)
     assert game.legal_masks(states)[np.arange(states.size), actions].all()
     before = states.tobytes()
-    assert (greedy_choices(game, states[::-1].copy(), draws[::-1])[::-1] == actions).all()
+    assert (greedy_choices(game, states[::-1].copy(), draws[::-1].copy())[::-1] == actions).all()
     assert states.tobytes() == before
     seats = game.statuses(states)[1]
     dealt = game.determinised(states, seats, np.arange(states.size))
