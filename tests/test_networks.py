@@ -9,11 +9,11 @@ import torch
 import tiny
 from armarl.advice import Advice
 from armarl.game import make_game
+from armarl.network_players import NetworkPlayer
 from armarl.networks import Network, NetworkError, check_network, widths
 from armarl.places import AROUND, around, places_of
 from armarl.players import make_player
 from armarl.policies import (
-    NetworkPlayer,
     PolicyError,
     load_policy,
     read_policy_metadata,

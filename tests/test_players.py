@@ -15,6 +15,7 @@ from armarl import players
 from armarl.catalogue import game_entry
 from armarl.game import IllegalActionError, make_game
 from armarl.matches import play_match
+from armarl.network_players import NetworkPlayer
 from armarl.players import (
     GreedyPlayer,
     NoisyPlayer,
@@ -29,7 +30,6 @@ from armarl.players import (
     register_player,
     split_draws,
 )
-from armarl.policies import NetworkPlayer
 from armarl.seat_env import SeatEnv
 from armarl.specs import Part, Spec
 from variants import every_game, every_variant

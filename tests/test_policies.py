@@ -18,10 +18,10 @@ from safetensors.numpy import save_file
 import tiny
 from armarl.game import make_game
 from armarl.matches import play_match
+from armarl.network_players import NetworkPlayer
 from armarl.players import shipped_policies
 from armarl.policies import (
     FORMAT,
-    NetworkPlayer,
     PolicyError,
     load_policy,
     policy_game,

@@ -8,7 +8,8 @@ import signal
 
 import numpy as np
 
-from armarl.policies import NetworkPlayer, save_policy
+from armarl.network_players import NetworkPlayer
+from armarl.policies import save_policy
 
 
 def tensors(game, seed=0, widths=(16,)):
@@ -57,6 +58,7 @@ def settings(**changes):
         "threads": 1,
         "network": {"widths": [16]},
         "ppo": {"rollout_length": 16, "minibatch": 128, "epochs": 2},
+        "td": {"rollout_length": 16, "minibatch": 128, "epochs": 2},
         "opponents": {"share": 0.5, "snapshot_every": 512, "pool_size": 2},
         "evaluation": {"games": 20, "workers": 1, "progress_games": 0},
     }

@@ -58,6 +58,7 @@ class Game:
         blank: a record of the state's type that holds the options and nothing else.
         attributes: what its environments offer besides, by name: Armada's `chart`.
         option_fields: fields of `blank` by which a state of another variant is told at a glance.
+        survey: the named blocks of what judges of positions read, or None; see the verb `survey`.
         faults: texts to the numbers that the verb `valid` returns, the first for lawful states.
     """
 
@@ -77,6 +78,7 @@ class Game:
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _deals: Callable[[Game], States] | None = field(default=None, repr=False)
     option_fields: tuple[str, ...] = ("players",)
+    survey: ObservationTable | None = None
     faults: tuple[str, ...] = field(default=("it is lawful",), repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:

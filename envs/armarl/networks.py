@@ -10,7 +10,7 @@ action (see `armarl.advice`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,13 @@ Floats = NDArray[np.float32]
 
 class NetworkError(ValueError):
     """Weights that do not fit each other or the game."""
+
+
+def layer(tensors: Tensors, part: str, k: int, x: Floats) -> Floats:
+    """One layer, on the last axis."""
+    y: Floats = x @ tensors[f"{part}.{k}.weight"].T
+    y += tensors[f"{part}.{k}.bias"]
+    return y
 
 
 class Network:
@@ -67,9 +74,7 @@ class Network:
 
     def layer(self, part: str, k: int, x: Floats) -> Floats:
         """One layer, on the last axis."""
-        y: Floats = x @ self.tensors[f"{part}.{k}.weight"].T
-        y += self.tensors[f"{part}.{k}.bias"]
-        return y
+        return layer(self.tensors, part, k, x)
 
     def _both(self, x: Floats) -> tuple[Floats, Floats | None]:
         """What the trunk makes of observations, and what is made of every cell."""
@@ -119,9 +124,9 @@ def has_board(tensors: Tensors) -> bool:
     return any(layers(tensors, part) for part in BOARD_PARTS)
 
 
-def widths(tensors: Tensors) -> dict[str, list[int]]:
+def widths(tensors: Tensors, parts: Sequence[str] = PARTS) -> dict[str, list[int]]:
     """The widths of the layers of each part, as a saved policy describes its network."""
-    parts = [part for part in PARTS if part in FLAT_PARTS or layers(tensors, part)]
+    parts = [part for part in parts if part in FLAT_PARTS or layers(tensors, part)]
     return {
         part: [len(tensors[f"{part}.{k}.weight"]) for k in range(layers(tensors, part))]
         for part in parts
@@ -136,20 +141,25 @@ def check_network(game: Game, tensors: Tensors, activation: Any, advisers: int) 
     """
     if activation not in list(ACTIVATIONS):
         raise NetworkError(f"activation {activation!r} is none of {', '.join(ACTIVATIONS)}")
-    width = _check_layers(tensors, "trunk", game.observation.size)
+    width = check_layers(tensors, "trunk", game.observation.size)
     channels = _check_board(game, tensors, width) if has_board(tensors) else 0
     for head, inputs, outputs in (
         ("policy", width, len(game.actions)),
         ("value", width + channels, 1),
     ):
-        reached = _check_layers(tensors, head, inputs)
+        reached = check_layers(tensors, head, inputs)
         if layers(tensors, head) == 0 or reached != outputs:
             raise NetworkError(f"the {head} network has {reached} outputs instead of {outputs}")
-    trust = _check_layers(tensors, "trust", width) if layers(tensors, "trust") else 0
+    trust = check_layers(tensors, "trust", width) if layers(tensors, "trust") else 0
     if trust != advisers or layers(tensors, "trust") > 1:
         raise NetworkError(f"the part trust has {trust} outputs for {advisers} advisers")
-    if len(tensors) != 2 * sum(layers(tensors, part) for part in PARTS):
-        raise NetworkError(f"some tensors belong to none of {', '.join(PARTS)}")
+    check_tensors(tensors, PARTS)
+
+
+def check_tensors(tensors: Tensors, parts: Sequence[str]) -> None:
+    """Refuse tensors that belong to no part, or whose numbers are not finite."""
+    if len(tensors) != 2 * sum(layers(tensors, part) for part in parts):
+        raise NetworkError(f"some tensors belong to none of {', '.join(parts)}")
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise NetworkError("some weights are not finite numbers")
 
@@ -162,8 +172,8 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
         raise NetworkError(str(error)) from error
     if layers(tensors, "cells") != 2:
         raise NetworkError("the part cells must have 2 layers")
-    channels = _check_layers(tensors, "cells", len(places.seen) * AROUND)
-    ends = _check_layers(tensors, "ends", channels)
+    channels = check_layers(tensors, "cells", len(places.seen) * AROUND)
+    ends = check_layers(tensors, "ends", channels)
     if ends % 2:
         raise NetworkError("the part ends must have an even number of outputs")
     for part, inputs, outputs in (
@@ -171,7 +181,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
         ("at", channels, places.at),
         ("between", ends // 2, places.between),
     ):
-        reached = _check_layers(tensors, part, inputs)
+        reached = check_layers(tensors, part, inputs)
         if layers(tensors, part) != 1 or reached != outputs:
             raise NetworkError(f"the part {part} has {reached} outputs instead of {outputs}")
     if layers(tensors, "ends") != 1:
@@ -179,7 +189,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
     return channels
 
 
-def _check_layers(tensors: Tensors, part: str, width: int) -> int:
+def check_layers(tensors: Tensors, part: str, width: int) -> int:
     """Refuse layers that do not follow on each other; returns the width of the last."""
     number = layers(tensors, part)
     if number > MOST_LAYERS:

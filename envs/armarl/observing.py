@@ -109,7 +109,7 @@ class Blocks:
 
         return declare
 
-    def table(self, values: Mapping[str, int], board: Board) -> ObservationTable:
+    def table(self, values: Mapping[str, int], board: Board | None) -> ObservationTable:
         """The blocks of a variant, whose state holds these values."""
         declared = [block for blocks, _ in self._written for block in blocks]
         present = [block for block in declared if not block.option or values[block.option]]

@@ -13,108 +13,29 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.advice import MOST_ADVISERS, Advice
-from armarl.game import Game, States, restore_game
-from armarl.networks import Network, NetworkError, Tensors, check_network, widths
-from armarl.players import Thoughts, policy_path, shipped_policies
+from armarl.afterstates import survey_of
+from armarl.game import Game, restore_game
+from armarl.judges import PARTS as JUDGE_PARTS
+from armarl.judges import check_judge, is_judge
+from armarl.network_players import NetworkPlayer, network_player
+from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
+from armarl.players import policy_path, shipped_policies
 from armarl.specs import Part, Spec
 
-FORMAT = "armarl-policy-3"
-# What earlier versions wrote: no parts for a board; and before that, no trunk and no description.
-EARLIER_FORMATS = ("armarl-policy-2", "armarl-policy-1")
+FORMAT = "armarl-policy-4"
+# What earlier versions wrote: no judges; no parts for a board; no trunk and no description.
+EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 MOST_BYTES = 256 << 20  # of a file
 
 
 class PolicyError(ValueError):
     """A policy file that cannot be used: damaged, foreign, or made for another game or variant."""
-
-
-class NetworkPlayer:
-    """Plays by a network over the flat observation (`armarl.networks`); illegal actions are masked.
-
-    Attributes:
-        tensors: the weights, see `armarl.networks.Network`.
-        activation: "relu" or "tanh".
-        sample: draw from the policy's distribution instead of taking the likeliest action.
-        temperature: logits are divided by it; below 1 the likelier actions gain.
-        advice: of scripted players, which the network weighs; mostly none.
-        metadata: of the file that it was loaded from, else empty.
-    """
-
-    network_class: ClassVar[type[Network]] = Network
-
-    def __init__(
-        self,
-        game: Game,
-        tensors: Tensors,
-        activation: str,
-        *,
-        advisers: Sequence[str] = (),
-        name: str = "network",
-        sample: bool = False,
-        temperature: float = 1.0,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.name = name
-        self.tensors = tensors
-        self.activation = activation
-        self.sample = sample
-        self.temperature = temperature
-        self.metadata = dict(metadata or {})
-        self.game = game
-        self.advice = Advice(game, advisers)
-        self._network = self.network_class(game, tensors, activation)
-
-    def choose(
-        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
-    ) -> NDArray[np.int64]:
-        logits = self.logits(states, seats)
-        if not self.sample:
-            return np.asarray(logits.argmax(axis=1), np.int64)
-        reached = self._weights(logits).cumsum(axis=1)
-        chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
-        return np.asarray(chosen, np.int64)
-
-    def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The logits of all actions of `seats[i]`, to move in each state, float32 (batch, actions).
-
-        They are -inf where an action is illegal.
-        """
-        observations, masks = self.game.views(states, seats)
-        logits = self._network.logits(observations, self.advice.actions(states, seats))
-        logits[masks == 0] = -np.inf
-        return logits
-
-    def probabilities(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How the policy of `seats[i]`, to move in each state, spreads over the actions.
-
-        Returns:
-            float64 (batch, actions); the rows add up to 1, illegal actions have 0.
-        """
-        weights = self._weights(self.logits(states, seats))
-        spread: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-        return spread
-
-    def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
-        return self._network.values(self.game.views(states, seats)[0])
-
-    def think(
-        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
-    ) -> Thoughts:
-        """The policy's probabilities, and the return that the network expects."""
-        value = self.values(states, seats).astype(np.float64)
-        return Thoughts(self.probabilities(states, seats), value=value)
-
-    def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """What the actions' probabilities are in proportion to."""
-        gaps = (logits - logits.max(axis=1, keepdims=True)) / self.temperature
-        return np.asarray(np.exp(gaps, dtype=np.float64))
 
 
 def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
@@ -187,7 +108,9 @@ def save_policy(
     """
     _check_network(Path(path), game, tensors, activation, advisers)
     metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
-    metadata["network"] = widths(tensors)
+    metadata["network"] = _described(tensors)
+    if is_judge(tensors):
+        metadata["survey"] = survey_of(game).hash
     if advisers:
         metadata["advisers"] = list(advisers)
         metadata["advice"] = Advice(game, advisers).digest()
@@ -260,9 +183,10 @@ def load_policy(
     _check_variant(path, metadata.get("variant"), game)
     advisers = _check_advisers(path, game, metadata)
     _check_network(path, game, tensors, metadata.get("activation"), advisers)
+    _check_survey(path, metadata.get("survey"), game, tensors)
     if metadata["format"] != EARLIER_FORMATS[-1]:
         _check_description(path, metadata.get("network"), tensors)
-    return NetworkPlayer(
+    return network_player(
         game,
         tensors,
         metadata["activation"],
@@ -311,17 +235,33 @@ def _check_network(
 ) -> None:
     """Refuse weights that do not fit each other or the game."""
     try:
-        check_network(game, tensors, activation, len(advisers))
+        if is_judge(tensors):
+            check_judge(game, tensors)
+        else:
+            check_network(game, tensors, activation, len(advisers))
     except NetworkError as error:
         raise PolicyError(f"{path}: {_brief(error)}") from error
 
 
 def _check_description(path: Path, described: Any, tensors: Tensors) -> None:
     """Refuse a file whose weights are not of the network that its metadata describe."""
-    found = widths(tensors)
+    found = _described(tensors)
     if described != found:
         said = _brief(str(described))
         raise PolicyError(f"{path} describes its network as {said}, but holds {_brief(str(found))}")
+
+
+def _described(tensors: Tensors) -> dict[str, list[int]]:
+    """The widths of a network's layers, by part."""
+    return widths(tensors, JUDGE_PARTS if is_judge(tensors) else PARTS)
+
+
+def _check_survey(path: Path, surveyed: Any, game: Game, tensors: Tensors) -> None:
+    """Refuse a judge who reads another survey than the game's, and a survey without a judge."""
+    wanted = survey_of(game).hash if is_judge(tensors) else None
+    if surveyed != wanted:
+        said = _brief(repr(surveyed))
+        raise PolicyError(f"{path} was made for the survey {said}, this game has {wanted!r}")
 
 
 def _brief(said: object) -> str:

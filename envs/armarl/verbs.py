@@ -48,6 +48,16 @@ def trusting(s: Any, blank: Any) -> int:
     return 0
 
 
+@kernel
+def unsurveyed(s: Any, seat: int, out: Any) -> None:
+    """Stands for `survey` in a game that has none."""
+
+
+@kernel
+def undivided(s: Any, out: Any) -> None:
+    """Stands for `divide` in a game that has none."""
+
+
 class Verbs(NamedTuple):
     """The compiled functions of one game, each on one record `s`.
 
@@ -114,6 +124,17 @@ class Verbs(NamedTuple):
     texts (`Game.faults`). What is lawful can be played to its end, and stays lawful with every
     legal action. Every state that play reaches is, and every determinised one before the end;
     concealed ones need not be. Does not change `s`."""
+
+    survey: Callable[[State, int, Observation], None] = unsurveyed
+    """`survey(s, seat, out)`: write what a judge of positions reads into all of `out`, float32
+    (survey size,), the blocks of `Game.survey`: numbers worked out from what the seat may know, as
+    `observe` writes what it sees, and under the same promise. A game without a survey has none of
+    the policies that judge what actions lead to."""
+
+    divide: Callable[[State, Returns], None] = undivided
+    """`divide(s, out)`: write which part of each prize every seat's side took into `out`, float64
+    (players, prizes), in [0, 1], when the game is over. Prizes are what the sides contend for; the
+    survey's blocks on "prizes" tell of them, the first of these, "stakes", what each is worth."""
 
 
 def _unbound(*arguments: Any) -> Any:

@@ -59,7 +59,7 @@ def test_yaml_on_which_its_own_reader_falls(tmp_path: Path, text: str) -> None:
 # --- folders and checkpoints of runs -------------------------------------------------------------
 
 
-@pytest.fixture(params=["ppo", "maskable_ppo"])
+@pytest.fixture(params=["ppo", "td", "maskable_ppo"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of a run with a checkpoint, in which nobody trains."""
     settings = tiny.settings(learner=request.param, options={"board": "mini"})
@@ -203,7 +203,8 @@ def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
         if "numpy_chance" in values["learner"]:
             values["learner"]["numpy_chance"][1] = 10**6
         else:
-            values["learner"]["games"]["chance"] = {"bit_generator": "MT19937"}
+            where = values["learner"].get("games", values["learner"])
+            where["chance"] = {"bit_generator": "MT19937"}
 
     forge(folder, spoil)
     with pytest.raises(PolicyError, match="checkpoint"):

@@ -84,3 +84,28 @@ def _seat_advantages(
             advantages[t, i] = advantage[mover]
             for seat in range(players):
                 targets[t, i, seat] = following[seat] + surplus[seat]
+
+
+def lambda_returns(
+    ends: NDArray[np.int8],
+    outcomes: NDArray[np.float32],
+    values: NDArray[np.float32],
+    value_lambda: float,
+) -> NDArray[np.float32]:
+    """What the values before each action should have been, by those that followed.
+
+    Args:
+        ends: (steps, games), not PLAYING where the action ended its game.
+        outcomes: (steps, games, ...), what is true at the end of a game.
+        values: (steps + 1, games, ...), what was expected of it before each action.
+
+    Returns:
+        float32 (steps, games, ...).
+    """
+    targets = np.empty(outcomes.shape, np.float32)
+    following = values[-1]
+    for t in range(len(ends) - 1, -1, -1):
+        over = (ends[t] != PLAYING).reshape(-1, *[1] * (outcomes.ndim - 2))
+        on = (1 - value_lambda) * values[t + 1] + value_lambda * following
+        following = targets[t] = np.where(over, outcomes[t], on)
+    return targets

@@ -72,6 +72,24 @@ class PPOConfig(_Section):
     precision: Literal["float32", "bfloat16"] = Field("bfloat16", description="ours: of products")
 
 
+class TDConfig(_Section):
+    """Settings of TD(lambda) for judges of positions (Tesauro, 1995)."""
+
+    rollout_length: Count = Field(32, description="actions per environment and update")
+    minibatch: Count = Field(1024, description="positions per gradient step")
+    epochs: Passes = 4
+    learning_rate: float = Field(1e-3, gt=0)
+    final_learning_rate: float = Field(3e-5, ge=0, description="reached linearly at the end")
+    value_lambda: float = Field(0.9, ge=0, le=1)
+    temperature: float = Field(1.0, gt=0, description="of the actions played while learning")
+    exploration: float = Field(0.01, ge=0, le=1, description="part of the actions that are random")
+    openings: float = Field(0.4, ge=0, le=1, description="part of the games that begin at random")
+    opening_length: Count = Field(8, description="the most random actions of such a game")
+    prizes: float = Field(2.0, ge=0, description="weight of who takes which prize in the loss")
+    averaging: float = Field(0.999, ge=0, lt=1, description="of the weights, per step")
+    precision: Literal["float32", "bfloat16"] = Field("bfloat16", description="where it plays")
+
+
 class EarlyRewardConfig(_Section):
     """Another reward at the start, which says more of each game than who won; ours alone."""
 
@@ -125,7 +143,9 @@ class EvaluationConfig(_Section):
 class TrainingConfig(_Section):
     """One training run."""
 
-    learner: Literal["ppo", "maskable_ppo"] = Field("ppo", description="ours, or sb3-contrib's")
+    learner: Literal["td", "ppo", "maskable_ppo"] = Field(
+        "ppo", description="judges of positions, ours, or sb3-contrib's"
+    )
     game: str = "armadora"
     options: dict[str, Any] = Field(default_factory=dict, description="players, advanced, ...")
     reward: str = "win"
@@ -138,6 +158,7 @@ class TrainingConfig(_Section):
     start_from: str | None = Field(None, description="a saved policy whose weights to begin with")
     network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
+    td: TDConfig = TDConfig()  # type: ignore[call-arg]
     early_reward: EarlyRewardConfig = EarlyRewardConfig()  # type: ignore[call-arg]
     imitation: ImitationConfig = ImitationConfig()  # type: ignore[call-arg]
     opponents: OpponentConfig = OpponentConfig()  # type: ignore[call-arg]

@@ -2,7 +2,8 @@
 
 A *run* owns its folder, the clock, the configuration and the checkpoint file; the *pool* owns the
 opponents; the *learner* owns its networks, its optimiser, its games in play and all their chance.
-Each saves what it owns. A learner is one module: `ppo` is ours, `maskable` is sb3-contrib's.
+Each saves what it owns. A learner is one module: `ppo` and `td` are ours, `maskable` is
+sb3-contrib's.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.guards import whole_number
-from armarl.policies import NetworkPlayer
+from armarl.network_players import NetworkPlayer
 from armarl_training.config import MOST, TrainingConfig
 from armarl_training.lessons import Lessons
-from armarl_training.opponents import OpponentPool
+from armarl_training.opponents import RECENT_GAMES, OpponentPool
 
-RECENT_GAMES = 500  # against each opponent, of which the mean is shown
 Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
 
 
@@ -85,6 +85,10 @@ def make_learner(config: TrainingConfig, game: Game, pool: OpponentPool) -> Lear
         from armarl_training.maskable import MaskablePPOLearner
 
         return MaskablePPOLearner(config, game, pool)
+    if config.learner == "td":
+        from armarl_training.td import TD
+
+        return TD(config, game, pool)
     from armarl_training.ppo import PPO
 
     return PPO(config, game, pool)

@@ -25,12 +25,16 @@ class Lessons:
         seats: int64 (n,), who was to move.
         actions: int64 (n,), the teacher's choices, who saw only what the seat may see.
         returns: float32 (n, players), what all seats got in the end.
+        games: int64 (n,), in which game.
+        ends: (games,) records, how the games ended.
     """
 
     states: States
     seats: NDArray[np.int64]
     actions: NDArray[np.int64]
     returns: NDArray[np.float32]
+    games: NDArray[np.int64]
+    ends: States
 
 
 def play_lessons(
@@ -70,4 +74,5 @@ def play_lessons(
     positions, movers, lesson, played_in = (
         np.concatenate([step[k] for step in noted]) for k in range(4)
     )
-    return Lessons(positions, movers, lesson, returns[played_in].astype(np.float32))
+    returned = returns[played_in].astype(np.float32)
+    return Lessons(positions, movers, lesson, returned, played_in, states)

@@ -20,13 +20,12 @@ from torch import nn
 
 from armarl.game import Game
 from armarl.loops import LEARNER
+from armarl.network_players import NetworkPlayer
 from armarl.networks import Tensors
 from armarl.players import Player
-from armarl.policies import NetworkPlayer
 from armarl.seat_batch import SeatBatch
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.learner import (
-    RECENT_GAMES,
     Saved,
     check_arrays,
     check_range,
@@ -35,7 +34,7 @@ from armarl_training.learner import (
     section,
 )
 from armarl_training.lessons import Lessons
-from armarl_training.opponents import OpponentPool
+from armarl_training.opponents import RECENT_GAMES, OpponentPool
 from armarl_training.ppo import restore_optimiser
 from armarl_training.sb3 import ACTIVATIONS, layers
 from armarl_training.vec_env import SeatVecEnv

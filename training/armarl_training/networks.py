@@ -13,9 +13,10 @@ from torch import nn
 from torch.nn import functional
 
 from armarl.game import Game
+from armarl.judges import VARIANCE, JudgeNetwork, Reading, reading_of
+from armarl.network_players import JudgingPlayer, NetworkPlayer
 from armarl.networks import Network, Tensors
 from armarl.places import AROUND, Places, places_of
-from armarl.policies import NetworkPlayer
 from armarl_training.config import NetworkConfig
 from armarl_training.quantities import Quantities
 
@@ -297,22 +298,112 @@ class PlacesCritic(nn.Module):
         return outlooks
 
 
+def _layer(tensors: Tensors, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """One layer on torch's threads; NumPy's would be in their way while training."""
+    weight, bias = (torch.from_numpy(tensors[f"{part}.{k}.{name}"]) for name in ("weight", "bias"))
+    y: NDArray[np.float32] = functional.linear(torch.from_numpy(x), weight, bias).numpy()
+    return y
+
+
 class TorchNetwork(Network):
-    """A network that computes on torch's threads; NumPy's would be in their way while training."""
+    """A network that computes on torch's threads."""
 
     def layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
         """One layer, on the last axis."""
-        weight, bias = (
-            torch.from_numpy(self.tensors[f"{part}.{k}.{name}"]) for name in ("weight", "bias")
-        )
-        y: NDArray[np.float32] = functional.linear(torch.from_numpy(x), weight, bias).numpy()
-        return y
+        return _layer(self.tensors, part, k, x)
+
+
+class TorchJudge(JudgeNetwork):
+    """A judge that computes on torch's threads."""
+
+    def layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        """One layer, on the last axis."""
+        return _layer(self.tensors, part, k, x)
 
 
 class TorchPlayer(NetworkPlayer):
     """A policy that computes on torch's threads."""
 
     network_class = TorchNetwork
+
+
+class TorchJudgingPlayer(JudgingPlayer):
+    """A judging policy that computes on torch's threads."""
+
+    judge_class = TorchJudge
+
+
+def on_torch(policy: NetworkPlayer, *, name: str, sample: bool) -> NetworkPlayer:
+    """A policy that computes on torch's threads."""
+    game, tensors = policy.game, policy.tensors
+    if isinstance(policy, JudgingPlayer):
+        return TorchJudgingPlayer(game, tensors, name=name, sample=sample)
+    advisers = policy.advice.advisers
+    return TorchPlayer(
+        game, tensors, policy.activation, advisers=advisers, name=name, sample=sample
+    )
+
+
+class Judge(nn.Module):
+    """A judge of positions, see `armarl.judges.JudgeNetwork`: the same in torch."""
+
+    def __init__(self, game: Game, widths: Sequence[int], whole: Sequence[int]) -> None:
+        super().__init__()
+        self._reading: Reading = reading_of(game)
+        reading = self._reading
+        self.near = _linear(reading.features, widths[0], math.sqrt(2))
+        self.far = _linear(reading.rest, widths[0], 1.0)
+        self.prizes = mlp([*widths, reading.sides], "relu", gain=0.1)
+        self.whole = mlp([reading.whole, *whole, 1], "relu", gain=0.1)
+        self.direct = _linear(reading.sides - 1, 1, 1.0)
+        with torch.no_grad():
+            self.direct.weight[:] = 2.0 / (reading.sides - 1)
+
+    def forward(
+        self, surveys: torch.Tensor, precision: torch.dtype = torch.float32
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Logits of the return (n,) and of parts taken (n, prizes, sides), and the lead (n,).
+
+        `precision` is that of the layers that look at every prize, which take most of the time.
+        """
+        reading, n = self._reading, len(surveys)
+        around = surveys[:, : -reading.rest].view(n, reading.features, reading.prizes)
+        rest = surveys[:, -reading.rest :]
+        near, far = around.transpose(1, 2).contiguous().to(precision), rest.to(precision)
+        taken = self.prizes(torch.relu(self.near(near) + self.far(far).unsqueeze(1))).float()
+        parts = torch.sigmoid(taken)
+        stakes = around[:, 0] / around[:, 0].sum(1, keepdim=True).clamp_min(1e-6)
+        stakes = stakes.unsqueeze(2)
+        leads = (stakes * (parts[..., :1] - parts[..., 1:])).sum(1)
+        spread = parts * (1 - parts)
+        variance = (stakes * stakes * (spread[..., :1] + spread[..., 1:])).sum(1) + VARIANCE
+        sure = leads * torch.rsqrt(variance)
+        both = torch.cat([parts.flatten(1), (parts * stakes).flatten(1), sure, rest], 1)
+        returns = self.whole(both) + self.direct(sure)
+        return returns.squeeze(1), taken, leads.mean(1)
+
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy."""
+        return {
+            "near": [self.near],
+            "far": [self.far],
+            "prizes": [layer for layer in self.prizes if isinstance(layer, Linear)],
+            "whole": [layer for layer in self.whole if isinstance(layer, Linear)],
+            "direct": [self.direct],
+        }
+
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Copies of the weights, under the names of a saved policy."""
+        return _tensors(self.parts())
+
+    def take_over(self, tensors: Tensors) -> None:
+        """Put the weights of a saved policy in place.
+
+        Raises:
+            ValueError: its network has another shape.
+        """
+        _check_shapes(self.tensors(), tensors)
+        _take_over(self.parts(), tensors)
 
 
 def _with_trunk(tensors: Tensors) -> Tensors:

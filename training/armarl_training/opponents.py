@@ -6,6 +6,7 @@ configuration in their order, then the earlier selves, of which the oldest is re
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,13 @@ from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.loops import LEARNER
+from armarl.network_players import NetworkPlayer
 from armarl.players import Player, make_player
-from armarl.policies import NetworkPlayer, load_policy, save_policy
+from armarl.policies import load_policy, save_policy
 from armarl_training.config import ConfigError, OpponentConfig
-from armarl_training.networks import TorchPlayer
+from armarl_training.networks import on_torch
+
+RECENT_GAMES = 500  # against each opponent, of which the mean is shown
 
 
 class OpponentPool:
@@ -62,6 +66,38 @@ class OpponentPool:
             return np.full((games, sides - 1), LEARNER)
         slots = rng.choice(weights.size, size=(games, sides - 1), p=weights / weights.sum())
         return np.where(theirs[:, None], slots, LEARNER)
+
+    def lineups(self, rng: np.random.Generator, games: int) -> NDArray[np.int64]:
+        """Who holds each seat of new games, a slot or LEARNER: (games, players).
+
+        The learner holds one side at least, which is drawn.
+        """
+        sides = np.array(self._game.sides)
+        number = int(sides.max()) + 1
+        own = rng.integers(number, size=games)
+        # By how far round the table a side is from the learner's.
+        held = np.full((games, number), LEARNER)
+        held[:, 1:] = self.draw(rng, games, number)
+        return np.take_along_axis(held, (sides - own[:, None]) % number, axis=1)
+
+    def note(
+        self,
+        recent: dict[str, deque[float]],
+        lineups: NDArray[np.int64],
+        rewards: NDArray[np.floating[Any]],
+    ) -> None:
+        """Note the learner's returns in games that have ended, where it had opponents.
+
+        Args:
+            recent: by opponent, the learner's last returns; written.
+            lineups: (games, players), who held each seat.
+            rewards: (games, players).
+        """
+        for i in np.flatnonzero((lineups != LEARNER).any(axis=1)).tolist():
+            seat = int(np.argmin(lineups[i]))  # LEARNER is less than any slot
+            for name in {self.players[slot].name for slot in lineups[i] if slot != LEARNER}:
+                returns = recent.setdefault(name, deque(maxlen=RECENT_GAMES))
+                returns.append(float(rewards[i, seat]))
 
     def due(self, decisions: int) -> bool:
         """Whether it is time to take the policy into the pool."""
@@ -109,14 +145,7 @@ class OpponentPool:
                 path.unlink()
 
     def _earlier(self, policy: NetworkPlayer) -> Player:
-        return TorchPlayer(
-            self._game,
-            policy.tensors,
-            policy.activation,
-            advisers=policy.advice.advisers,
-            name="earlier",
-            sample=True,
-        )
+        return on_torch(policy, name="earlier", sample=True)
 
     def _path(self, taken: int) -> Path:
         return self._folder / f"{taken:012d}.safetensors"

@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from armarl.advice import Advice
 from armarl.game import Game
-from armarl.policies import NetworkPlayer
+from armarl.network_players import NetworkPlayer
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
 from armarl_training.learner import Saved, check_arrays, count_of, section

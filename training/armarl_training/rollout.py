@@ -19,7 +19,7 @@ from armarl.game import Game
 from armarl.loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
 from armarl.verbs import PLAYING
-from armarl_training.learner import RECENT_GAMES, check_range, recent_returns
+from armarl_training.learner import check_range, recent_returns
 from armarl_training.looks import LookAhead, Outlook
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
@@ -103,7 +103,7 @@ class SelfPlay:
         self.rng = np.random.default_rng([seed, 1])
         self.recent: dict[str, deque[float]] = {}
         self._turn: Turn = self.batch.reset(seed=_deals(self.rng, games))
-        self.lineups = self._drawn(games)
+        self.lineups = pool.lineups(self.rng, games)
         self._rollout = Rollout(
             quantities=np.empty((steps + 1, games, game.observation.size), self.kept.dtype),
             secrets=np.empty((steps + 1, games, self.kept.secrets), self.kept.dtype),
@@ -142,8 +142,8 @@ class SelfPlay:
                     others = self.game.returns(self.batch.final_states, over, early)
                     own = rollout.rewards[t, over]
                     rollout.rewards[t, over] = (1 - weight) * own + weight * others
-                self._account(over)
-                self.lineups[over] = self._drawn(over.size)
+                self.pool.note(self.recent, self.lineups[over], turn.rewards[over])
+                self.lineups[over] = self.pool.lineups(self.rng, over.size)
         self._see(steps)
         return rollout
 
@@ -181,25 +181,6 @@ class SelfPlay:
         states, others = self.game.taken(self.batch.states, games), rollout.actions[t, games, 1:]
         movers = rollout.movers[t, games]
         rollout.worths[t, games] = self._ahead.worths(states, movers, others, outlook)
-
-    def _drawn(self, games: int) -> NDArray[np.int64]:
-        """Lineups of new games."""
-        sides = np.array(self.game.sides)
-        number = int(sides.max()) + 1
-        own = self.rng.integers(number, size=games)
-        # By how far round the table a side is from the learner's.
-        held = np.full((games, number), LEARNER)
-        held[:, 1:] = self.pool.draw(self.rng, games, number)
-        return np.take_along_axis(held, (sides - own[:, None]) % number, axis=1)
-
-    def _account(self, over: NDArray[np.int64]) -> None:
-        """Note the learner's returns of games that have ended, where it had an opponent."""
-        for i in over[(self.lineups[over] != LEARNER).any(axis=1)].tolist():
-            lineup = self.lineups[i]
-            seat = int(np.argmin(lineup))  # LEARNER is less than any slot
-            for name in {self.pool.players[slot].name for slot in lineup if slot != LEARNER}:
-                recent = self.recent.setdefault(name, deque(maxlen=RECENT_GAMES))
-                recent.append(float(self._turn.rewards[i, seat]))
 
     def save(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The games in play, who sits in them, and their chance."""

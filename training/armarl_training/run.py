@@ -21,8 +21,9 @@ import torch
 
 from armarl.game import Game, make_game
 from armarl.matches import play_match
+from armarl.network_players import NetworkPlayer
 from armarl.players import make_player
-from armarl.policies import NetworkPlayer, load_policy, save_policy
+from armarl.policies import load_policy, save_policy
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_folder, remove_temporaries, write_text

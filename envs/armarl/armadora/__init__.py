@@ -17,6 +17,7 @@ from armarl.armadora.evaluation import evaluate
 from armarl.armadora.explain import explain
 from armarl.armadora.greedy import greedy
 from armarl.armadora.observation import observation_table, observe
+from armarl.armadora.survey import divide, survey, survey_table
 from armarl.armadora.valid import FAULTS, valid
 from armarl.game import Game, States
 from armarl.verbs import Verbs
@@ -35,6 +36,8 @@ VERBS = Verbs(
     greedy=greedy,
     evaluate=evaluate,
     valid=valid,
+    survey=survey,
+    divide=divide,
 )
 
 
@@ -79,6 +82,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
         sides=tuple(seat % (2 if players == 4 else players) for seat in range(players)),
         actions=ADVANCED_ACTIONS if advanced else BASE_ACTIONS,
         observation=observation_table(players, advanced),
+        survey=survey_table(players, advanced),
         rewards=scoring.REWARD_NAMES,
         max_actions=_longest_game(players, advanced, board),
         blank=blank[()],

@@ -16,7 +16,8 @@ from safetensors.numpy import save
 from armarl.arena.records import RecordError, read_records
 from armarl.game import Game, make_game
 from armarl.matches import play_match
-from armarl.policies import NetworkPlayer, PolicyError, load_policy, policy_game, save_policy
+from armarl.network_players import NetworkPlayer
+from armarl.policies import PolicyError, load_policy, policy_game, save_policy
 from doors import refused
 from doors.games import VARIANTS, damaged, pool
 

@@ -1,0 +1,296 @@
+"""What a judge of positions reads of Armadora: what lies around each mine, and what is in hand.
+
+The mines are the prizes of the game. Of each it is told, for every number of steps over open lines,
+what stands that far away: so walls matter before they close. All of it is what the seat may know.
+The seat comes first and then the others clockwise, as in the observation.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from armarl.armadora.actions import VALUES
+from armarl.armadora.board import MINE_SQUARES, MINES, SITES, SQUARES
+from armarl.armadora.judgement import UNIT, grow
+from armarl.armadora.knowledge import known_squares, unseen
+from armarl.armadora.scoring import points_of, share_of
+from armarl.armadora.state import (
+    ALL_GOLD,
+    OVER,
+    PALISADES,
+    STAGE_NAMES,
+    digits_of,
+    equal_to,
+    gold_digits,
+    gold_in,
+    only_on,
+    seat_after,
+    side_of,
+    sum_on,
+    territory,
+)
+from armarl.bits import count
+from armarl.compiled import kernel, part
+from armarl.observing import Blocks, Declared, Target
+from armarl.tables import ObservationTable
+from armarl.verbs import Bits, Returns, State
+
+RINGS = 7  # of squares 1, 2, ... steps from a mine; the last holds all that are farther away
+_CHARACTERS = 4
+_MOST_WARRIORS = 16
+_MOST_POINTS = 28
+
+
+class View(NamedTuple):
+    """What the writers get."""
+
+    seat: Any
+    known: Any  # squares with Warriors whose value the seat knows
+    points: Any  # of these, as digits (ARM-30)
+
+
+def look(s: State, seat: int) -> View:
+    """What a seat knows of the points on the board."""
+    known = known_squares(s, seat)
+    return View(seat, known, only_on(points_of(s), known))
+
+
+blocks = Blocks(look)
+
+
+def survey_table(players: int, advanced: bool) -> ObservationTable:
+    """The blocks of a variant's survey."""
+    return blocks.table({"players": players, "advanced": advanced}, None)
+
+
+# --- around the mines ----------------------------------------------------------------------------
+
+
+@blocks.add(Declared("stakes", (MINES,), 7, "gold on the mine", 7.0, on="prizes"))
+def _stakes(s: State, view: View, stakes: Target) -> None:
+    for mine in range(MINES):
+        stakes.out[mine] = s.gold[mine] * stakes.unit
+
+
+@blocks.add(
+    Declared("size", (MINES,), SQUARES, "size of the mine's territory", 40.0, on="prizes"),
+    Declared("free", (MINES,), SITES, "free squares there", 16.0, on="prizes"),
+    Declared("gold", (MINES,), ALL_GOLD, "gold there", 40.0, on="prizes"),
+    Declared(
+        "ring_free", (RINGS, MINES), SITES, "free squares so many steps away", 4.0, on="prizes"
+    ),
+    Declared(
+        "ring_points",
+        ("players", RINGS, MINES),
+        _MOST_POINTS,
+        "points there by Warriors of known value (ARM-30)",
+        4.0,
+        known="own",
+        on="prizes",
+    ),
+    Declared(
+        "ring_hidden",
+        ("players", RINGS, MINES),
+        _MOST_WARRIORS,
+        "Warriors there of unknown value",
+        2.0,
+        known="own",
+        on="prizes",
+    ),
+)
+def _rings(
+    s: State,
+    view: View,
+    size: Target,
+    free: Target,
+    gold: Target,
+    ring_free: Target,
+    ring_points: Target,
+    ring_hidden: Target,
+) -> None:
+    ring_free.out[:] = 0
+    ring_points.out[:] = 0
+    ring_hidden.out[:] = 0
+    gold_there = gold_digits(s)
+    for mine in range(MINES):
+        reached, steps = 1 << MINE_SQUARES[mine], 0
+        while True:
+            grown = grow(s, reached)
+            ring = grown & ~reached
+            if ring == 0:
+                break
+            entry = min(steps, RINGS - 1) * MINES + mine
+            ring_free.out[entry] += count(ring & s.free) * ring_free.unit
+            for k in range(s.players):
+                held, first = ring & s.warriors[seat_after(s, view.seat, k)], k * RINGS * MINES
+                if held:
+                    points, hidden = sum_on(view.points, held), count(held & ~view.known)
+                    ring_points.out[first + entry] += points * ring_points.unit
+                    ring_hidden.out[first + entry] += hidden * ring_hidden.unit
+            reached, steps = grown, steps + 1
+        size.out[mine] = count(reached) * size.unit
+        free.out[mine] = count(reached & s.free) * free.unit
+        gold.out[mine] = sum_on(gold_there, reached) * gold.unit
+
+
+@blocks.add(
+    Declared(
+        "hidden_reinforced",
+        ("players", MINES),
+        1,
+        "a reinforcement in the territory, under a Warrior of unknown value of this seat",
+        on="prizes",
+        known="own",
+        option="advanced",
+    ),
+    Declared(
+        "hidden_arrows",
+        ("players", MINES),
+        2,
+        "arrows there in Warriors of unknown value of this seat",
+        2.0,
+        on="prizes",
+        known="own",
+        option="advanced",
+    ),
+    Declared(
+        "tie_breaker",
+        ("players", MINES),
+        1,
+        "a reinforcement of this seat in the territory (ARM-29)",
+        on="prizes",
+        option="advanced",
+    ),
+)
+def _tokens(
+    s: State, view: View, reinforced: Target, hidden_arrows: Target, tie_breaker: Target
+) -> None:
+    owners, arrows = digits_of(s.reinforced), digits_of(s.arrows)
+    tokens = owners[0] | owners[1] | owners[2]
+    for mine in range(MINES):
+        squares = territory(s, 1 << MINE_SQUARES[mine])
+        for k in range(s.players):
+            entry, player = k * MINES + mine, seat_after(s, view.seat, k)
+            hidden = squares & s.warriors[player] & ~view.known
+            reinforced.out[entry] = (hidden & tokens) != 0
+            hidden_arrows.out[entry] = sum_on(arrows, hidden) * hidden_arrows.unit
+            tie_breaker.out[entry] = (equal_to(owners, player + 1) & squares) != 0
+
+
+# --- in hand, and on turn ------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared("palisades_left", (1,), PALISADES, "supply of palisades", float(PALISADES)),
+    Declared("free_squares", (1,), SITES, "free squares of the board", 32.0),
+)
+def _supplies(s: State, view: View, left: Target, free: Target) -> None:
+    left.out[0] = s.palisades_left * left.unit
+    free.out[0] = count(s.free) * free.unit
+
+
+@blocks.add(
+    Declared(
+        "hand",
+        (VALUES,),
+        11,
+        "own Warriors left, by value 1–5",
+        (4.0, 1.0, 1.0, 1.0, 1.0),
+        known="own",
+    )
+)
+def _hand(s: State, view: View, hand: Target) -> None:
+    for v in range(VALUES):
+        hand.out[v] = s.hand[view.seat, v] * hand.unit[v]
+
+
+@part
+def _points_in_hand(s: State, view: View, player: int) -> float:
+    """Points that a player may still place: his own as they are, others' on average."""
+    if s.passed[player]:
+        return 0.0
+    number, points = 0, 0
+    for v in range(VALUES):
+        own = player == view.seat
+        left = int(s.hand[player, v]) if own else unseen(s, player, v, view.known)
+        number += left
+        points += left * (v + 1)
+    return points / max(number, 1) * s.hand_size[player]
+
+
+@blocks.add(
+    Declared(
+        "points_in_hand",
+        ("players",),
+        UNIT * _MOST_POINTS,
+        "quarters of points that may still be placed, known or on average",
+        80.0,
+        known="own",
+    ),
+    Declared("hand_sizes", ("players",), _MOST_WARRIORS, "Warriors left to a player", 16.0),
+    Declared("passed", ("players",), 1, "has passed"),
+    Declared("to_move", ("players",), 1, "is to move"),
+)
+def _players(
+    s: State, view: View, points: Target, sizes: Target, passed: Target, to_move: Target
+) -> None:
+    for k in range(s.players):
+        player = seat_after(s, view.seat, k)
+        points.out[k] = int(_points_in_hand(s, view, player) * UNIT + 0.5) * points.unit
+        sizes.out[k] = 0.0 if s.passed[player] else s.hand_size[player] * sizes.unit
+        passed.out[k] = s.passed[player]
+        to_move.out[k] = player == s.to_move and s.stage != OVER
+
+
+@blocks.add(Declared("stage", (len(STAGE_NAMES),), 1, "one-hot: " + ", ".join(STAGE_NAMES)))
+def _stage(s: State, view: View, stage: Target) -> None:
+    for i in range(len(STAGE_NAMES)):
+        stage.out[i] = i == s.stage
+
+
+@blocks.add(
+    Declared(
+        "character",
+        ("players", _CHARACTERS),
+        1,
+        "one-hot: Orc, Goblin, Elf, Mage",
+        option="advanced",
+    ),
+    Declared("powers", ("players",), 2, "powers left", scale=2.0, option="advanced"),
+    Declared("reinforcements", ("players",), 1, "reinforcements left", option="advanced"),
+)
+def _characters(
+    s: State, view: View, character: Target, powers: Target, reinforcements: Target
+) -> None:
+    for k in range(s.players):
+        player = seat_after(s, view.seat, k)
+        for i in range(_CHARACTERS):
+            character.out[k * _CHARACTERS + i] = s.character[player] == i + 1
+        powers.out[k] = s.powers[player] * powers.unit
+        reinforcements.out[k] = s.reinforcements[player]
+
+
+survey = blocks.observe("armadora_survey")
+
+
+# --- what became of the mines --------------------------------------------------------------------
+
+
+@part
+def _taken(s: State, points: Any, player: int, squares: Bits) -> float:
+    """The part of a territory's gold that a player's side takes (ARM-16 to ARM-18)."""
+    gold = gold_in(s, squares)
+    return share_of(s, points, side_of(s, player), squares) / gold if gold else 0.0
+
+
+@kernel
+def divide(s: State, out: Returns) -> None:
+    """Write which part of each mine's gold every player's side took into `out`, (players, MINES).
+
+    Of a finished game; of a territory's gold a side takes the same part at each of its mines.
+    """
+    points = points_of(s)
+    for mine in range(MINES):
+        squares = territory(s, 1 << MINE_SQUARES[mine])
+        for player in range(s.players):
+            out[player, mine] = _taken(s, points, player, squares)

@@ -1,0 +1,165 @@
+"""Players who act by a network: by its logits, or by what it says of where actions lead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.advice import Advice
+from armarl.afterstates import Afterstates
+from armarl.game import Game, States
+from armarl.judges import JudgeNetwork, is_judge
+from armarl.networks import Network, Tensors
+from armarl.players import Thoughts
+
+SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
+
+
+class NetworkPlayer:
+    """Plays by a network over the flat observation (`armarl.networks`); illegal actions are masked.
+
+    Attributes:
+        tensors: the weights, see `armarl.networks.Network`.
+        activation: "relu" or "tanh".
+        sample: draw from the policy's distribution instead of taking the likeliest action.
+        temperature: logits are divided by it; below 1 the likelier actions gain.
+        advice: of scripted players, which the network weighs; mostly none.
+        metadata: of the file that it was loaded from, else empty.
+    """
+
+    network_class: ClassVar[type[Network]] = Network
+
+    def __init__(
+        self,
+        game: Game,
+        tensors: Tensors,
+        activation: str,
+        *,
+        advisers: Sequence[str] = (),
+        name: str = "network",
+        sample: bool = False,
+        temperature: float = 1.0,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.tensors = tensors
+        self.activation = activation
+        self.sample = sample
+        self.temperature = temperature
+        self.metadata = dict(metadata or {})
+        self.game = game
+        self.advice = Advice(game, advisers)
+        self._network = self.network_class(game, tensors, activation)
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        logits = self.logits(states, seats)
+        if not self.sample:
+            return np.asarray(logits.argmax(axis=1), np.int64)
+        reached = self._weights(logits).cumsum(axis=1)
+        chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
+        return np.asarray(chosen, np.int64)
+
+    def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The logits of all actions of `seats[i]`, to move in each state, float32 (batch, actions).
+
+        They are -inf where an action is illegal.
+        """
+        observations, masks = self.game.views(states, seats)
+        logits = self._network.logits(observations, self.advice.actions(states, seats))
+        logits[masks == 0] = -np.inf
+        return logits
+
+    def probabilities(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How the policy of `seats[i]`, to move in each state, spreads over the actions.
+
+        Returns:
+            float64 (batch, actions); the rows add up to 1, illegal actions have 0.
+        """
+        weights = self._weights(self.logits(states, seats))
+        spread: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return spread
+
+    def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
+        return self._network.values(self.game.views(states, seats)[0])
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """The policy's probabilities, and the return that the network expects."""
+        value = self.values(states, seats).astype(np.float64)
+        return Thoughts(self.probabilities(states, seats), value=value)
+
+    def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
+        """What the actions' probabilities are in proportion to."""
+        gaps = (logits - logits.max(axis=1, keepdims=True)) / self.temperature
+        return np.asarray(np.exp(gaps, dtype=np.float64))
+
+
+class JudgingPlayer(NetworkPlayer):
+    """Plays by a judge of positions: the better what an action leads to, the likelier it is.
+
+    It tries every legal action on a copy, one step ahead and no further; see `afterstates`.
+    """
+
+    judge_class: ClassVar[type[JudgeNetwork]] = JudgeNetwork
+
+    def __init__(
+        self,
+        game: Game,
+        tensors: Tensors,
+        *,
+        name: str = "judge",
+        sample: bool = False,
+        temperature: float = 1.0,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.tensors = tensors
+        self.activation = "relu"
+        self.sample = sample
+        self.temperature = temperature
+        self.metadata = dict(metadata or {})
+        self.game = game
+        self.advice = Advice(game, ())
+        self._judge = self.judge_class(game, tensors)
+        self._afterstates = Afterstates(game)
+
+    def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """See `NetworkPlayer.logits`: `SHARPNESS` times what each action leads to."""
+        found = self._afterstates.worths(states, seats, self._judge.worths)
+        logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
+        logits[found.decisions, found.actions] = SHARPNESS * found.worths
+        return logits
+
+    def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The return that the judge expects for `seats[i]` in each state, float32 (batch,)."""
+        return self._judge.values(self._afterstates.surveys(states, seats))[0]
+
+
+def network_player(
+    game: Game,
+    tensors: Tensors,
+    activation: str,
+    *,
+    advisers: Sequence[str] = (),
+    name: str = "network",
+    sample: bool = False,
+    temperature: float = 1.0,
+    metadata: Mapping[str, Any] | None = None,
+) -> NetworkPlayer:
+    """The player whose weights these are; they have been checked."""
+    how: dict[str, Any] = {
+        "name": name,
+        "sample": sample,
+        "temperature": temperature,
+        "metadata": metadata,
+    }
+    if is_judge(tensors):
+        return JudgingPlayer(game, tensors, **how)
+    return NetworkPlayer(game, tensors, activation, advisers=advisers, **how)

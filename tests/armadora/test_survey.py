@@ -1,0 +1,198 @@
+"""What a judge reads of Armadora: held to a plain count, square by square, and to what is known."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armarl.afterstates import Afterstates, survey_of
+from armarl.armadora.survey import RINGS, blocks
+from armarl.game import Game, State, make_game
+from armarl.players import RandomPlayer
+
+GAP = 3
+SQUARES = [f"{column}{row}" for row, column in product(range(1, 6), "abcdefgh")]
+MINES = ["d1", "b2", "f2", "h2", "a4", "e4", "c5", "g5"]
+VARIANTS = [
+    {"players": 2},
+    {"players": 2, "board": "mini"},
+    {"players": 3, "advanced": True},
+    {"players": 4, "advanced": True, "peek": False},
+]
+
+
+def positions(game: Game, games: int = 12, seed: int = 0) -> np.ndarray[Any, Any]:
+    """States of random games, in play and over."""
+    rng, player = np.random.default_rng(seed), RandomPlayer(game)
+    states = game.new_states(rng.integers(1 << 60, size=games))
+    left = rng.integers(120, size=games)
+    while True:
+        statuses, seats = game.statuses(states)
+        going_on = np.flatnonzero((statuses == 0) & (left > 0))
+        if not going_on.size:
+            return states
+        left[going_on] -= 1
+        chosen = player.choose(
+            game.taken(states, going_on), seats[going_on], rng.random(going_on.size)
+        )
+        game.apply(states, going_on, chosen)
+
+
+def neighbours(square: str, view: dict[str, Any]) -> list[str]:
+    column, row = square
+    around = [
+        (chr(ord(column) + 1), row),
+        (chr(ord(column) - 1), row),
+        (column, chr(ord(row) + 1)),
+        (column, chr(ord(row) - 1)),
+    ]
+    walls = {frozenset(line.split("-")) for line in view["palisades"]}
+    return [
+        a + b for a, b in around if a + b in SQUARES and frozenset((square, a + b)) not in walls
+    ]
+
+
+def steps_from(square: str, view: dict[str, Any]) -> dict[str, int]:
+    """The number of steps to every square that can be reached."""
+    steps, queue = {square: 0}, deque([square])
+    while queue:
+        here = queue.popleft()
+        for there in neighbours(here, view):
+            if there not in steps:
+                steps[there] = steps[here] + 1
+                queue.append(there)
+    return steps
+
+
+def plain(game: Game, state: State, seat: int, mine: str) -> dict[str, Any]:
+    """What the blocks on prizes say of a mine, counted from what the seat is shown."""
+    view, players = game.describe(state, seat), game.players
+    steps = steps_from(mine, view)
+    found: dict[str, Any] = {
+        "stakes": view["gold"].get(mine, 0),
+        "size": len(steps),
+        "gold": sum(view["gold"].get(square, 0) for square in steps),
+        "ring_free": np.zeros(RINGS),
+        "ring_points": np.zeros((players, RINGS)),
+        "ring_hidden": np.zeros((players, RINGS)),
+        "hidden_reinforced": np.zeros(players),
+        "hidden_arrows": np.zeros(players),
+        "tie_breaker": np.zeros(players),
+    }
+    for square, number in steps.items():
+        if square in MINES:
+            continue
+        ring = min(number - 1, RINGS - 1)
+        if square not in view["warriors"]:
+            found["ring_free"][ring] += 1
+            continue
+        warrior = view["warriors"][square]
+        k = (warrior["player"] - seat) % players
+        token = warrior.get("reinforcement")
+        if token is not None:
+            found["tie_breaker"][(token - seat) % players] = 1
+        if warrior["value"] is None:
+            found["ring_hidden"][k, ring] += 1
+            found["hidden_reinforced"][k] = max(found["hidden_reinforced"][k], token is not None)
+            found["hidden_arrows"][k] += warrior.get("arrows", 0)
+        else:
+            points = warrior["value"] - warrior.get("arrows", 0) + (token is not None)
+            found["ring_points"][k, ring] += max(points, 0)
+    return found
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_around_the_mines_it_says_what_a_plain_count_says(variant: dict[str, Any]) -> None:
+    game = make_game("armadora", **variant)
+    table, afterstates = survey_of(game), Afterstates(game)
+    for state in positions(game):
+        for seat in range(game.players):
+            blocks = table.decode(afterstates.surveys(np.array([state]), np.array([seat])))
+            for number, mine in enumerate(MINES):
+                if not state["gold"][number]:  # on a small board most lie outside
+                    continue
+                for name, wanted in plain(game, state, seat, mine).items():
+                    if name in blocks:
+                        assert np.array_equal(blocks[name][0, ..., number], wanted), (name, mine)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_hands_and_turn(variant: dict[str, Any]) -> None:
+    game = make_game("armadora", **variant)
+    afterstates = Afterstates(game)
+    for state in positions(game):
+        for seat in range(game.players):
+            found = survey_of(game).decode(afterstates.surveys(np.array([state]), np.array([seat])))
+            seats = [(seat + k) % game.players for k in range(game.players)]
+            assert found["palisades_left"][0, 0] == state["palisades_left"]
+            assert found["hand"][0].tolist() == state["hand"][seat].tolist()
+            assert found["passed"][0].tolist() == [state["passed"][p] for p in seats]
+            sizes = [0 if state["passed"][p] else state["hand_size"][p] for p in seats]
+            assert found["hand_sizes"][0].tolist() == sizes
+            own = sum((v + 1) * int(n) for v, n in enumerate(state["hand"][seat]))
+            assert found["points_in_hand"][0, 0] == (0 if state["passed"][seat] else 4 * own)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_what_a_seat_cannot_know_changes_nothing(variant: dict[str, Any]) -> None:
+    game = make_game("armadora", **variant)
+    states, afterstates = positions(game, 40), Afterstates(game)
+    for seat in range(game.players):
+        seats = np.full(states.size, seat)
+        seen = afterstates.surveys(states, seats)
+        assert np.array_equal(afterstates.surveys(game.concealed(states, seats), seats), seen)
+        going_on = np.flatnonzero(game.statuses(states)[0] == 0)
+        playing, seats = game.taken(states, going_on), seats[going_on]
+        for number in range(3):
+            dealt = game.determinised(playing, seats, np.full(seats.size, number))
+            assert np.array_equal(afterstates.surveys(dealt, seats), seen[going_on])
+
+
+def test_each_writer_fills_its_block_and_nothing_else() -> None:
+    apart = blocks.observe("armadora_survey_apart", GAP)
+    for variant in VARIANTS[2:]:  # where no block is left out, there is a gap between any two
+        game = make_game("armadora", **variant)
+        table = survey_of(game)
+        for state in positions(game, 3):
+            out = np.full(table.size + GAP * (len(table.blocks) + 1), np.nan, np.float32)
+            apart(state, 1, out)
+            expected = Afterstates(game).surveys(np.array([state]), np.array([1]))[0]
+            end = 0
+            for block in table.blocks:
+                start = end + GAP
+                end = start + block.size
+                assert np.isnan(out[start - GAP : start]).all(), f"before {block.name}"
+                assert np.array_equal(out[start:end], expected[table.slices[block.name]])
+            assert np.isnan(out[end:]).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_the_numbers_stay_within_what_is_declared(variant: dict[str, Any]) -> None:
+    game = make_game("armadora", **variant)
+    table, states = survey_of(game), positions(game, 40)
+    for seat in range(game.players):
+        for block in table.blocks:
+            seen = Afterstates(game).surveys(states, np.full(states.size, seat))
+            numbers = table.decode(seen)[block.name]
+            assert (numbers >= 0).all()
+            assert (numbers <= block.maximum).all(), block.name
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_the_parts_of_the_mines_make_the_gold_that_was_won(variant: dict[str, Any]) -> None:
+    """Up to what is left over where a territory's gold is shared (ARM-18)."""
+    game = make_game("armadora", **variant)
+    states = positions(game, 400, seed=3)
+    over = game.taken(states, np.flatnonzero(game.statuses(states)[0] == 1))
+    assert over.size > 50
+    parts = Afterstates(game).parts(over)
+    assert ((parts >= 0) & (parts <= 1)).all()
+    for state, of_seats in zip(over, parts, strict=True):
+        for seat in range(game.players):
+            side = game.sides[seat]
+            gold = state["piles"][side].sum()
+            assert (of_seats[seat] * state["gold"]).sum() == pytest.approx(gold)

@@ -1,0 +1,189 @@
+"""Judges of positions: what they are asked, NumPy's as torch's, saved, loaded and refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from armarl.afterstates import Afterstates, survey_of
+from armarl.game import make_game
+from armarl.judges import JudgeNetwork, check_judge, reading_of
+from armarl.network_players import SHARPNESS, JudgingPlayer
+from armarl.networks import NetworkError
+from armarl.policies import PolicyError, load_policy, read_policy_metadata, save_policy
+from armarl_training.networks import Judge
+
+GAME = make_game("armadora", players=2)
+VARIANTS = [
+    {"players": 2},
+    {"players": 3},
+    {"players": 4, "advanced": True},
+    {"players": 2, "board": "mini"},
+]
+
+
+def judge_of(game, seed=0):
+    """A judge whose weights are wide enough apart to play by."""
+    torch.manual_seed(seed)
+    judge = Judge(game, (12, 8), (6,))
+    for weights in judge.parameters():
+        torch.nn.init.normal_(weights, 0, 0.3)
+    return judge
+
+
+# --- what actions lead to ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_every_legal_action_is_tried_on_its_own(variant):
+    game = make_game("armadora", **variant)
+    states, seats = tiny.positions(game, 30)
+    before, seen = states.tobytes(), []
+    found = Afterstates(game).worths(
+        states, seats, lambda surveys: seen.append(surveys.copy()) or surveys.sum(axis=1)
+    )
+    surveys = np.concatenate(seen)
+    assert states.tobytes() == before
+    decisions, actions = map(np.ascontiguousarray, np.nonzero(game.legal_masks(states)))
+    assert np.array_equal(found.decisions, decisions)
+    assert np.array_equal(found.actions, actions)
+    assert np.array_equal(found.decisions[found.first], np.arange(states.size))
+    np.testing.assert_array_equal(found.worths, surveys.sum(axis=1))
+    dealt = game.determinised(states, seats, np.zeros(states.size, np.int64))
+    after = game.taken(dealt, decisions)
+    game.apply(after, np.arange(after.size), actions)
+    np.testing.assert_array_equal(Afterstates(game).surveys(after, seats[decisions]), surveys)
+
+
+def test_the_worth_of_actions_does_not_depend_on_the_batch():
+    """Chunk by chunk, alone or together."""
+    states, seats = tiny.positions(GAME, 120)
+    player = JudgingPlayer(GAME, judge_of(GAME).tensors())
+    together = player.logits(states, seats)
+    for i in range(0, states.size, 17):
+        alone = player.logits(states[i : i + 1], seats[i : i + 1])
+        np.testing.assert_allclose(alone[0], together[i], atol=1e-2)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_what_a_seat_cannot_know_changes_no_choice(variant):
+    game = make_game("armadora", **variant)
+    states, seats = tiny.positions(game, 30)
+    player = JudgingPlayer(game, judge_of(game).tensors())
+    logits = player.logits(states, seats)
+    np.testing.assert_array_equal(player.logits(game.concealed(states, seats), seats), logits)
+    dealt = game.determinised(states, seats, np.arange(states.size))
+    np.testing.assert_array_equal(player.logits(dealt, seats), logits)
+
+
+def test_a_game_without_a_survey_is_refused():
+    armada = make_game("armada", players=2)
+    with pytest.raises(ValueError, match="armada has no survey"):
+        survey_of(armada)
+    with pytest.raises(NetworkError, match="armada has no survey"):
+        check_judge(armada, judge_of(GAME).tensors())
+
+
+# --- the network ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_numpy_computes_what_torch_does(variant):
+    game = make_game("armadora", **variant)
+    judge = judge_of(game)
+    check_judge(game, judge.tensors())
+    surveys = Afterstates(game).surveys(*tiny.positions(game, 40))
+    with torch.no_grad():
+        returns, taken, leads = judge(torch.from_numpy(surveys))
+    found, lead = JudgeNetwork(game, judge.tensors()).values(surveys)
+    assert taken.shape == (len(surveys), reading_of(game).prizes, reading_of(game).sides)
+    np.testing.assert_allclose(found, torch.tanh(returns / 2).numpy(), atol=1e-4)
+    np.testing.assert_allclose(lead, leads.numpy(), atol=1e-4)
+    assert np.ptp(found) > 0.01
+    again = judge_of(game, seed=1)
+    again.take_over(judge.tensors())
+    assert all(
+        np.array_equal(again.tensors()[name], tensor) for name, tensor in judge.tensors().items()
+    )
+
+
+def test_a_judge_of_another_shape_is_not_taken_over():
+    with pytest.raises(ValueError, match="other widths"):
+        Judge(GAME, (12, 8), (7,)).take_over(judge_of(GAME).tensors())
+
+
+# --- players and files ---------------------------------------------------------------------------
+
+
+def test_it_plays_what_leads_to_the_best():
+    states, seats = tiny.positions(GAME, 40)
+    player = JudgingPlayer(GAME, judge_of(GAME).tensors())
+    found = Afterstates(GAME).worths(states, seats, JudgeNetwork(GAME, player.tensors).worths)
+    best = np.maximum.reduceat(found.worths, found.first)
+    chosen = player.choose(states, seats, np.zeros(states.size))
+    logits = player.logits(states, seats)
+    np.testing.assert_allclose(logits[np.arange(states.size), chosen], SHARPNESS * best)
+    spread = player.probabilities(states, seats)
+    np.testing.assert_allclose(spread.sum(axis=1), 1)
+    assert ((spread > 0) <= (GAME.legal_masks(states) == 1)).all()
+    values = player.think(states, seats, np.zeros(states.size)).value
+    assert (np.abs(values) <= 1).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_a_loaded_judge_plays_as_the_saved_one(tmp_path, variant):
+    game = make_game("armadora", **variant)
+    path, tensors = tmp_path / "judge.safetensors", judge_of(game).tensors()
+    save_policy(path, game, tensors, "relu")
+    states, seats = tiny.positions(game, 20)
+    loaded = load_policy(path, game)
+    assert isinstance(loaded, JudgingPlayer)
+    np.testing.assert_array_equal(
+        loaded.logits(states, seats), JudgingPlayer(game, tensors).logits(states, seats)
+    )
+    assert read_policy_metadata(path)["survey"] == survey_of(game).hash
+
+
+def changed(**changes):
+    """The tensors of a judge with some replaced, or, by None, left out."""
+    tensors = judge_of(GAME).tensors()
+    for name, tensor in changes.items():
+        name = name.replace("_", ".")
+        if tensor is None:
+            del tensors[name]
+        else:
+            tensors[name] = tensor
+    return tensors
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"near_0_bias": None}, "lacks its weight or bias"),
+        ({"near_0_weight": np.zeros((12, 5), np.float32)}, "does not fit the one before"),
+        ({"far_0_weight": np.zeros((9, 20), np.float32)}, "layer far.0 does not fit"),
+        ({"direct_0_weight": None, "direct_0_bias": None}, "the part direct has 0 layers"),
+        ({"direct_0_weight": np.full((1, 1), np.nan, np.float32)}, "not finite"),
+        ({"policy_0_weight": np.zeros((1, 1), np.float32)}, "belong to none"),
+        ({"whole_1_bias": np.zeros(1, np.float64)}, "float32"),
+        (
+            {"prizes_1_weight": np.zeros((3, 8), np.float32), "prizes_1_bias": np.zeros(3, "f4")},
+            "prizes has 3 outputs instead of 2",
+        ),
+    ],
+    ids=str,
+)
+def test_judges_that_do_not_fit(tmp_path, changes, message):
+    with pytest.raises(PolicyError, match=message):
+        save_policy(tmp_path / "judge.safetensors", GAME, changed(**changes), "relu")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_judge_of_another_survey(tmp_path, monkeypatch):
+    path = tmp_path / "judge.safetensors"
+    save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
+    monkeypatch.setattr("armarl.policies.survey_of", lambda game: game.observation)
+    with pytest.raises(PolicyError, match="was made for the survey"):
+        load_policy(path, GAME)

@@ -1,0 +1,112 @@
+"""The learner of judges: returns by the definition, what is learned from, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tiny
+from armarl.game import make_game
+from armarl.verbs import ENDED, PLAYING
+from armarl_training.advantages import lambda_returns
+from armarl_training.config import ConfigError, OpponentConfig, TrainingConfig
+from armarl_training.lessons import play_lessons
+from armarl_training.opponents import OpponentPool
+from armarl_training.run import start_run
+from armarl_training.td import TD
+
+SETTINGS = {"learner": "td", "opponents": {"share": 0.5, "earlier": 0}}
+
+
+def learner(tmp_path, **changes):
+    config = TrainingConfig(**tiny.settings(**{**SETTINGS, **changes}))
+    game = make_game(config.game, **config.options)
+    return TD(config, game, OpponentPool(game, config.opponents, tmp_path))
+
+
+@pytest.mark.parametrize("value_lambda", [0.0, 0.7, 1.0])
+def test_returns_are_those_of_the_definition(value_lambda):
+    rng = np.random.default_rng(0)
+    steps, games, outcomes = 12, 5, (3, 2)
+    ends = np.where(rng.random((steps, games)) < 0.2, ENDED, PLAYING).astype(np.int8)
+    values = rng.random((steps + 1, games, *outcomes)).astype(np.float32)
+    true = rng.random((steps, games, *outcomes)).astype(np.float32)
+    found = lambda_returns(ends, true, values, value_lambda)
+    for t, i in np.ndindex(steps, games):
+        # The mean of the n-step returns, weighted by lambda^(n - 1); what remains goes to the last.
+        wanted, weight, k = np.zeros(outcomes), 1.0, t
+        while True:
+            over = ends[k, i] != PLAYING
+            last = over or k == steps - 1
+            share = 1.0 if last else 1 - value_lambda
+            wanted += weight * share * (true[k, i] if over else values[k + 1, i])
+            if last:
+                break
+            weight, k = weight * value_lambda, k + 1
+        np.testing.assert_allclose(found[t, i], wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}, {"players": 4}], ids=str)
+def test_it_learns_towards_what_came_true(tmp_path, options):
+    """Of every seat, at the end: its return, and who took which prize, its own side first."""
+    td = learner(tmp_path, options=options, environments=64, td={"rollout_length": 120})
+    played = td._play()
+    steps, games = np.nonzero(played.ends != PLAYING)
+    assert steps.size == len(played.last) > 10
+    true = played.outcomes[steps, games]
+    sides = max(td._game.sides) + 1
+    parts = true[..., 1:].reshape(*true.shape[:2], -1, sides)
+    # The return is 1 at most for one side, and all seats see the same prizes taken.
+    assert ((true >= 0) & (true <= 1)).all()
+    for seat in range(td._game.players):
+        after = (seat + 1) % td._game.players
+        np.testing.assert_array_equal(parts[:, seat, :, 1], parts[:, after, :, 0])
+    won = true[..., 0] == true[..., 0].max(axis=1, keepdims=True)
+    stakes = played.last[..., : parts.shape[2]]
+    gold = (parts[..., 0] * stakes).sum(axis=2)
+    assert (won & (gold >= gold.max(axis=1, keepdims=True) - 0.2)).any(axis=1).all()
+
+
+def test_an_update_learns(tmp_path):
+    """What it expects of finished games comes nearer to what came true."""
+    td = learner(tmp_path, environments=64, td={"rollout_length": 60, "epochs": 3})
+    losses = [td.iterate(0.0)["prize_loss"] for _ in range(4)]
+    assert losses[-1] < 0.95 * losses[0]
+
+
+def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
+    td = learner(tmp_path, td={"learning_rate": 3e-3})
+    from armarl.players import make_player
+
+    lessons = play_lessons(
+        td._game, make_player("greedy", td._game), 64, 0.1, "win", np.random.default_rng(0)
+    )
+    assert lessons.ends.size == 64
+    guessed = [td.imitate(lessons, 3e-3) for _ in range(4)]
+    assert guessed[-1] > max(guessed[0], 0.6)
+
+
+def test_random_openings_are_not_learned_as_decisions(tmp_path):
+    openings = {"openings": 1.0, "opening_length": 1, "exploration": 0.0, "rollout_length": 1}
+    td = learner(tmp_path, td=openings, opponents={"share": 0})
+    assert (td.openings == 1).all()
+    td.iterate(0.0)
+    assert td.decisions == 0
+    assert (td.openings == 0).all()
+    td.iterate(0.0)
+    assert td.decisions == td.states.size
+
+
+def test_a_game_without_a_survey_is_refused(tmp_path):
+    settings = TrainingConfig(**tiny.settings(**SETTINGS, game="armada"))
+    with pytest.raises(ConfigError, match="learner td: armada has no survey"):
+        start_run(settings, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_lineups_give_the_learner_one_side_and_the_pool_the_others():
+    game = make_game("armadora", players=4)
+    config = OpponentConfig(share=1.0, earlier=0, players={"random": 1.0})
+    pool = OpponentPool(game, config, None)
+    found = pool.lineups(np.random.default_rng(0), 200)
+    assert {tuple(row) for row in found.tolist()} == {(-1, 0, -1, 0), (0, -1, 0, -1)}
