@@ -12,7 +12,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = ("armadora-2p", "armada-2p")  # of the policies, and of their configurations
+NAMES = (  # of the policies, and of their configurations
+    *(f"armadora-{players}p{rules}" for rules in ("", "-advanced") for players in (2, 3, 4)),
+    "armada-2p",
+)
 
 
 def train(name: str) -> Path:

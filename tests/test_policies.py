@@ -411,6 +411,8 @@ except OSError as error:
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_a_shipped_policy_beats_the_random_player(name):
-    """They won 985 of 1,000 and 299 of 300 games; 12 of 20 are far below, and far above chance."""
-    policy, _ = play_match(policy_game(name), [name, "random"], games=20, seed=3).standings
-    assert policy.wins > 12
+    """They win 95 in 100 games and more, with two sides; 12 of 20 are far below, and above chance."""
+    game = policy_game(name)
+    rivals = ["random"] * (game.players - 1)
+    policy, *_ = play_match(game, [name, *rivals], games=4 * game.players, seed=3).standings
+    assert policy.win_rate > 0.6

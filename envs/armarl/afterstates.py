@@ -7,7 +7,6 @@ What the seat is not shown is dealt anew first, so that nothing of it can be see
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,15 +14,12 @@ from numpy.typing import NDArray
 
 from armarl import threads
 from armarl.game import Game, States
+from armarl.judge_kernels import Scratch, Weights, scratch_of, worth
+from armarl.judges import survey_of
 from armarl.loops import Float32s, Float64s, Int8s, Int64s, own
-from armarl.tables import ObservationTable
 from armarl.verbs import verbs
 
-ROWS_AT_ONCE = 8192
 LEAST_DECISIONS = 2  # that are worth a thread of their own
-
-# From surveys float32 (n, size) to the worth of each position for the seat, float32 (n,).
-Judge = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
 class Tries(NamedTuple):
@@ -33,21 +29,28 @@ class Tries(NamedTuple):
     seats: Int64s  # (n,) to move
     masks: Int8s  # (n, actions)
     first: Int64s  # (n,) row of the first legal action of each decision
+    net: Weights  # the judge's
     dealt: States  # (2 * threads,) scratch
     spare: States  # (2 * threads,) scratch
-    surveys: Float32s  # (rows, size) written
+    scratch: Scratch  # (2 * threads, ...)
+    worths: Float32s  # (rows,) written
 
 
 def try_actions(batch: Tries, i: int, thread: int) -> None:
     """Try the legal actions of decision `i`, in the order of their ids."""
-    mine, seat, row = own(thread), batch.seats[i], batch.first[i]
+    mine, seat, row, work = own(thread), batch.seats[i], batch.first[i], batch.scratch
     batch.dealt[mine] = batch.states[i]
     verbs.determinise(batch.dealt[mine], seat, 0)
     for action in range(batch.masks.shape[1]):
         if batch.masks[i, action]:
             batch.spare[mine] = batch.dealt[mine]
             verbs.apply(batch.spare[mine], action)
-            verbs.survey(batch.spare[mine], seat, batch.surveys[row])
+            survey = work.survey[mine]
+            verbs.survey(batch.spare[mine], seat, survey)
+            batch.worths[row] = worth(
+                *(batch.net, survey, work.near[mine], work.one[mine], work.other[mine]),
+                work.whole[mine],
+            )
             row += 1
 
 
@@ -92,17 +95,6 @@ class Worths(NamedTuple):
     worths: NDArray[np.float32]
 
 
-def survey_of(game: Game) -> ObservationTable:
-    """The survey of a game.
-
-    Raises:
-        ValueError: it has none, so that nothing can judge its positions.
-    """
-    if game.survey is None:
-        raise ValueError(f"{game.name} has no survey, by which a network could judge its positions")
-    return game.survey
-
-
 class Afterstates:
     """Tries the legal actions of decisions, and has a judge say what they lead to.
 
@@ -132,43 +124,21 @@ class Afterstates:
         self.game.run(read_parts, states.size, Divisions(states, found))
         return found
 
-    def worths(
-        self,
-        states: States,
-        seats: NDArray[np.int64],
-        judge: Judge,
-    ) -> Worths:
+    def worths(self, states: States, seats: NDArray[np.int64], net: Weights) -> Worths:
         """What each legal action of `seats[i]`, to move in `states[i]`, leads to.
 
         Args:
             states: (n,) in play; what the seats are not shown makes no difference.
-            judge: of positions; also of such as end the game, before all is revealed.
+            net: the judge's; he is also asked of positions where an action has ended the game, of
+                which nothing more is revealed to him.
         """
-        masks = self.game.legal_masks(states)
+        game, masks = self.game, self.game.legal_masks(states)
         numbers = masks.sum(axis=1, dtype=np.int64)
-        ends = numbers.cumsum()
+        first = numbers.cumsum() - numbers
         decisions, actions = map(np.ascontiguousarray, np.nonzero(masks))
         found = np.empty(decisions.size, np.float32)
-        rows = min(max(ROWS_AT_ONCE, int(numbers.max(initial=0))), decisions.size)
-        surveys = np.empty((rows, self._table.size), np.float32)
-        begin = 0
-        while begin < states.size:
-            start = int(ends[begin] - numbers[begin])
-            end = max(int(np.searchsorted(ends, start + rows, side="right")), begin + 1)
-            some, stop = slice(begin, end), int(ends[end - 1])
-            first = ends[some] - numbers[some] - start
-            self._try((states[some], seats[some], masks[some], first), surveys)
-            found[start:stop] = judge(surveys[: stop - start])
-            begin = end
-        return Worths(decisions, actions, ends - numbers, found)
-
-    def _try(
-        self,
-        tried: tuple[States, NDArray[np.int64], NDArray[np.int8], NDArray[np.int64]],
-        surveys: NDArray[np.float32],
-    ) -> None:
-        """Write the surveys after the legal actions of decisions."""
-        game, number = self.game, tried[0].size
-        rows = 2 * threads.most_threads_for(number, least=LEAST_DECISIONS)
-        scratch = (np.full(rows, game.blank), np.full(rows, game.blank))
-        game.run(try_actions, number, Tries(*tried, *scratch, surveys), least=LEAST_DECISIONS)
+        rows = 2 * threads.most_threads_for(states.size, least=LEAST_DECISIONS)
+        spare = (np.full(rows, game.blank), np.full(rows, game.blank), scratch_of(net, rows))
+        batch = Tries(states, seats, masks, first, net, *spare, found)
+        game.run(try_actions, states.size, batch, least=LEAST_DECISIONS)
+        return Worths(decisions, actions, first, found)

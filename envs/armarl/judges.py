@@ -1,4 +1,4 @@
-"""Networks that judge positions, computed with NumPy; see `afterstates` for what they are asked.
+"""Networks that judge positions, in NumPy; `judge_kernels` has what plays, held to these.
 
 A judge reads a survey (see the verb `survey`). The same weights look at every prize: *near* reads
 what lies around it and *far* the rest, and *prizes* says which part of it each side will take, the
@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armarl.afterstates import survey_of
 from armarl.game import Game
 from armarl.networks import (
     Floats,
@@ -24,6 +23,7 @@ from armarl.networks import (
     layer,
     layers,
 )
+from armarl.tables import ObservationTable
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
 VARIANCE = 0.003  # of a lead of which all is settled, in squared parts of all stakes
@@ -36,24 +36,35 @@ class Reading(NamedTuple):
     Attributes:
         prizes: number of prizes.
         features: of each prize; they stand before the rest, each with its number for every prize.
-        size: of the survey.
+        rest: number of entries that tell of no prize.
         sides: number of sides.
     """
 
     prizes: int
     features: int
-    size: int
+    rest: int
     sides: int
 
     @property
-    def rest(self) -> int:
-        """Number of entries that tell of no prize."""
-        return self.size - self.prizes * self.features
+    def size(self) -> int:
+        """The survey's."""
+        return self.prizes * self.features + self.rest
 
     @property
     def whole(self) -> int:
         """Number of inputs of the part whole: parts taken, alone and by stakes, leads, the rest."""
         return 2 * self.prizes * self.sides + self.sides - 1 + self.rest
+
+
+def survey_of(game: Game) -> ObservationTable:
+    """The survey of a game.
+
+    Raises:
+        ValueError: it has none, so that nothing can judge its positions.
+    """
+    if game.survey is None:
+        raise ValueError(f"{game.name} has no survey, by which a network could judge its positions")
+    return game.survey
 
 
 def reading_of(game: Game) -> Reading:
@@ -65,7 +76,7 @@ def reading_of(game: Game) -> Reading:
     table = survey_of(game)
     prizes = table.blocks[0].shape[-1]
     around = sum(block.size for block in table.blocks if block.on == "prizes")
-    return Reading(prizes, around // prizes, table.size, max(game.sides) + 1)
+    return Reading(prizes, around // prizes, table.size - around, max(game.sides) + 1)
 
 
 def is_judge(tensors: Tensors) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from armarl.advice import Advice
 from armarl.afterstates import Afterstates
 from armarl.game import Game, States
+from armarl.judge_kernels import weights_of
 from armarl.judges import JudgeNetwork, is_judge
 from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
@@ -107,8 +108,6 @@ class JudgingPlayer(NetworkPlayer):
     It tries every legal action on a copy, one step ahead and no further; see `afterstates`.
     """
 
-    judge_class: ClassVar[type[JudgeNetwork]] = JudgeNetwork
-
     def __init__(
         self,
         game: Game,
@@ -127,12 +126,12 @@ class JudgingPlayer(NetworkPlayer):
         self.metadata = dict(metadata or {})
         self.game = game
         self.advice = Advice(game, ())
-        self._judge = self.judge_class(game, tensors)
+        self._judge, self._net = JudgeNetwork(game, tensors), weights_of(game, tensors)
         self._afterstates = Afterstates(game)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action leads to."""
-        found = self._afterstates.worths(states, seats, self._judge.worths)
+        found = self._afterstates.worths(states, seats, self._net)
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * found.worths
         return logits

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.advice import MOST_ADVISERS, Advice
-from armarl.afterstates import survey_of
 from armarl.game import Game, restore_game
 from armarl.judges import PARTS as JUDGE_PARTS
-from armarl.judges import check_judge, is_judge
+from armarl.judges import check_judge, is_judge, survey_of
 from armarl.network_players import NetworkPlayer, network_player
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
 from armarl.players import policy_path, shipped_policies

@@ -6,9 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armarl.aec import CheckedAECEnv
+from armarl.afterstates import Afterstates
 from armarl.game import Game
+from armarl.judge_kernels import weights_of
+from armarl.judges import reading_of
 from armarl.players import BUILT_IN, make_player
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.vector_env import SeatVectorEnv
@@ -74,10 +78,33 @@ def _choose(*names: str) -> Callable[[Game], None]:
     return use
 
 
+def _judge(game: Game) -> None:
+    """All that judges of positions are asked, and that their training asks."""
+    if game.survey is None:
+        return
+    states = game.new_states(0)
+    afterstates, reading = Afterstates(game), reading_of(game)
+    afterstates.surveys(states, game.statuses(states)[1])
+    afterstates.parts(states)
+    shapes = {
+        "near": (1, reading.features),
+        "far": (1, reading.rest),
+        "prizes": (reading.sides, 1),
+        "whole": (1, reading.whole),
+        "direct": (1, reading.sides - 1),
+    }
+    tensors: dict[str, NDArray[np.float32]] = {}
+    for part, (outputs, inputs) in shapes.items():
+        tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)
+        tensors[f"{part}.0.bias"] = np.zeros(outputs, np.float32)
+    afterstates.worths(states, game.statuses(states)[1], weights_of(game, tensors))
+
+
 _USES: dict[str, Callable[[Game], None]] = {
     "PettingZoo's environment": _play_alone,
     "batches": _play_in_batches,
     "states": _use_states,
     "players": _choose(*(name for name in BUILT_IN if name not in (*_SEARCHES, *_NO_BOARD))),
+    "judges": _judge,
     "search": _choose(*(f"{name}:2" for name in _SEARCHES)),
 }

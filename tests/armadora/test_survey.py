@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.afterstates import Afterstates, survey_of
+from armarl.afterstates import Afterstates
 from armarl.armadora.survey import RINGS, blocks
 from armarl.game import Game, State, make_game
+from armarl.judges import survey_of
 from armarl.players import RandomPlayer
 
 GAP = 3

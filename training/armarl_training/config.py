@@ -87,7 +87,6 @@ class TDConfig(_Section):
     opening_length: Count = Field(8, description="the most random actions of such a game")
     prizes: float = Field(2.0, ge=0, description="weight of who takes which prize in the loss")
     averaging: float = Field(0.999, ge=0, lt=1, description="of the weights, per step")
-    precision: Literal["float32", "bfloat16"] = Field("bfloat16", description="where it plays")
 
 
 class EarlyRewardConfig(_Section):

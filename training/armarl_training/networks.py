@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from armarl.game import Game
-from armarl.judges import VARIANCE, JudgeNetwork, Reading, reading_of
+from armarl.judges import VARIANCE, Reading, reading_of
 from armarl.network_players import JudgingPlayer, NetworkPlayer
 from armarl.networks import Network, Tensors
 from armarl.places import AROUND, Places, places_of
@@ -313,31 +313,17 @@ class TorchNetwork(Network):
         return _layer(self.tensors, part, k, x)
 
 
-class TorchJudge(JudgeNetwork):
-    """A judge that computes on torch's threads."""
-
-    def layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        """One layer, on the last axis."""
-        return _layer(self.tensors, part, k, x)
-
-
 class TorchPlayer(NetworkPlayer):
     """A policy that computes on torch's threads."""
 
     network_class = TorchNetwork
 
 
-class TorchJudgingPlayer(JudgingPlayer):
-    """A judging policy that computes on torch's threads."""
-
-    judge_class = TorchJudge
-
-
 def on_torch(policy: NetworkPlayer, *, name: str, sample: bool) -> NetworkPlayer:
-    """A policy that computes on torch's threads."""
+    """A policy that computes on torch's threads; a judge is compiled, and computes on ours."""
     game, tensors = policy.game, policy.tensors
     if isinstance(policy, JudgingPlayer):
-        return TorchJudgingPlayer(game, tensors, name=name, sample=sample)
+        return JudgingPlayer(game, tensors, name=name, sample=sample)
     advisers = policy.advice.advisers
     return TorchPlayer(
         game, tensors, policy.activation, advisers=advisers, name=name, sample=sample
@@ -359,18 +345,13 @@ class Judge(nn.Module):
         with torch.no_grad():
             self.direct.weight[:] = 2.0 / (reading.sides - 1)
 
-    def forward(
-        self, surveys: torch.Tensor, precision: torch.dtype = torch.float32
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Logits of the return (n,) and of parts taken (n, prizes, sides), and the lead (n,).
-
-        `precision` is that of the layers that look at every prize, which take most of the time.
-        """
+    def forward(self, surveys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Logits of the return (n,) and of parts taken (n, prizes, sides), and the lead (n,)."""
         reading, n = self._reading, len(surveys)
         around = surveys[:, : -reading.rest].view(n, reading.features, reading.prizes)
         rest = surveys[:, -reading.rest :]
-        near, far = around.transpose(1, 2).contiguous().to(precision), rest.to(precision)
-        taken = self.prizes(torch.relu(self.near(near) + self.far(far).unsqueeze(1))).float()
+        near = self.near(around.transpose(1, 2).contiguous())
+        taken = self.prizes(torch.relu(near + self.far(rest).unsqueeze(1)))
         parts = torch.sigmoid(taken)
         stakes = around[:, 0] / around[:, 0].sum(1, keepdim=True).clamp_min(1e-6)
         stakes = stakes.unsqueeze(2)

@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from armarl.afterstates import Afterstates
 from armarl.game import Game
-from armarl.judges import MARGIN
+from armarl.judge_kernels import weights_of
 from armarl.loops import LEARNER
 from armarl.network_players import SHARPNESS, JudgingPlayer, NetworkPlayer
 from armarl.players import RandomPlayer
@@ -39,7 +39,7 @@ from armarl_training.learner import (
 from armarl_training.lessons import Lessons
 from armarl_training.networks import Judge
 from armarl_training.opponents import OpponentPool
-from armarl_training.ppo import PRECISIONS, restore_optimiser
+from armarl_training.ppo import restore_optimiser
 
 _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
@@ -83,7 +83,7 @@ class TD:
         self.judge = Judge(game, config.network.widths, whole)
         self.average = copy.deepcopy(self.judge)
         self._optimiser = torch.optim.Adam(self.judge.parameters(), eps=1e-5, fused=True)
-        self._random, self._precision = RandomPlayer(game), PRECISIONS[config.td.precision]
+        self._random, self._net = RandomPlayer(game), weights_of(game, self.judge.tensors())
         self.rng = np.random.default_rng([config.seed, 1])
         self._recent: dict[str, deque[float]] = {}
         self.decisions = 0
@@ -109,6 +109,7 @@ class TD:
     def _play(self) -> Played:
         """Play on for a rollout."""
         game, number = self._game, self.states.size
+        self._net = weights_of(game, self.judge.tensors())
         steps, first = self._config.td.rollout_length, self._surveys(self.states)
         surveys = np.empty((steps + 1, *first.shape), np.float32)
         outcomes = np.zeros((steps, number, game.players, self._outcomes), np.float32)
@@ -152,7 +153,7 @@ class TD:
 
     def _choose(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
         """Actions drawn by what they lead to."""
-        found = self._afterstates.worths(states, seats, self._worths)
+        found = self._afterstates.worths(states, seats, self._net)
         # The largest of logits with Gumbel noise is a draw by their probabilities.
         noise = -np.log(-np.log(self.rng.random(found.worths.size)))
         scores = found.worths * (SHARPNESS / self._config.td.temperature) + noise
@@ -175,7 +176,8 @@ class TD:
     @property
     def _outcomes(self) -> int:
         """Numbers that come true at the end for a seat: its return, and who takes which prize."""
-        return 1 + self._afterstates.prizes * (max(self._game.sides) + 1)
+        sides = max(self._game.sides) + 1
+        return 1 + self._afterstates.prizes * sides
 
     def _surveys(self, states: NDArray[np.void]) -> NDArray[np.float32]:
         """What every seat surveys: (games, players, size)."""
@@ -197,16 +199,6 @@ class TD:
             around = (seat + np.arange(sides)) % game.players
             found[:, seat, 1:] = parts[:, around].transpose(0, 2, 1).reshape(states.size, -1)
         return found
-
-    @torch.no_grad()
-    def _worths(self, surveys: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What the judge says that positions are worth, as `JudgeNetwork.worths`."""
-        worths = np.empty(len(surveys), np.float32)
-        for first in range(0, worths.size, _ROWS_AT_ONCE):
-            some = slice(first, first + _ROWS_AT_ONCE)
-            returns, _, leads = self.judge(torch.from_numpy(surveys[some]), self._precision)
-            worths[some] = (1 - MARGIN) * torch.tanh(returns / 2) + MARGIN * leads
-        return worths
 
     @torch.no_grad()
     def _values(self, surveys: NDArray[np.float32]) -> NDArray[np.float32]:
