@@ -178,3 +178,31 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
     game = register("armadora", players=3, advanced=True)
     again = pyspiel.load_game(str(game))
     assert again.game.variant == make_game("armadora", players=3, advanced=True).variant
+
+
+@pytest.mark.parametrize(
+    ("spoil", "lacks"),
+    [
+        (lambda record, known, history: "", "three lines"),
+        (lambda record, known, history: f"{record}\n{known}", "three lines"),
+        (lambda record, known, history: f"xy\n{known}\n{history}", "three lines"),
+        (lambda record, known, history: f"{record}\n{known}\n{'9' * 5000}", "three lines"),
+        (lambda record, known, history: f"{record}\n{known[:-2]}\n{history}", "each seat"),
+        (lambda record, known, history: f"{record}\n00 00\n{history}", "each seat"),
+        (lambda record, known, history: f"\n{known}\n{history}", "each seat"),
+        (lambda record, known, history: f"\n\n{history}", "a history"),
+        (lambda record, known, history: f"{record}\n{known}\n", "a history"),
+        (lambda record, known, history: f"{record}\n{known}\n{history} -1", "a history"),
+        (lambda record, known, history: f"{record}\n{known}\n{history} {2**70}", "a history"),
+        (lambda record, known, history: f"{record[:-2]}\n{known}\n{history}", "a record of"),
+    ],
+)
+def test_texts_that_are_no_states(spoil, lacks):
+    """They were taken, and failed later; or OpenSpiel's and Python's own errors came."""
+    game = register("armadora", board="mini")
+    state = dealt(game)
+    state.apply_action(state.legal_actions()[0])
+    text = state.serialize()
+    assert game.deserialize_state(text).serialize() == text
+    with pytest.raises(ValueError, match=f"it lacks .*{lacks}"):
+        game.deserialize_state(spoil(*text.split("\n")))

@@ -24,7 +24,7 @@ from armarl.policies import (
 )
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.run import RunError, resume_run, start_run
+from armarl_training.run import Run, RunError, resume_run, start_run
 
 ROLLOUT = 256  # decisions between two updates of these runs
 TOTAL = 6 * ROLLOUT
@@ -246,6 +246,20 @@ run.train()
     assert again.train()
 
 
+def test_a_kill_behind_the_checkpoint_loses_no_row_of_the_table(tmp_path, monkeypatch):
+    def killed(_self):
+        raise KeyboardInterrupt
+
+    run = start_run(config(checkpoint_every_minutes=1e-9), tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "export", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run.train()
+    again = resume_run(tmp_path / "run")
+    assert again.decisions > 0
+    assert [row["decisions"] for row in again.log.rows] == [again.decisions]
+
+
 def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
     run = start_run(config(total_decisions=2 * ROLLOUT), tmp_path / "run")
     assert not run.train(signals(signal.SIGINT, after=0))
@@ -372,7 +386,7 @@ time.sleep(60)
 """
     process = in_another_process(program)
     assert process.stdout.readline() == "locked\n"
-    with pytest.raises(RunError, match=f"is being trained in by process {process.pid}"):
+    with pytest.raises(RunError, match=f"is being worked in by process {process.pid}"):
         resume_run(stopped)
     process.kill()
     process.communicate()

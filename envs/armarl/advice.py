@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armarl.game import Game, States
 from armarl.players import GreedyPlayer, RandomPlayer, make_player
+from armarl.specs import Spec
 
 MOST_ADVISERS = 16
 _SAMPLE, _DEPTH = 64, 24  # positions by which advisers are known again, and actions before them
@@ -34,10 +35,7 @@ class Advice:
         """
         self.advisers = tuple(advisers)
         self._game = game
-        self._players = [make_player(adviser, game, code=False) for adviser in advisers]
-        for adviser, player in zip(advisers, self._players, strict=True):
-            if not isinstance(player, GreedyPlayer):
-                raise ValueError(f"only the scripted player can advise: greedy, not {adviser!r}")
+        self._players = [_adviser(adviser, game) for adviser in advisers]
 
     def __len__(self) -> int:
         return len(self._players)
@@ -67,3 +65,16 @@ class Advice:
             chosen = chance.choose(positions, movers, rng.random(playing.size))
             game.apply(states, playing, chosen)
         return found.hexdigest()[:16]
+
+
+def _adviser(adviser: str, game: Game) -> GreedyPlayer:
+    """The adviser of this specification, which a policy's file may have named.
+
+    Raises:
+        ValueError: it names anybody else; he is not made, so that no other file is opened for him.
+    """
+    spec = Spec.parse(adviser)
+    player = make_player(spec, game) if (spec.base.name, spec.around) == ("greedy", ()) else None
+    if not isinstance(player, GreedyPlayer):  # with noise, for instance, it is another
+        raise ValueError(f"only the scripted player can advise: greedy, not {adviser[:100]!r}")
+    return player

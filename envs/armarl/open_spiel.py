@@ -33,6 +33,7 @@ _SUFFIXES = {"sampled": "", "explicit": "_explicit"}
 SEED = "seed"  # the parameter that every game has besides its options
 _IT = np.zeros(1, np.int64)  # the number of the only game
 _MOST_SEEDS = 2**62
+_DIGEST = 16  # bytes
 
 
 def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
@@ -146,20 +147,35 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         Raises:
             ValueError: the text is no state of this variant.
         """
-        record, known, history = text.split("\n")
+        try:
+            record, known, history = text.split("\n")
+            data, told = bytes.fromhex(record), [bytes.fromhex(part) for part in known.split()]
+            actions = [int(action) for action in history.split()]
+        except ValueError as error:
+            raise self._no_state("three lines of hexadecimal digits and numbers") from error
+        dealt = bool(data)
+        if [len(part) for part in told] != dealt * self.game.players * [_DIGEST]:
+            raise self._no_state("what each seat was shown")
+        most = [1 if self.deals is None else self.deals.size, len(self.game.actions)]
+        if bool(actions) != dealt or not all(
+            0 <= action < most[min(i, 1)] for i, action in enumerate(actions)
+        ):
+            raise self._no_state("a history of actions")
         state = OpenSpielState(self)
-        for action in map(int, history.split()):  # OpenSpiel's own account of the history
+        for action in actions:  # OpenSpiel's own account of the history
             state._replays = True
             state.apply_action(action)
         state._replays = False
-        if record:
-            data = np.frombuffer(bytes.fromhex(record), np.uint8)
-            if data.size != self.game.blank.dtype.itemsize:
-                raise ValueError(f"no state of {self.game.name}: {data.size} bytes")
-            states = data.copy().view(self.game.blank.dtype)
+        if dealt:
+            if len(data) != self.game.blank.dtype.itemsize:
+                raise self._no_state(f"a record of {self.game.blank.dtype.itemsize} bytes")
+            states = np.frombuffer(data, np.uint8).copy().view(self.game.blank.dtype)
             self.game.check_states(states)
-            state.states, state.known = states, [bytes.fromhex(part) for part in known.split()]
+            state.states, state.known = states, told
         return state
+
+    def _no_state(self, lacks: str) -> ValueError:
+        return ValueError(f"this is no state of {self.game.name}: it lacks {lacks}")
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> OpenSpielObserver:
         """The observer of `observation_tensor`."""
@@ -277,12 +293,12 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
     def _show(self, seat: int, action: int) -> None:
         told = self.known[seat] + action.to_bytes(4, "big", signed=True) + self._seen(seat)
-        self.known[seat] = blake2b(told, digest_size=16).digest()
+        self.known[seat] = blake2b(told, digest_size=_DIGEST).digest()
 
     def _seen(self, seat: int) -> bytes:
         assert self.states is not None
         seen = self._game.concealed(self.states, np.array([seat])).tobytes()
-        return blake2b(seen, digest_size=16).digest()
+        return blake2b(seen, digest_size=_DIGEST).digest()
 
 
 class OpenSpielObserver:

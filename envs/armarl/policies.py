@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.advice import MOST_ADVISERS, Advice
+from armarl.folders import write_bytes
 from armarl.game import Game, restore_game
 from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
@@ -31,6 +31,8 @@ FORMAT = "armarl-policy-4"
 # What earlier versions wrote: no judges; no parts for a board; no trunk and no description.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 MOST_BYTES = 256 << 20  # of a file
+MOST_HEADER = 4 << 20  # bytes of it that are no weights
+MOST_TENSORS = 4096
 
 
 class PolicyError(ValueError):
@@ -51,15 +53,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
         {"armarl": text, "sha256": _digest(text, tensors)},
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_bytes(path, data)
 
 
 def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -76,13 +70,20 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
+        with path.open("rb") as raw:
+            if int.from_bytes(raw.read(8), "little") > MOST_HEADER:
+                raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
         with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            header, names = file.metadata() or {}, file.keys()
+            if len(names) > MOST_TENSORS:
+                raise ValueError(f"it holds more than {MOST_TENSORS} tensors")
+            tensors = {name: file.get_tensor(name) for name in names}
         text = header.get("armarl", "{}")
         metadata = json.loads(text)
-    except (SafetensorError, ValueError, TypeError, OSError, RecursionError) as error:
-        # TypeError: NumPy lacks a type of numbers
+    except (
+        *(SafetensorError, ValueError, OSError, RecursionError),
+        *(TypeError, AttributeError),  # NumPy lacks a type of numbers
+    ) as error:
         raise PolicyError(f"{path} is damaged or no safetensors file: {_brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
         raise PolicyError(f"{path} was not written by this version of ArmaRL as {formats[0]!r}")

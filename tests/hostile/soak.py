@@ -9,9 +9,9 @@ than after the first, the beginning being left out, in which caches fill.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import multiprocessing
-import os
 import random
 import shutil
 import sys
@@ -22,7 +22,9 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -229,7 +231,8 @@ class Reading(NamedTuple):
     """What this process holds, nothing being under way."""
 
     seconds: float
-    memory: int  # bytes that are resident
+    memory: int  # bytes of its own that are resident, no longer needed ones given back
+    objects: int  # blocks of memory that Python's objects hold
     descriptors: int
     threads: int
     children: int
@@ -240,12 +243,15 @@ def read(begin: float) -> Reading:
     gc.collect()
     memory = descriptors = count = 0
     if sys.platform == "linux":
-        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
-        memory = pages * os.sysconf("SC_PAGE_SIZE")
+        with suppress(AttributeError):  # of a C library other than GNU's
+            ctypes.CDLL(None).malloc_trim(0)
+        status = Path("/proc/self/status").read_text("ascii")
+        memory = int(status.split("RssAnon:")[1].split()[0]) << 10
         descriptors = len(list(Path("/proc/self/fd").iterdir()))
         count = len(list(Path("/proc/self/task").iterdir()))
     children = len(multiprocessing.active_children())
-    return Reading(time.monotonic() - begin, memory, descriptors, count, children)
+    seconds, objects = time.monotonic() - begin, sys.getallocatedblocks()
+    return Reading(seconds, memory, objects, descriptors, count, children)
 
 
 def growth(readings: list[Reading]) -> list[str]:
@@ -269,6 +275,7 @@ def growth(readings: list[Reading]) -> list[str]:
 
 def soak(minutes: float, seed: int, pause: float = 20.0) -> int:
     """Use everything for so many minutes; the exit status."""
+    resource_tracker.ensure_running()  # else a descriptor more with the first worker process
     begin, number = time.monotonic(), seed
     errors: list[str] = []
     done: Counter[str] = Counter()
@@ -284,6 +291,7 @@ def soak(minutes: float, seed: int, pause: float = 20.0) -> int:
             r = readings[-1]
             print(
                 f"{r.seconds:6.0f} s  {number - seed:6} uses  {r.memory >> 20:5} MiB  "
+                f"{r.objects:8} objects  "
                 f"{r.descriptors:3} descriptors  {r.threads:3} threads  {r.children} children",
                 flush=True,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 
 import tiny
+from armarl import policies
 from armarl.aec import RawAECEnv
 from armarl.game import make_game
-from armarl.policies import PolicyError, load_policy, read_tensors, write_tensors
+from armarl.policies import FORMAT, PolicyError, load_policy, read_tensors, write_tensors
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
@@ -29,6 +31,55 @@ def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.Mon
     write_tensors(path, tiny.tensors(GAME), {})
     with pytest.raises(PolicyError, match="is damaged"):
         load_policy(path, GAME)
+
+
+@pytest.mark.parametrize(
+    "adviser",
+    ["/etc/passwd", "/dev/zero", "x" * 300, "SELF", "greedy+search:9", "greedy:noise=1"],
+    ids=["file", "device", "long", "itself", "search", "noise"],
+)
+def test_a_policy_s_advisers_are_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adviser: str
+) -> None:
+    """They were looked for as players are: files were opened, the policy itself without an end."""
+    path = tiny.policy(tmp_path, GAME)
+    tensors, metadata = read_tensors(path, FORMAT)
+    advisers = [str(path) if adviser == "SELF" else adviser]
+    write_tensors(path, tensors, {**metadata, "advisers": advisers, "advice": "0" * 16})
+    opened = []
+    read = policies.read_tensors
+    monkeypatch.setattr(
+        policies, "read_tensors", lambda path, *formats: opened.append(path) or read(path, *formats)
+    )
+    with pytest.raises(PolicyError, match="only the scripted player can advise"):
+        load_policy(path, GAME)
+    assert opened == [path]
+
+
+@pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2", "F4", "BF16", "?"])
+def test_numbers_that_numpy_lacks(tmp_path: Path, kind: str) -> None:
+    """For some of them safetensors raised an AttributeError."""
+    path = tmp_path / "policy.safetensors"
+    size = {"F4": 4, "BF16": 16}.get(kind, 8)
+    _write_raw(path, {"a": {"dtype": kind, "shape": [8], "data_offsets": [0, size]}}, bytes(size))
+    with pytest.raises(PolicyError, match="is damaged"):
+        load_policy(path, GAME)
+
+
+@pytest.mark.parametrize("number", [5_000, 100_000])
+def test_more_tensors_than_a_network_has(tmp_path: Path, number: int) -> None:
+    """A file of 30 MB kept a core busy for half a minute."""
+    tensor = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    path = tmp_path / "policy.safetensors"
+    _write_raw(path, {f"t{i}": tensor for i in range(number)})
+    with pytest.raises(PolicyError, match=r"more than 4096 tensors|header is larger than 4 MiB"):
+        load_policy(path, GAME)
+
+
+def _write_raw(path: Path, header: dict[str, Any], data: bytes = b"") -> None:
+    """A safetensors file as its format has it, whatever it says."""
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +212,16 @@ def _a_moment_missing(tensors: Any, values: Any) -> None:
     del tensors[_first(tensors, "optimiser/", "step")]
 
 
+def _steps_below_none(tensors: Any, values: Any) -> None:
+    """torch divided by the 0 to which the next step brings them."""
+    tensors[_first(tensors, "optimiser/", "step")][...] = -1
+
+
+def _squares_below_none(tensors: Any, values: Any) -> None:
+    """Their roots are NaN, and so is every weight one step later."""
+    tensors[_first(tensors, "optimiser/", "exp_avg_sq")][...] = -1
+
+
 def _weights_that_are_none(tensors: Any, values: Any) -> None:
     tensors[_first(tensors, "networks/")][:] = np.nan
 
@@ -186,6 +247,7 @@ def _seconds(tensors: Any, values: Any) -> None:
     "spoil",
     [
         *(_moments_too_short, _moments_of_another_type, _a_moment_missing, _weights_that_are_none),
+        *(_steps_below_none, _squares_below_none),
         *(_no_learner, _other_returns, _decisions, _seconds),
     ],
     ids=lambda spoil: spoil.__name__,

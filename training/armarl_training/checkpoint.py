@@ -45,14 +45,7 @@ def save_checkpoint(
         "pool": pool.save(),
         "run": run,
     }
-    try:
-        write_tensors(folder / FILE, tensors, progress)
-    except OSError as error:
-        raise OSError(
-            error.errno,
-            f"the checkpoint could not be written ({error.strerror}); the one before it is whole: "
-            "make room and resume the run",
-        ) from error
+    write_tensors(folder / FILE, tensors, progress)
     pool.tidy()
 
 

@@ -299,6 +299,9 @@ def restore_optimiser(
         for name, like in (("step", step), ("exp_avg", weight), ("exp_avg_sq", weight))
     }
     check_arrays(moments, wanted if moments else {}, "the optimiser's")
+    for name, array in moments.items():
+        if not name.endswith("/exp_avg") and (array < 0).any():  # torch divides by them, or roots
+            raise ValueError(f"the optimiser's {name} is below 0")
     state = optimiser.state_dict()
     state["state"] = {}
     for name, array in moments.items():

@@ -7,7 +7,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from armarl_training.folders import RunError, read_text, write_text
+from armarl.folders import read_text, write_text
+from armarl_training.folders import RunError
 
 MOST_BYTES = 1 << 28  # of the table
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 import torch
 
+from armarl.folders import remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
@@ -26,7 +27,7 @@ from armarl.players import make_player
 from armarl.policies import load_policy, save_policy
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.folders import RunError, lock_folder, remove_temporaries, write_text
+from armarl_training.folders import RunError, lock_run
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
@@ -105,7 +106,7 @@ class Run:
             RunError: another process trains in the folder.
         """
         watch = watch or (lambda _report: None)
-        self._lock = self._lock or lock_folder(self.folder)
+        self._lock = self._lock or lock_run(self.folder)
         saved = time.monotonic()
         try:
             with self._stop_on_signal():
@@ -131,9 +132,16 @@ class Run:
         """Measure the policy against the anchors, write the checkpoint and export the policy."""
         self._measure()
         details = {"seconds": self.seconds, "best": self.best}
-        save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
+        try:
+            self.log.draw()  # first: of rows beyond the checkpoint a resumed run takes no notice
+            save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"the checkpoint could not be written ({error.strerror}); the one before it is "
+                "whole: make room and resume the run",
+            ) from error
         self.export()
-        self.log.draw()
 
     def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY) -> Path:
         """Write the policy with its metadata; `strength` are results of matches."""
@@ -263,7 +271,7 @@ def start_run(config: TrainingConfig, folder: str | Path) -> Run:
     run = Run(config, folder)  # first, so that a refused configuration leaves no folder
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
-    run._lock = lock_folder(folder)
+    run._lock = lock_run(folder)
     if (folder / CONFIG).exists():
         raise RunError(f"{folder} holds a run already, which has begun just now")
     write_text(folder / CONFIG, config.dump())
@@ -284,7 +292,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None) -> Run:
     folder = Path(folder)
     if not (folder / CONFIG).is_file():
         raise RunError(f"{folder} holds no run: there is no {CONFIG} in it")
-    lock = lock_folder(folder)
+    lock = lock_run(folder)
     try:
         remove_temporaries(folder)
         config = load_config(folder / CONFIG)

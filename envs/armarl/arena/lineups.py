@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, permutations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from armarl.game import Game
 
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
+MOST_LINEUPS = 100_000
 _ALL_UP_TO = 3  # places of which all arrangements are played
 
 
@@ -32,7 +34,7 @@ def lineups(
     With fewer entrants than places the last ones hold several, in every way: A B B, A A B.
 
     Raises:
-        ValueError: fewer than 2 entrants, or no such kind.
+        ValueError: fewer than 2 entrants, no such kind, or more than MOST_LINEUPS lineups.
     """
     places = _places(game, mixed)
     if entrants < 2:
@@ -40,6 +42,8 @@ def lineups(
     if kind not in KINDS:
         raise ValueError(f"there is no kind of tournament {kind!r}; there is {', '.join(KINDS)}")
     together = min(places, entrants)
+    if kind != "ladder" and comb(entrants, together) > MOST_LINEUPS:
+        raise ValueError(f"{entrants} players make too many lineups; a ladder has few")
     if kind == "ladder":
         groups = [tuple(range(i, i + together)) for i in range(entrants - together + 1)]
     else:

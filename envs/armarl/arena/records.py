@@ -132,8 +132,14 @@ class Recorder:
         return ["\n".join(lines) + "\n" for lines in self._lines]
 
 
+def printable(name: str) -> str:
+    """A name without what a terminal would take for a command."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
+
+
 def _opening(game: Game, players: Sequence[str]) -> list[str]:
-    seats = [f"player {seat} {' '.join(name.split())}" for seat, name in enumerate(players)]
+    names = [printable(" ".join(name.split())) for name in players]
+    seats = [f"player {seat} {name}" for seat, name in enumerate(names)]
     return [HEAD, f"variant {json.dumps(game.variant)}", *seats]
 
 
@@ -207,6 +213,8 @@ class _Lines:
             self.next = raw.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
             self.refuse("this is no text", ahead=1)
+        if not self.next.isprintable():  # a terminal would take some of it for commands
+            self.refuse("it has characters that cannot be printed", ahead=1)
 
     def take(self, begins: str = "") -> str:
         """The next line, without what it must begin with."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from armarl.arena.summary import Summary
+from armarl.folders import write_text
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --paper: #fbfaf7; --line: #c9cdd2;
@@ -34,9 +35,9 @@ def write_report(summary: Summary, folder: str | Path) -> Path:
     folder = Path(folder)
     text = json.dumps(summary.as_dict(), indent=2)
     for name, content in (("summary.json", f"{text}\n"), ("ratings.csv", summary.csv())):
-        (folder / name).write_text(content, encoding="utf-8", newline="\n")
+        write_text(folder / name, content)
     page = folder / "report.html"
-    page.write_text(html(summary), encoding="utf-8", newline="\n")
+    write_text(page, html(summary))
     return page
 
 

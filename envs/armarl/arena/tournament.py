@@ -4,7 +4,8 @@ Deal `k` of a tournament is the same for every lineup, and every lineup plays it
 arrangements; the deals are what differs by chance, and what ratings are bootstrapped over.
 
 With a folder, `settings.json` says what is played, and `games.jsonl` has a line for each game, in
-whole lines; `records/` has the games themselves. The same call goes on where it was stopped.
+whole lines; `records/` has the games themselves. The same call goes on where it was stopped. A
+folder may come from somebody else: what stands in it is checked, and no file elsewhere is touched.
 """
 
 from __future__ import annotations
@@ -12,21 +13,26 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from armarl.arena.lineups import Lineup, lineups, members, tables
 from armarl.arena.ratings import Tally
-from armarl.arena.records import Recorder
+from armarl.arena.records import Recorder, printable
+from armarl.folders import lock_folder, read_text, remove_temporaries, write_text
 from armarl.game import Game, make_game, restore_game
+from armarl.guards import whole_number
 from armarl.matches import deal_seeds, in_processes, play_games, shares_of_victory
 from armarl.players import PlayerLike, make_player
 
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
+_MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # bytes
+_MOST_SEED = 1 << 256
+_REFUSALS = (ValueError, TypeError, LookupError, RecursionError)  # at JSON that is something else
 
 
 class ArenaError(RuntimeError):
@@ -77,6 +83,10 @@ class Tournament:
     def lineups(self) -> list[Lineup]:
         """Who meets whom."""
         return lineups(len(self.players), self.game, self.kind, self.mixed)
+
+    def tables(self, lineup: Lineup) -> list[Lineup]:
+        """The arrangements in which a lineup plays every deal."""
+        return tables(lineup, self.game, self.mixed, self.every)
 
     def tally(self) -> Tally:
         """What ratings are made from; of a deal under way, what has been played of it."""
@@ -142,40 +152,39 @@ def play_tournament(
     """
     if deals < 1 or workers < 1:
         raise ValueError("a tournament takes at least 1 deal and 1 worker")
-    names = _distinct([make_player(player, game).name for player in players])
-    groups = lineups(len(players), game, kind, mixed)
-    store = _Store(
-        folder, game, names, {"kind": kind, "mixed": mixed, "every": every, "seed": seed}
-    )
+    names = _distinct([printable(make_player(player, game).name) for player in players])
+    planned = Tournament(game, names, kind, mixed, every, seed, ())
+    with _Store(folder, planned) as store:
+        jobs = _jobs(planned, players, deals, store, records and folder is not None)
+        left = sum((job.last - job.first) * len(job.tables) for job in jobs)
+        whole = len(store.games) + left
+        playing = in_processes(_play_job, jobs, workers)
+        for number, (results, texts) in enumerate(playing, 1):
+            store.add(results, texts)
+            if progress:
+                progress(len(store.games), whole)
+            level = number == len(jobs) or jobs[number].first > jobs[number - 1].first
+            if enough and level and enough(store.tournament()):
+                playing.close()
+                break
+        return store.tournament()
+
+
+def _jobs(
+    planned: Tournament, players: Sequence[PlayerLike], deals: int, store: _Store, record: bool
+) -> list[_Job]:
+    """What is left to play, deal by deal: stopped at any time, all lineups have played alike."""
+    game, jobs = planned.game, []
     options = {"players": game.players, **game.options}
-    jobs = []
-    for number, group in enumerate(groups):
+    for number, group in enumerate(planned.lineups()):
         sitting = {i: players[i] for i in group}
-        seatings = tables(group, game, mixed, every)
+        seatings = planned.tables(group)
         for first in range(0, deals, DEALS_AT_ONCE):
             last = min(first + DEALS_AT_ONCE, deals)
             if not store.has(number, first, last, seatings):
-                keep = records and folder is not None
-                where = (number, seatings, seed, first, last, keep)
-                jobs.append(_Job(game.name, options, sitting, names, *where))
-    # Deal by deal rather than lineup by lineup: stopped at any time, all have played alike.
-    jobs.sort(key=lambda job: (job.first, job.lineup))
-    left = sum((job.last - job.first) * len(job.tables) for job in jobs)
-    whole = len(store.games) + left
-
-    def so_far() -> Tournament:
-        return Tournament(game, names, kind, mixed, every, seed, store.in_order())
-
-    playing = in_processes(_play_job, jobs, workers)
-    for number, (results, texts) in enumerate(playing, 1):
-        store.add(results, texts)
-        if progress:
-            progress(len(store.games), whole)
-        level = number == len(jobs) or jobs[number].first > jobs[number - 1].first
-        if enough and level and enough(so_far()):
-            playing.close()
-            break
-    return so_far()
+                where = (number, seatings, planned.seed, first, last, record)
+                jobs.append(_Job(game.name, options, sitting, planned.players, *where))
+    return sorted(jobs, key=lambda job: (job.first, job.lineup))
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
@@ -219,21 +228,29 @@ def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
 class _Store:
     """The results of a tournament, in memory and, with a folder, on the disk."""
 
-    def __init__(
-        self, folder: str | Path | None, game: Game, names: Sequence[str], settings: dict[str, Any]
-    ) -> None:
+    def __init__(self, folder: str | Path | None, planned: Tournament) -> None:
         self.games: dict[tuple[int, int, Lineup], GameResult] = {}
+        self._planned = planned
         self._folder = None if folder is None else Path(folder)
+        self._lock: IO[str] | None = None
+
+    def __enter__(self) -> _Store:
         if self._folder is None:
-            return
-        what = {"variant": game.variant, "players": list(names), **settings}
-        path = self._folder / _SETTINGS
-        if path.exists():
-            _check_settings(path, what)
-        else:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            _write_whole(path, json.dumps(what, indent=2) + "\n")
-        self._read()
+            return self
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._lock = lock_folder(self._folder, ArenaError)
+        try:
+            remove_temporaries(self._folder)
+            _settle(self._folder / _SETTINGS, self._planned)
+            self.games = _read_games(self._folder, self._planned, mend=True)
+        except BaseException:
+            self._lock.close()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._lock is not None:
+            self._lock.close()
 
     def has(self, lineup: int, first: int, last: int, seatings: list[Lineup]) -> bool:
         """Whether all games of a job are there."""
@@ -250,40 +267,42 @@ class _Store:
             first = results[0]
             name = f"{first.lineup:04d}-{first.deal:06d}.txt"
             (self._folder / _RECORDS).mkdir(exist_ok=True)
-            _write_whole(self._folder / _RECORDS / name, "".join(texts))
-        with (self._folder / _GAMES).open("a", encoding="utf-8") as file:
+            write_text(self._folder / _RECORDS / name, "".join(texts))
+        with (self._folder / _GAMES).open("a", encoding="utf-8", newline="\n") as file:
             file.write("".join(json.dumps(asdict(result)) + "\n" for result in results))
             file.flush()
             os.fsync(file.fileno())
 
-    def in_order(self) -> tuple[GameResult, ...]:
-        return tuple(self.games[key] for key in sorted(self.games))
-
-    def _read(self) -> None:
-        """Take up the games that are there; a last line that is not whole is taken away."""
-        assert self._folder is not None
-        path = self._folder / _GAMES
-        if not path.exists():
-            return
-        raw = path.read_bytes()
-        whole = raw[: raw.rfind(b"\n") + 1]
-        if len(whole) < len(raw):
-            os.truncate(path, len(whole))
-        for number, line in enumerate(whole.decode("utf-8", "replace").splitlines(), 1):
-            try:
-                data = json.loads(line)
-                data |= {"table": tuple(data["table"]), "shares": tuple(data["shares"])}
-                result = GameResult(**data)
-                self.games[result.lineup, result.deal, result.table] = result
-            except (ValueError, TypeError, KeyError) as error:
-                raise ArenaError(f"{path}, line {number}: this is no game's result") from error
+    def tournament(self) -> Tournament:
+        """What has been played so far."""
+        return _with_games(self._planned, self.games)
 
 
-def _check_settings(path: Path, wanted: dict[str, Any]) -> None:
+def _with_games(
+    planned: Tournament, games: dict[tuple[int, int, Lineup], GameResult]
+) -> Tournament:
+    return replace(planned, games=tuple(games[key] for key in sorted(games)))
+
+
+def _settings_of(planned: Tournament) -> dict[str, Any]:
+    chosen = {name: getattr(planned, name) for name in ("kind", "mixed", "every", "seed")}
+    return {"variant": planned.game.variant, "players": list(planned.players), **chosen}
+
+
+def _settle(path: Path, planned: Tournament) -> None:
+    """Write what is played, or check that it is what stands there.
+
+    Raises:
+        ArenaError: it is damaged, or another tournament's.
+    """
+    wanted = _settings_of(planned)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ArenaError(f"{path} is damaged: {error}") from error
+        found = json.loads(read_text(path, _MOST_SETTINGS))
+    except FileNotFoundError:
+        write_text(path, json.dumps(wanted, indent=2) + "\n")
+        return
+    except _REFUSALS as error:
+        raise ArenaError(f"{path} is damaged: {str(error)[:300]}") from error
     for name, value in wanted.items():
         if not isinstance(found, dict) or found.get(name) != value:
             raise ArenaError(
@@ -291,34 +310,90 @@ def _check_settings(path: Path, wanted: dict[str, Any]) -> None:
             )
 
 
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+def _read_games(
+    folder: Path, planned: Tournament, *, mend: bool = False
+) -> dict[tuple[int, int, Lineup], GameResult]:
+    """The games that are there, of whole lines; `mend` takes a last line away that is not whole.
+
+    Raises:
+        ArenaError: a line is no result of the tournament.
+    """
+    path, games = folder / _GAMES, {}
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        text = read_text(path, _MOST_GAMES)
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise ArenaError(f"{path} is damaged: {error}") from error
+    whole = text[: text.rfind("\n") + 1]
+    if mend and len(whole) < len(text):
+        os.truncate(path, len(whole.encode()))
+    lines = whole.splitlines()
+    seatings = [frozenset(planned.tables(group)) for group in planned.lineups()]
+    for number, line in enumerate(lines, 1):
+        try:
+            result = _result(line, seatings, len(lines) + DEALS_AT_ONCE, planned.game)
+        except _REFUSALS as error:
+            raise ArenaError(f"{path}, line {number}: this is no game's result") from error
+        games[result.lineup, result.deal, result.table] = result
+    return games
+
+
+def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: Game) -> GameResult:
+    """A game's result; of so many deals, as none is played before those before it.
+
+    Raises:
+        ValueError, TypeError, LookupError: it is none.
+    """
+    data = json.loads(line)
+    data |= {"table": tuple(data["table"]), "shares": tuple(data["shares"])}
+    result = GameResult(**data)
+    whole_number("lineup", result.lineup, 0, len(seatings) - 1)
+    whole_number("deal", result.deal, 0, deals - 1)
+    whole_number("actions", result.actions, 0, game.max_actions)
+    if result.table not in seatings[result.lineup] or not all(type(i) is int for i in result.table):
+        raise ValueError("nobody sits so")
+    shares = [float(share) for share in result.shares if type(share) in (int, float)]
+    fair = all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) < 1e-6
+    if len(shares) != len(set(game.sides)) or not fair or type(result.cut) is not bool:
+        raise ValueError("these are no shares of a victory")
+    return result
 
 
 def read_tournament(folder: str | Path) -> Tournament:
-    """A tournament as its folder has it.
+    """A tournament as its folder has it; nothing is written, so it may be under way.
 
     Raises:
         ArenaError: the folder holds none, or a damaged one, or one of another version.
     """
     path = Path(folder) / _SETTINGS
-    if not path.is_file():
-        raise ArenaError(f"{folder} holds no tournament: there is no {_SETTINGS} in it")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        variant, names = found["variant"], tuple(found["players"])
-        game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
-        settings = {name: found[name] for name in ("kind", "mixed", "every", "seed")}
-    except (ValueError, TypeError, KeyError) as error:
-        raise ArenaError(f"{path} is damaged: {error}") from error
-    store = _Store(folder, game, names, settings)
-    return Tournament(game, names, games=store.in_order(), **settings)
+        planned = _planned(json.loads(read_text(path, _MOST_SETTINGS)))
+    except FileNotFoundError as error:
+        raise ArenaError(f"{folder} holds no tournament: there is no {_SETTINGS} in it") from error
+    except _REFUSALS as error:
+        raise ArenaError(f"{path} is damaged: {str(error)[:300]}") from error
+    return _with_games(planned, _read_games(Path(folder), planned))
+
+
+def _planned(found: Any) -> Tournament:
+    """What is played, of what a file says.
+
+    Raises:
+        ValueError, TypeError, LookupError: that is no tournament of this version.
+    """
+    variant, players = found["variant"], found["players"]
+    game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
+    if variant != json.loads(json.dumps(game.variant)):
+        raise ValueError("it is of another version of the game")
+    if not isinstance(players, list) or not all(
+        isinstance(name, str) and name == printable(name) for name in players
+    ):
+        raise ValueError("the players have no names")
+    kind, mixed, every = found["kind"], found["mixed"], found["every"]
+    if not isinstance(mixed, bool) or not isinstance(every, bool):
+        raise TypeError("mixed and every are true or false")
+    seed = whole_number("seed", found["seed"], 0, _MOST_SEED)
+    planned = Tournament(game, tuple(players), kind, mixed, every, seed, ())
+    planned.lineups()
+    return planned

@@ -33,10 +33,10 @@ def cache(rng: np.random.Generator) -> str:
     content = bytearray(whole)
     for _ in range(rng.integers(1, 4)):
         kind = rng.integers(4)
-        if kind == 0:
+        if kind == 0 and content:
             content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
         elif kind == 1:
-            del content[rng.integers(1, len(content)) :]
+            del content[rng.integers(len(content) + 1) :]
         elif kind == 2:
             content += rng.bytes(int(rng.integers(1, 100)))
         else:

@@ -1,0 +1,119 @@
+"""Folders of runs and of tournaments: files are written as a whole, and by one process at a time.
+
+Such a folder may come from somebody else, so links in it are not followed, and what is no file is
+not waited for.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import IO
+
+LOCK = "lock"
+
+
+def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
+    """Keep other processes from working in a folder, as long as the returned file is open.
+
+    The lock is the operating system's, so that of a process that died is gone with it.
+
+    Raises:
+        refused: another process, or another caller in this one, works there; or there are links in
+            the folder, through which files elsewhere would be written or removed.
+    """
+    for path in folder.iterdir():
+        if path.is_symlink():
+            raise refused(f"{path} is a link: what belongs to a folder lies in it")
+    try:
+        file = _open_lock(folder / LOCK)
+    except OSError as error:
+        raise refused(f"{folder / LOCK} cannot be locked, remove it: {error}") from error
+    try:
+        _lock(file)
+    except OSError as error:
+        file.seek(0)
+        owner = file.read(20).strip() or "unknown"
+        file.close()
+        raise refused(
+            f"{folder} is being worked in by process {owner}: wait for it, or stop it"
+        ) from error
+    file.seek(0)
+    file.truncate()
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def _open_lock(path: Path) -> IO[str]:
+    """Open the file, which is written later: so no link is followed, and no pipe waited for.
+
+    Raises:
+        OSError: it is something else than a file, or may not be written.
+    """
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    if path.exists() and not path.is_file():
+        raise OSError("it is no file")
+    return os.fdopen(os.open(path, flags, 0o666), "r+", encoding="utf-8", errors="replace")
+
+
+def _lock(file: IO[str]) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        file.seek(1 << 20)  # beyond the text, so that others can read it
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def read_text(path: Path, most: int) -> str:
+    """The text of a file of at most so many bytes.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: it is no file, or no text, or larger.
+    """
+    if not path.is_file():
+        if path.exists():
+            raise ValueError("it is no file")
+        raise FileNotFoundError(f"there is no file {path}")
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"it is larger than {most:,} bytes")
+    return content.decode("utf-8")
+
+
+def write_text(path: Path, text: str) -> None:
+    """As `write_bytes`, in UTF-8."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that `path` always holds the old content or the new one, whole.
+
+    Where `path` is a link, the file takes its place, and what it led to is as it was.
+
+    Raises:
+        OSError: the disk is full or not writable; what was at `path` is untouched.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what a killed process left half written, as `write_text` names it."""
+    for path in [*folder.glob(".*.*.[0-9]*"), *folder.glob("*/.*.*.[0-9]*")]:
+        if path.is_file():
+            path.unlink(missing_ok=True)

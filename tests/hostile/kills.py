@@ -1,0 +1,159 @@
+"""A training run that is killed again and again: `python tests/hostile/kills.py --kills 20`.
+
+SIGKILL comes at a random moment of a random update, or of the checkpoint behind it, and the run is
+resumed. It must end with the bytes of a run that nobody killed: weights, optimiser, games in play,
+generators, pool, policies and table; the time that it took is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tiny`
+
+import tiny
+from armarl.policies import FORMAT, read_tensors
+from armarl_training import checkpoint
+from armarl_training.config import TrainingConfig
+from armarl_training.run import resume_run, start_run
+
+MOST_LINES = 2  # that a run may say before it is killed
+AFTER = ("nothing", "an update")  # what the checkpoint holds more than the one before the kill
+
+
+def settings(learner: str, updates: int) -> dict[str, Any]:
+    """A tiny run, which saves and measures itself after every update."""
+    rollout = 256
+    return tiny.settings(
+        learner=learner,
+        total_decisions=rollout * updates,
+        checkpoint_every_minutes=1e-9,
+        opponents={"snapshot_every": 3 * rollout},
+        evaluation={"progress_games": 4, "opponents": ["random"]},
+    )
+
+
+# --- in the process that is killed ---------------------------------------------------------------
+
+
+def work(learner: str, updates: int, folder: Path) -> None:
+    """Train to the end, and say so before each update."""
+    if (folder / "config.yaml").exists():
+        run = resume_run(folder)
+    else:
+        run = start_run(TrainingConfig(**settings(learner, updates)), folder)
+    run.train(lambda report: print(report.decisions, flush=True))
+
+
+def kill_within(learner: str, updates: int, folder: Path, rng: random.Random) -> int:
+    """Start or resume a run, and kill it somewhere in an update; where it had come to.
+
+    Raises:
+        RuntimeError: it ended in another way.
+    """
+    process = _process(learner, updates, folder)
+    assert process.stdout is not None
+    lines, last, longest = rng.randrange(MOST_LINES + 1), 0.0, 0.0
+    said = process.stdout.readline()
+    for _ in range(lines):
+        last = time.monotonic()
+        said = process.stdout.readline()
+        longest = max(longest, time.monotonic() - last)
+    time.sleep(rng.uniform(0, longest or 0.5))
+    process.kill()
+    _, error = process.communicate()
+    if process.returncode != -signal.SIGKILL or not said:
+        raise RuntimeError(f"the run ended by itself ({process.returncode}):\n{error}")
+    return int(said)
+
+
+def _process(learner: str, updates: int, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, __file__, "--work", learner, str(updates), str(folder)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
+
+
+# --- in the process that kills -------------------------------------------------------------------
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """What a run's folder holds, but for the time that it took."""
+    found: dict[str, Any] = {"config.yaml": (folder / "config.yaml").read_bytes()}
+    found |= _saved(folder / checkpoint.FILE, checkpoint.FORMAT)
+    policies = [folder / "policy.safetensors", folder / "best.safetensors"]
+    for path in [*policies, *sorted((folder / "pool").iterdir())]:
+        found |= _saved(path, FORMAT)
+    with (folder / "progress.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found["progress.csv"] = [{k: v for k, v in row.items() if k != "minutes"} for row in rows]
+    return found
+
+
+def _saved(path: Path, format: str) -> dict[str, Any]:
+    tensors, values = read_tensors(path, format)
+    for part, timed in (("run", "seconds"), ("training", "minutes")):
+        if part in values:
+            del values[part][timed]
+    found: dict[str, Any] = {f"{path.name}/{name}": t.tobytes() for name, t in tensors.items()}
+    return {**found, path.name: values}
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """The names of what is not the same in both."""
+    names = sorted({*one, *other})
+    return [name for name in names if one.get(name, ...) != other.get(name, ...)]
+
+
+def torture(learner: str, kills: int, seed: int, parent: Path) -> list[str]:
+    """Kill a run so often and let it end; in what it differs from one that nobody killed."""
+    updates = (MOST_LINES + 1) * kills + 4
+    rng, lost = random.Random(seed), Counter[str]()
+    for number in range(kills):
+        said = kill_within(learner, updates, parent / "killed", rng)
+        path = parent / "killed" / checkpoint.FILE
+        kept = 0
+        if path.exists():
+            kept = read_tensors(path, checkpoint.FORMAT)[1]["learner"]["decisions"]
+        lost[AFTER[kept > said]] += 1
+        print(f"kill {number + 1}: after {said} decisions, {kept} of them kept", flush=True)
+    for name in ("killed", "whole"):
+        process = _process(learner, updates, parent / name)
+        _, error = process.communicate()
+        if process.returncode:
+            raise RuntimeError(f"the run failed:\n{error}")
+    told = ", ".join(f"{times} with {what} more" for what, times in sorted(lost.items()))
+    print(f"{learner}: killed {kills} times in {updates} updates; checkpoints then held: {told}")
+    return differences(*(contents(parent / name) for name in ("killed", "whole")))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--learner", choices=["ppo", "maskable_ppo"], default="ppo")
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0, help="of the moments")
+    parser.add_argument("--work", nargs=3, help="train here; for the process that is killed")
+    chosen = parser.parse_args()
+    if chosen.work:
+        learner, updates, folder = chosen.work
+        work(learner, int(updates), Path(folder))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="armarl-kills-") as parent:
+        found = torture(chosen.learner, chosen.kills, chosen.seed, Path(parent))
+    print(f"different: {', '.join(found)}" if found else "the same bytes as a run nobody killed")
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Folders of tournaments and records from strangers: what is no tournament is refused in words."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from armarl.arena.records import RecordError, read_records
+from armarl.arena.report import write_report
+from armarl.arena.summary import summarise
+from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
+from armarl.folders import lock_folder
+from armarl.game import make_game
+from armarl.matches import play_match
+
+GAME = make_game("armadora", board="mini")
+PLAYERS = ["random", "greedy"]
+posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    play_tournament(GAME, PLAYERS, 4, folder=tmp_path / "arena")
+    return tmp_path / "arena"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"deal": 10**12}, {"deal": -1}, {"deal": 1.5}, {"deal": True}),
+        *({"lineup": 77}, {"lineup": "0"}, {"actions": "x"}, {"actions": 10**9}, {"cut": 7}),
+        *({"table": [0, 10**9]}, {"table": [-1, 0]}, {"table": ["x", None]}, {"table": [0]}),
+        *({"table": [False, True]}, {"table": [[0], 1]}, {"x": 1}),
+        *({"shares": [float("nan"), 1]}, {"shares": ["a", "b"]}, {"shares": [9, 9]}),
+        *({"shares": []}, {"shares": [1]}, {"shares": [True, 0]}),
+    ],
+    ids=str,
+)
+def test_results_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
+    """They were tables of wrong numbers, errors of NumPy, or 29 TiB of memory."""
+    path = folder / "games.jsonl"
+    first, *others = path.read_text("utf-8").splitlines()
+    spoilt = json.dumps({**json.loads(first), **changes})
+    path.write_text("\n".join([spoilt, *others, ""]), "utf-8")
+    with pytest.raises(ArenaError, match="line 1: this is no game's result"):
+        read_tournament(folder)
+    with pytest.raises(ArenaError, match="line 1: this is no game's result"):
+        play_tournament(GAME, PLAYERS, 4, folder=folder)
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, "9" * 5000, "null", "[]", "{}"], ids=lambda s: s[:4]
+)
+def test_lines_that_are_something_else(folder: Path, line: str) -> None:
+    (folder / "games.jsonl").write_text(f"{line}\n", "utf-8")
+    with pytest.raises(ArenaError, match="line 1: this is no game's result"):
+        read_tournament(folder)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"players": "ab"}, {"players": [1, 2]}, {"players": []}, {"players": ["x"] * 5000}),
+        *({"players": ["\x1b[2J", "x"]}, {"kind": "x"}, {"kind": 7}, {"mixed": "x"}, {"every": 1}),
+        *({"seed": "x"}, {"seed": -1}, {"seed": True}, {"variant": {}}, {"variant": []}),
+        {"variant": {"game": "armada", "players": 2, "options": {"chart": "/etc/passwd"}}},
+        {"variant": {"game": "armadora", "players": 2, "options": {"board": "mini"}}},
+    ],
+    ids=lambda changes: str(changes)[:60],
+)
+def test_settings_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
+    path = folder / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+    with pytest.raises(ArenaError, match="is damaged"):
+        read_tournament(folder)
+
+
+def test_settings_that_are_nested_deeply(folder: Path) -> None:
+    (folder / "settings.json").write_text("[" * 100_000, "utf-8")
+    for use in (read_tournament, lambda at: play_tournament(GAME, PLAYERS, 4, folder=at)):
+        with pytest.raises(ArenaError, match="is damaged"):
+            use(folder)
+
+
+@posix
+@pytest.mark.parametrize("name", ["games.jsonl", "settings.json", "records"])
+def test_links_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None:
+    """Of a file elsewhere the last line was cut off, and results were written behind it."""
+    target = tmp_path / "elsewhere"
+    (folder / name).rename(target)
+    if target.is_file():
+        target.write_bytes(target.read_bytes() + b"{")
+    (folder / name).symlink_to(target)
+    before = target.read_bytes() if target.is_file() else sorted(target.iterdir())
+    with pytest.raises(ArenaError, match="is a link"):
+        play_tournament(GAME, PLAYERS, 8, folder=folder)
+    assert (target.read_bytes() if target.is_file() else sorted(target.iterdir())) == before
+
+
+@posix
+def test_a_report_takes_the_place_of_a_link(folder: Path, tmp_path: Path) -> None:
+    """It was written into the file to which the link led."""
+    for name in ("report.html", "summary.json", "ratings.csv"):
+        (tmp_path / name).write_text("mine", "utf-8")
+        (folder / name).symlink_to(tmp_path / name)
+    write_report(summarise(read_tournament(folder)), folder)
+    for name in ("report.html", "summary.json", "ratings.csv"):
+        assert (tmp_path / name).read_text("utf-8") == "mine"
+        assert not (folder / name).is_symlink()
+
+
+@posix
+@pytest.mark.parametrize("name", ["games.jsonl", "settings.json", "lock"])
+def test_pipes_are_not_waited_for(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with pytest.raises(ArenaError, match=name.replace(".", r"\.")):
+        play_tournament(GAME, PLAYERS, 4, folder=folder)
+
+
+def test_two_do_not_play_in_one_folder(folder: Path) -> None:
+    """Their lines would be written through each other."""
+    with (
+        lock_folder(folder, ArenaError),
+        pytest.raises(ArenaError, match=f"worked in by process {os.getpid()}"),
+    ):
+        play_tournament(GAME, PLAYERS, 8, folder=folder)
+    assert len(play_tournament(GAME, PLAYERS, 8, folder=folder).games) == 16
+
+
+def test_to_read_a_tournament_changes_nothing(folder: Path) -> None:
+    """The half line of a game that is being written was cut off under the hands of the writer."""
+    path = folder / "games.jsonl"
+    whole = path.read_bytes() + b'{"lineup": 0'
+    path.write_bytes(whole)
+    read_tournament(folder)
+    assert path.read_bytes() == whole
+
+
+class Painter:
+    """A player whose name clears a terminal."""
+
+    name = "a\x1b[2J\nb"
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        return GAME.legal_masks(states).argmax(axis=1).astype(np.int64)
+
+
+def test_names_move_no_terminal(tmp_path: Path) -> None:
+    """Records are printed by `armarl replay`, and tables with them."""
+    path = tmp_path / "games.txt"
+    play_match(GAME, [Painter(), "random"], 2, 1, records=path)
+    assert {name for record in read_records(path) for name in record.players} == {
+        "a?[2J b",
+        "random",
+    }
+    found = play_tournament(GAME, [Painter(), "random"], 2, folder=tmp_path / "arena")
+    assert read_tournament(tmp_path / "arena") == found
+    forged = path.read_bytes().replace(b"a?[2J", b"a\x1b[2J")
+    path.write_bytes(forged)
+    with pytest.raises(RecordError, match="cannot be printed"):
+        list(read_records(path))
