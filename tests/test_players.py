@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import armarl
 import tiny
-from armarl import players
 from armarl.catalogue import game_entry
 from armarl.game import IllegalActionError, make_game
 from armarl.matches import play_match
@@ -26,6 +25,7 @@ from armarl.players import (
     choose_legally,
     label,
     make_player,
+    making,
     policy_path,
     register_player,
     split_draws,
@@ -118,6 +118,7 @@ def test_what_breaks_the_grammar(text, reason):
     [
         ("gredy", r"no player 'gredy' \(did you mean greedy\?\): there is random, greedy, human"),
         ("no/such.safetensors", "there is random, greedy"),
+        ("x" * 300, "there is random, greedy"),
         ("greedy:colour=2", r"greedy takes .*noise, first_random, not 'colour'"),
         ("random:1,2", "takes patient, noise, first_random, not 1"),
         ("greedy:noise=much", "noise takes a number, not 'much'"),
@@ -197,8 +198,8 @@ def test_code_is_not_run_where_it_is_not_wanted():
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr(players, "_players", dict(players._players))
-    monkeypatch.setattr(players, "_around", dict(players._around))
+    monkeypatch.setattr(making, "_players", dict(making._players))
+    monkeypatch.setattr(making, "_around", dict(making._around))
 
 
 @pytest.mark.usefixtures("registry")

@@ -182,8 +182,7 @@ class Game:
         Raises:
             TypeError, ValueError: arrays of other types or sizes, or games that there are not.
         """
-        guards.check_states(self, states, written=True)
-        guards.check_rows("games", games, states.size, written=True)
+        guards.check_chosen(self, states, games, written=True)
         guards.check_numbers("seeds", seeds, games.size)
         self.run(loops.deal, games.size, loops.Deals(states, games, seeds))
 
@@ -207,8 +206,7 @@ class Game:
             IllegalActionError: the rules forbid one of them; none is played.
             TypeError, ValueError: arrays of other types or sizes, or games that there are not.
         """
-        guards.check_states(self, states, written=True)
-        guards.check_rows("games", games, states.size, written=True)
+        guards.check_chosen(self, states, games, written=True)
         guards.check_numbers("actions", actions, games.size)
         allowed = np.empty(games.size, np.int8)
         masks = self.scratch_masks(games.size)
@@ -315,8 +313,7 @@ class Game:
         Raises:
             TypeError, ValueError: arrays of other types, or games that there are not.
         """
-        guards.check_states(self, states)
-        guards.check_rows("games", games, states.size)
+        guards.check_chosen(self, states, games, once=False)
         returns = np.empty((games.size, self.players))
         kind = self.reward_kind(reward)
         self.run(loops.read_returns, games.size, loops.Outcomes(states, games, kind, returns))
@@ -386,8 +383,7 @@ class Game:
         Raises:
             TypeError, ValueError: arrays of other types or sizes, or games that there are not.
         """
-        guards.check_states(self, states)
-        guards.check_rows("games", games, states.size, written=True)
+        guards.check_chosen(self, states, games)
         guards.check_array("chance", chance, np.uint64, written=True)
         guards.check_size("chance", chance, states.size)
         seen = np.empty(games.size, states.dtype)

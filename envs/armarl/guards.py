@@ -48,14 +48,36 @@ def check_states(game: Game, states: Any, *, written: bool = False) -> None:
         TypeError: it is no array of the game's records.
         ValueError: it has another shape, or states of another variant, or may not be written.
     """
+    rows = _rows_of_bytes(game, states, written)
+    _refuse_other(game, _first_other(rows, *game.option_bytes), len(rows))
+
+
+def check_chosen(
+    game: Game, states: Any, games: Any, *, written: bool = False, once: bool = True
+) -> None:
+    """Check records (batch,) and numbers of some of them, each there but `once`; those must be of
+    this variant, the others may be anything.
+
+    Raises:
+        TypeError, ValueError: as `check_states` and `check_rows`.
+    """
+    rows = _rows_of_bytes(game, states, written)
+    check_rows("games", games, len(rows), written=once)
+    _refuse_other(game, _first_other_of(rows, games, *game.option_bytes), len(rows))
+
+
+def _rows_of_bytes(game: Game, states: Any, written: bool) -> NDArray[np.uint8]:
+    """States as bytes (batch, size), after a check of all but their variant."""
     check_array("states", states, game.blank.dtype, written=written)
     if states.ndim != 1:
         raise ValueError(f"states must have shape (batch,), not {states.shape}")
-    where, options = game.option_bytes
-    other = _first_other(
-        states.view(np.uint8).reshape(states.size, states.itemsize), where, options
-    )
-    if other < states.size:
+    rows: NDArray[np.uint8] = states.view(np.uint8).reshape(states.size, states.itemsize)
+    return rows
+
+
+def _refuse_other(game: Game, other: int, size: int) -> None:
+    """Raise ValueError if the number of a state of another variant is that of one."""
+    if other < size:
         raise ValueError(
             f"states[{other}] is of another variant of {game.name} than this one, "
             f"{game.players} players and {dict(game.options)}"
@@ -71,6 +93,21 @@ def _first_other(
         for i in range(where.size):
             if rows[row, where[i]] != options[i]:
                 return row
+    return int(rows.shape[0])
+
+
+@kernel
+def _first_other_of(
+    rows: NDArray[np.uint8],
+    chosen: NDArray[np.int64],
+    where: NDArray[np.int64],
+    options: NDArray[np.uint8],
+) -> int:
+    """As `_first_other`, of those chosen."""
+    for row in chosen:
+        for i in range(where.size):
+            if rows[row, where[i]] != options[i]:
+                return int(row)
     return int(rows.shape[0])
 
 

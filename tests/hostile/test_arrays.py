@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.game import Game, IllegalActionError, make_game
+from armarl.game import Game, IllegalActionError, States, make_game
 from armarl.threads import set_threads
 
 GAME = make_game("armadora")
@@ -17,6 +17,7 @@ OTHER = make_game("armadora", players=3, advanced=True)
 ARMADA = make_game("armada")
 FOUR = np.arange(4)
 ZEROS = np.zeros(4, np.int64)
+LEGAL = int(np.flatnonzero(GAME.legal_masks(GAME.new_states(0))[0])[0])
 
 # Every method of `Game` that takes an array of states, with good arguments besides.
 DOORS: dict[str, Callable[[Game, Any], Any]] = {
@@ -56,6 +57,24 @@ def bad_states() -> dict[str, Any]:
 def test_states_that_are_none_of_this_variant(door: str, kind: str) -> None:
     with pytest.raises((TypeError, ValueError), match="states"):
         DOORS[door](GAME, bad_states()[kind])
+
+
+CHOOSING: dict[str, Callable[[States, Any], Any]] = {
+    "deal": lambda states, games: GAME.deal(states, games, games),
+    "apply": lambda states, games: GAME.apply(states, games, np.full(games.size, LEGAL)),
+    "returns": lambda states, games: GAME.returns(states, games),
+    "questions": lambda states, games: GAME.questions(states, games, np.zeros(4, np.uint64)),
+}
+
+
+@pytest.mark.parametrize("door", CHOOSING)
+def test_of_states_only_those_that_are_chosen_are_looked_at(door: str) -> None:
+    states = np.concatenate([GAME.new_states(np.arange(3)), OTHER.new_states(1)])
+    before = states.tobytes()[-states.itemsize :]
+    CHOOSING[door](states, np.array([2, 0]))
+    assert states.tobytes()[-states.itemsize :] == before
+    with pytest.raises(ValueError, match=r"states\[3\] is of another variant"):
+        CHOOSING[door](states, np.array([2, 3]))
 
 
 @pytest.mark.parametrize("door", WRITING)

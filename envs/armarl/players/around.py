@@ -1,0 +1,82 @@
+"""Players around players: with noise, or with a random opening."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game, States
+from armarl.players.plain import RandomPlayer, rivals
+from armarl.players.protocol import Player
+
+
+class NoisyPlayer:
+    """Plays at random in a part of the decisions, and leaves the others to another player."""
+
+    def __init__(self, game: Game, player: Player, noise: float) -> None:
+        """A player whose every decision is random with the probability `noise`, in [0, 1]."""
+        if not 0 <= noise <= 1:
+            raise ValueError(f"noise is a probability, in 0 to 1, not {noise}")
+        self.name = f"{player.name} with noise {noise}"
+        self.game, self.player, self.noise = game, player, noise
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        fate, draws = split_draws(draws)
+        return _partly_random(self.player, self.game, states, seats, draws, fate < self.noise)
+
+
+class OpeningPlayer:
+    """Begins at random, and leaves the rest of the game to another player.
+
+    How far a seat has come, the game tells from its public state (`progress` in its `rivals`).
+    """
+
+    def __init__(self, game: Game, player: Player, first_random: int) -> None:
+        """A player who plays at random while his seat's progress is below `first_random`."""
+        if first_random < 0:
+            raise ValueError(f"first_random must be 0 or more, not {first_random}")
+        self.name = f"{player.name} after {first_random} random"
+        self.game, self.player, self.first_random = game, player, first_random
+        self._progress = rivals(game, "first_random").progress
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        opening = self._progress(states, seats) < self.first_random
+        return _partly_random(self.player, self.game, states, seats, draws, opening)
+
+
+def _partly_random(
+    player: Player,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+    random: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """A random action where `random` says so, and the player's elsewhere."""
+    actions = np.empty(states.size, np.int64)
+    for chooser, where in ((RandomPlayer(game), random), (player, ~random)):
+        if where.any():
+            games = np.flatnonzero(where)
+            seen = game.taken(states, games)
+            actions[games] = chooser.choose(seen, seats[games], draws[games])
+    return actions
+
+
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # SplitMix64's
+
+
+def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two random numbers in [0, 1) out of each, by hashing: a player gets but one per decision."""
+    words = (draws * 2.0**53).astype(np.uint64)
+    return _hashed(words, np.uint64(1)), _hashed(words, np.uint64(2))
+
+
+def _hashed(words: NDArray[np.uint64], stream: np.uint64) -> NDArray[np.float64]:
+    x = (words << np.uint64(2)) ^ stream
+    for shift, factor in ((30, _MIX[0]), (27, _MIX[1])):
+        x = (x ^ (x >> np.uint64(shift))) * factor
+    return ((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,0 +1,290 @@
+"""Making a player from his specification (see `armarl.specs`)."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from armarl.game import Game
+from armarl.players.around import NoisyPlayer, OpeningPlayer
+from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
+from armarl.players.protocol import Player, check_variant
+from armarl.specs import Part, Spec, Value
+
+Factory = Callable[..., Player]
+PlayerLike = str | Path | Spec | Player
+
+
+def _random(game: Game, patient: bool = False) -> Player:
+    return PatientPlayer(game) if patient else RandomPlayer(game)
+
+
+# Those given as text are imported when they are first called for.
+BUILT_IN: Mapping[str, Factory | str] = {
+    "random": _random,
+    "greedy": GreedyPlayer,
+    "human": HumanPlayer,
+    "grave": "armarl.search:SearchPlayer",
+    "ismcts": "armarl.search:IsmctsPlayer",
+    "flat": "armarl.search:FlatPlayer",
+}
+BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySearchPlayer"}
+_players: dict[str, Factory | str] = dict(BUILT_IN)
+_around: dict[str, Factory | str] = dict(BUILT_AROUND)
+# What every player takes besides his own arguments, outermost last.
+_PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
+_HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
+
+
+def register_player(name: str, factory: Factory, *, around: bool = False) -> None:
+    """Give a player a name, by which he can be called for wherever players are named.
+
+    Args:
+        name: small letters, digits and hyphens.
+        factory: called with the game and the arguments of the specification, it returns a `Player`:
+            `factory(game, 1000, seconds=2)` for `name:1000,seconds=2`. Its annotations (bool, int,
+            float, str) are what is checked. For a match with several worker processes it is a
+            function or a class that can be imported.
+        around: the name is put around another player, as in `greedy+name:200`; the factory is
+            called with the game, that player, and the arguments.
+
+    Raises:
+        ValueError: the name is no name, or is taken.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        raise ValueError(f"a player's name is of small letters, digits and hyphens, not {name!r}")
+    registry = _around if around else _players
+    if registry.get(name, factory) is not factory:
+        raise ValueError(f"there is a player {name!r} already")
+    registry[name] = factory
+
+
+def registered() -> list[tuple[str, Factory, bool]]:
+    """What `register_player` was called with: for worker processes, which must call it too."""
+    return [
+        (name, factory, around)
+        for registry, built_in, around in (
+            (_players, BUILT_IN, False),
+            (_around, BUILT_AROUND, True),
+        )
+        for name, factory in registry.items()
+        if name not in built_in and not isinstance(factory, str)
+    ]
+
+
+def _named(registry: Mapping[str, Factory | str], name: str) -> Factory | None:
+    """The factory of this name, if there is one."""
+    found = registry.get(name)
+    if isinstance(found, str):
+        module, _, attribute = found.partition(":")
+        factory: Factory = getattr(importlib.import_module(module), attribute)
+        return factory
+    return found
+
+
+def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
+    """A player of `game` from his specification, or from the path of a saved policy.
+
+    A specification names, in this order: a registered player (`random`, `greedy`, `human`, ...), a
+    shipped policy (`armadora-2p`), the path of a saved policy or of the folder of a run, or a class
+    of one's own as `module:Class`, which is imported and called like a registered factory. A
+    `Player` is returned as he is.
+
+    Args:
+        code: whether `module:Class` may import; False for what comes out of a file.
+
+    Raises:
+        TypeError: neither a specification, a path nor a player.
+        ValueError: no such player or argument, or a player of another variant.
+        PolicyError: the file is no policy for this game, version or variant.
+    """
+    if isinstance(player, Player):
+        check_variant(player, game)
+        return player
+    if not isinstance(player, str | Path | Spec):
+        raise TypeError(f"a player is a specification, a path or a Player, not {player!r}")
+    spec = as_spec(player)
+    made = _make_base(spec.base, game, code)
+    for part in spec.around:
+        made = _make_around(part, made, game)
+    made.name = label(spec)
+    check_variant(made, game)
+    return made
+
+
+def as_spec(player: str | Path | Spec) -> Spec:
+    """A specification as such; a path is that of a policy, whatever it is made of.
+
+    Raises:
+        ValueError: it breaks the grammar.
+    """
+    if isinstance(player, Spec):
+        return player
+    if isinstance(player, Path) or Path(player).suffix == ".safetensors":
+        return Spec(Part(str(player)))
+    return Spec.parse(player)
+
+
+def label(spec: Spec) -> str:
+    """The specification without the folders of a path: what a player is called in tables."""
+    path = Path(spec.base.name)
+    if path.suffix == ".safetensors" or len(path.parts) > 1:
+        named = path.parent if path.name == "policy.safetensors" and path.parent.name else path
+        stem = named.name.removesuffix(".safetensors")
+        return str(Spec(Part(stem, spec.base.arguments, spec.base.settings), spec.around))
+    return str(spec)
+
+
+def policy_path(spec: Spec) -> Path | None:
+    """Where the saved policy lies that a specification names; None if it names no policy."""
+    name = spec.base.name
+    if name in _players:
+        return None
+    if name in shipped_policies():
+        return shipped_policies()[name]
+    path = Path(name)
+    try:
+        if path.is_dir():
+            path /= "policy.safetensors"
+        return path if path.exists() else None
+    except OSError:  # too long for a name, or in a folder that is closed to us
+        return None
+
+
+@cache
+def shipped_policies() -> dict[str, Path]:
+    """The policies that come with ArmaRL, by name."""
+    folder = Path(__file__).parent.parent / "shipped"
+    return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}
+
+
+def _make_base(part: Part, game: Game, code: bool) -> Player:
+    """The player of a specification's first part, with his habits."""
+    _refuse_pickles(part.name)
+    habits = {name: value for name, value in part.settings if name in _HABITS}
+    factory = _named(_players, part.name)
+    if factory is None and (path := policy_path(Spec(part))):
+        factory = _policy_factory(path)
+    if factory is None:
+        factory, part = _imported(part, code)
+    own = Part(part.name, part.arguments, tuple(s for s in part.settings if s[0] not in habits))
+    player = _call(factory, own, list(_HABITS), game)
+    for name, value in habits.items():
+        player = _call(_HABITS[name], Part(name, (value,)), [], game, player)
+    return player
+
+
+def _refuse_pickles(name: str) -> None:
+    """Raise ValueError for what SB3 and torch save, which is unpickled, and say what to do."""
+    if Path(name).suffix in _PICKLES:
+        policy = Path(name).with_suffix(".safetensors").name
+        raise ValueError(
+            f"{name} is no policy of ours: loading such a file can run whatever is written in it. "
+            "What you trust of Stable-Baselines3 becomes one by "
+            f"armarl_training.sb3.save_policy({policy!r}, MaskablePPO.load({name!r}), game); "
+            f"then name {policy}"
+        )
+
+
+def _make_around(part: Part, player: Player, game: Game) -> Player:
+    factory = _named(_around, part.name)
+    if factory is None:
+        known = ", ".join(f"+{name}" for name in _around) or "nothing, as yet"
+        raise ValueError(f"no +{part.name}: what can be put around a player is {known}")
+    return _call(factory, part, [], game, player)
+
+
+def _policy_factory(path: Path) -> Factory:
+    def policy(game: Game, sample: bool = False, temperature: float | None = None) -> Player:
+        from armarl.policies import load_policy
+
+        if temperature is None:
+            return load_policy(path, game, sample=sample)
+        if not 0 < temperature <= 1e6:
+            raise ValueError(f"temperature must be above 0, not {temperature}")
+        return load_policy(path, game, sample=True, temperature=temperature)
+
+    return policy
+
+
+def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
+    """The class or function that `module:Class` names, and the part with the arguments left."""
+    name, arguments = part.name, part.arguments
+    written = arguments and isinstance(arguments[0], str) and arguments[0].isidentifier()
+    if not written or not all(word.isidentifier() for word in name.split(".")):
+        raise ValueError(_unknown(name))
+    if not code:
+        raise ValueError(
+            f"{part}: a player of one's own, module:Class, cannot be named here; "
+            "pass him as an object, or register him (armarl.register_player)"
+        )
+    try:
+        factory = getattr(importlib.import_module(name), str(arguments[0]))
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{_unknown(name)} ({error})") from error
+    except AttributeError as error:
+        raise ValueError(f"no player {str(part)!r}: {error}") from error
+    return factory, Part(f"{name}:{arguments[0]}", arguments[1:], part.settings)
+
+
+def _unknown(name: str) -> str:
+    """What there is, in place of what there is not."""
+    known = [*_players, *shipped_policies()]
+    near = difflib.get_close_matches(name, known, 1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return (
+        f"no player {name!r}{meant}: there is {', '.join(known)}; or the path of a saved policy or "
+        "of a run's folder; or a class of your own as module:Class"
+    )
+
+
+def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Player:
+    """Call a factory with the arguments of a part, by name.
+
+    Raises:
+        ValueError: it does not take them; the message says what it takes.
+    """
+    parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
+    hints = get_type_hints(factory.__init__ if inspect.isclass(factory) else factory)
+    names = [parameter.name for parameter in parameters]
+    flags = [name for name in names if bool in (get_args(hints.get(name)) or (hints.get(name),))]
+    values = dict(part.settings)
+    unnamed = [name for name in names if name not in flags]
+    for argument in part.arguments:
+        if not (argument in flags or unnamed):
+            raise ValueError(_takes(part, names + besides, repr(argument)))
+        key = str(argument) if argument in flags else unnamed.pop(0)
+        if key in values:
+            raise ValueError(f"{part}: {key} is given twice")
+        values[key] = True if argument in flags else argument
+    for key, value in values.items():
+        if key not in names:
+            raise ValueError(_takes(part, names + besides, repr(key)))
+        if not _fits(value, hints.get(key)):
+            raise ValueError(f"{part}: {key} takes {_kinds(hints[key])}, not {value!r}")
+    missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
+    if missing:
+        raise ValueError(f"{part.name} needs {missing[0]}: {part.name}:{missing[0]}=...")
+    return factory(*given, **values)
+
+
+def _takes(part: Part, names: list[str], given: str) -> str:
+    return f"{part}: {part.name} takes {', '.join(names) or 'no arguments'}, not {given}"
+
+
+def _fits(value: Value, hint: Any) -> bool:
+    kinds = get_args(hint) or (hint,)
+    if hint is None or not {bool, int, float, str}.intersection(kinds):
+        return True
+    return type(value) in kinds or (type(value) is int and float in kinds)
+
+
+def _kinds(hint: Any) -> str:
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+    return " or ".join(words[kind] for kind in get_args(hint) or (hint,) if kind in words)

@@ -1,0 +1,154 @@
+"""Players who need no others: random, patient, greedy, and a person at a terminal."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import guards, loops
+from armarl.catalogue import game_entry
+from armarl.game import Game, States
+from armarl.players.protocol import Thoughts
+
+
+class RandomPlayer:
+    """Plays uniformly at random among the legal actions."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = "random"
+        self.game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
+        actions = np.empty(states.size, np.int64)
+        masks = self.game.scratch_masks(states.size)
+        scratch = np.empty((len(masks), 1), states.dtype)
+        batch = loops.Choices(states, draws, masks, scratch, actions)
+        self.game.run(loops.choose_randomly, states.size, batch)
+        return actions
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """The same probability for every legal action."""
+        masks = self.game.legal_masks(states)
+        return Thoughts(masks / masks.sum(axis=1, keepdims=True))
+
+
+class PatientPlayer:
+    """Plays at random, but gives nothing up: the game's last resorts only where nothing else is.
+
+    Which actions those are, a pass for instance, the game says (`LAST_RESORTS` in its `rivals`).
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.name = "random:patient"
+        self.game = game
+        texts = rivals(game, "random:patient").LAST_RESORTS
+        self._last_resorts = [game.actions.id(text) for text in texts]
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        masks = self.game.legal_masks(states)
+        others = masks.copy()
+        others[:, self._last_resorts] = 0
+        return pick_at(np.where(others.any(axis=1, keepdims=True), others, masks), draws)
+
+
+class GreedyPlayer:
+    """Plays the action that looks best one step ahead, by the game's own scripted judgement.
+
+    Args:
+        style: one of `GREEDY_STYLES` in the game's module `styles`, the first by default; the one
+            that is called `HELD_OUT_STYLE` there is for evaluation, never to be trained against.
+
+    Raises:
+        ValueError: the game has no such style.
+    """
+
+    def __init__(self, game: Game, style: str | None = None) -> None:
+        self.name = "greedy" if style is None else f"greedy:style={style}"
+        self.game = game
+        self._style = 0 if style is None else _style_number(game, style)
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
+        actions = np.empty(states.size, np.int64)
+        masks = self.game.scratch_masks(states.size)
+        scratch = np.empty((len(masks), 1), states.dtype)
+        below_next = np.nextafter(self._style + 1.0, 0.0)  # to which the sum might be rounded
+        draws = np.minimum(self._style + draws, below_next)
+        batch = loops.Choices(states, draws, masks, scratch, actions)
+        self.game.run(loops.choose_greedily, states.size, batch)
+        return actions
+
+
+def _style_number(game: Game, style: str) -> int:
+    """The place of a style among those of the game's greedy player.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    part = game_entry(game.name).part("styles")
+    styles: tuple[str, ...] = part.GREEDY_STYLES if part else ()
+    if style not in styles:
+        known = ", ".join(styles) or "only one"
+        raise ValueError(f"greedy has no style {style!r} in {game.name}: there is {known}")
+    return styles.index(style)
+
+
+class HumanPlayer:
+    """A person at a terminal, who sees the board as text and types actions in notation."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = "human"
+        self.game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        return np.array([self._ask(states[i : i + 1], int(seats[i])) for i in range(states.size)])
+
+    def _ask(self, states: States, seat: int) -> int:
+        game = self.game
+        print(f"\n{game.draw(states[0], seat)}")
+        mask = game.legal_masks(states)[0]
+        while True:
+            text = input(f"player {seat}, your action (? lists them): ").strip()
+            if text == "?":
+                print("  ".join(game.actions.legal_texts(mask)))
+                continue
+            try:
+                action = game.actions.id(text)
+            except ValueError as error:
+                print(error)
+                continue
+            if mask[action]:
+                return action
+            print(game.explain(states[0], action))
+
+
+def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.int64]:
+    """In each row the legal action at `draws[i]`, a number in [0, 1), of their list."""
+    ranks = masks.cumsum(axis=1, dtype=np.int64)
+    wanted = (draws * ranks[:, -1]).astype(np.int64)
+    return np.asarray((ranks > wanted[:, None]).argmax(axis=1), np.int64)
+
+
+def rivals(game: Game, what: str) -> ModuleType:
+    """What a game says of players against which others are measured.
+
+    Raises:
+        ValueError: it says nothing, and `what` needs it.
+    """
+    rivals = game_entry(game.name).part("rivals")
+    if rivals is None:
+        raise ValueError(f"{game.name} has no module `rivals`, which {what} needs")
+    return rivals

@@ -1,0 +1,113 @@
+"""What a player is, and the guard around every choice of his."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game, IllegalActionError, States
+
+
+@runtime_checkable
+class Player(Protocol):
+    """The interface of every player: scripted, learnt, searching or human.
+
+    A player who was made for one variant has it in an attribute `game`; in another he is refused.
+    """
+
+    name: str
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Choose a legal action in each state.
+
+        Args:
+            states: (batch,) records, `states[i]` concealed for `seats[i]`, which is to move there.
+            seats: (batch,) seat numbers.
+            draws: (batch,) random numbers in [0, 1), the only source of chance a player may use.
+
+        Returns:
+            (batch,) action ids.
+        """
+        ...
+
+
+class Thoughts(NamedTuple):
+    """What a player thought of a batch of states; None stands for what he does not consider.
+
+    Attributes:
+        probabilities: (batch, actions) float64, of each action to be chosen; they sum to 1.
+        values: (batch, actions) float64, the return he expects of each action; NaN: no opinion.
+        visits: (batch, actions) int64, how often a search tried each action.
+        value: (batch,) float64, the return that he expects for the seat.
+    """
+
+    probabilities: NDArray[np.float64] | None = None
+    values: NDArray[np.float64] | None = None
+    visits: NDArray[np.int64] | None = None
+    value: NDArray[np.float64] | None = None
+
+
+@runtime_checkable
+class Thinker(Player, Protocol):
+    """A player who tells what he thinks, to those who show it."""
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """What he thinks of states in which `choose` would be asked, with the same arguments."""
+        ...
+
+
+def choose_legally(
+    player: Player,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """What `player.choose` says of concealed `states`, after checking it.
+
+    He gets copies, and what he returns is copied and checked by what was legal before he was asked:
+    nothing that he writes into changes the game, or what he is allowed.
+
+    Raises:
+        IllegalActionError: the rules forbid one of the actions, or there is no such action.
+        ValueError: it is not one action for each state, or he plays another variant.
+        TypeError: the actions are no integers.
+    """
+    check_variant(player, game)
+    masks = game.legal_masks(states)
+    shown = game.taken(states, np.arange(states.size))
+    chosen = np.array(player.choose(shown, seats.copy(), draws.copy()))
+    if chosen.shape != states.shape:
+        raise ValueError(
+            f"the player {player.name!r} chose actions of shape {chosen.shape} "
+            f"in states of shape {states.shape}"
+        )
+    if chosen.dtype.kind not in "iu":
+        raise TypeError(f"the player {player.name!r} chose {chosen.dtype}s: actions are integers")
+    inside = (chosen >= 0) & (chosen < len(game.actions))
+    legal = inside & (masks[np.arange(states.size), np.where(inside, chosen, 0)] == 1)
+    for i in np.flatnonzero(~legal)[:1]:
+        reason = game.explain(states[i], int(chosen[i]))
+        raise IllegalActionError(f"the player {player.name!r} of seat {seats[i]}: {reason}")
+    return chosen.astype(np.int64)
+
+
+def check_variant(player: Player, game: Game) -> None:
+    """Raise ValueError if a player was made for another variant than `game`."""
+    own = getattr(player, "game", game)
+    if own is not game and isinstance(own, Game) and own.variant != game.variant:
+        raise ValueError(
+            f"the player {player.name!r} was made for {_variant_name(own)}; "
+            f"this is {_variant_name(game)}"
+        )
+
+
+def _variant_name(game: Game) -> str:
+    options = "".join(f", {name}={value}" for name, value in game.options.items())
+    return f"{game.name} with {game.players} players{options}"
