@@ -1,6 +1,7 @@
 """Set up `.venv` and run everything that CI runs: `python3 scripts/run_tests.py`.
 
-Style, types and tests. Further arguments go to pytest: `python3 scripts/run_tests.py -k arm_12`.
+Style, types, the documentation as a site, and tests. Further arguments go to pytest:
+`python3 scripts/run_tests.py -k arm_12`.
 """
 
 from __future__ import annotations
@@ -14,4 +15,5 @@ if __name__ == "__main__":
     run(python, "ruff", "check", ".")
     run(python, "ruff", "format", "--check", ".")
     run(python, "mypy")
+    run(python, "mkdocs", "build", "--strict", "--quiet")
     run(python, "pytest", *(sys.argv[1:] or ["-n", "2"]))

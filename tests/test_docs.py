@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from site_pages import as_on_site
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / page
@@ -52,3 +54,30 @@ def test_generated_pages_are_current() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize(
+    ("page", "markdown", "wanted"),
+    [
+        (
+            "index.md",
+            "[a](docs/arena.md) [b](docs/training.md#x)",
+            "[a](arena.md) [b](training.md#x)",
+        ),
+        ("index.md", "![p](docs/images/armada.svg)", "![p](images/armada.svg)"),
+        ("index.md", "[c](CONTRIBUTING.md) [d](#here)", "[c](contributing.md) [d](#here)"),
+        ("arena.md", "[r](rules/armada.md)", "[r](rules/armada.md)"),
+        ("rules/armada.md", "[t](../armada.md)", "[t](../armada.md)"),
+        ("arena.md", "[home](../README.md)", "[home](index.md)"),
+        ("arena.md", "[`verbs.py`](../envs/armarl/verbs.py)", "`envs/armarl/verbs.py`"),
+        ("arena.md", "[the verbs](../envs/armarl/verbs.py)", "the verbs (`envs/armarl/verbs.py`)"),
+        ("arena.md", "[SemVer](https://semver.org)", "[SemVer](https://semver.org)"),
+    ],
+)
+def test_links_on_the_site(page: str, markdown: str, wanted: str) -> None:
+    assert as_on_site(markdown, page) == wanted
+
+
+def test_links_on_the_site_lead_somewhere() -> None:
+    with pytest.raises(FileNotFoundError, match=r"docs/arena.md links to ../nowhere"):
+        as_on_site("[x](../nowhere.md)", "arena.md")
