@@ -52,8 +52,25 @@ def game_page(name: str) -> str:
         "### On the board",
         "",
         _on_board(full),
+        *_survey(full),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _survey(game: Game) -> list[str]:
+    """What a judge of positions reads, if the game has a survey."""
+    if game.survey is None:
+        return []
+    return [
+        "",
+        "## Survey",
+        "",
+        "What a judge of positions reads in place of the observation ([training.md](training.md)); "
+        "no environment shows it. Blocks whose last axis is the mines stand first; with 2 players "
+        "and everything switched on:",
+        "",
+        game.survey.markdown(),
+    ]
 
 
 def _on_board(game: Game) -> str:

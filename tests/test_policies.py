@@ -411,8 +411,6 @@ except OSError as error:
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_a_shipped_policy_beats_the_random_player(name):
-    """They win 95 in 100 games and more, with two sides; 12 of 20 are far below, and above chance."""
-    game = policy_game(name)
-    rivals = ["random"] * (game.players - 1)
-    policy, *_ = play_match(game, [name, *rivals], games=4 * game.players, seed=3).standings
+    """They win 9 in 10 games and more; 6 in 10 are far below that, and far above chance."""
+    policy, _ = play_match(policy_game(name), [name, "random"], games=24, seed=3).standings
     assert policy.win_rate > 0.6
