@@ -17,8 +17,8 @@ from armarl.players import BUILT_IN, make_player
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.vector_env import SeatVectorEnv
 
-_SEARCHES = ("grave", "ismcts", "flat")
-_NO_BOARD = ("human",)  # asks at the terminal
+_SEARCHES = ("grave", "ismcts", "flat", "rollout")
+_OTHERS = ("human", "search")  # who asks at the terminal; one of the searches
 
 
 def compile_game(game: Game) -> Iterator[tuple[str, float]]:
@@ -104,7 +104,7 @@ _USES: dict[str, Callable[[Game], None]] = {
     "PettingZoo's environment": _play_alone,
     "batches": _play_in_batches,
     "states": _use_states,
-    "players": _choose(*(name for name in BUILT_IN if name not in (*_SEARCHES, *_NO_BOARD))),
+    "players": _choose(*(name for name in BUILT_IN if name not in (*_SEARCHES, *_OTHERS))),
     "judges": _judge,
     "search": _choose(*(f"{name}:2" for name in _SEARCHES)),
 }

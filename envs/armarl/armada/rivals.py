@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 PANEL = ("greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
+BEST_SEARCH = "rollout"  # of the methods: random play leads nowhere here
+
 LAST_RESORTS = ("end",)  # actions that give something up: the coups that are left (ADA-15)
 
 

@@ -33,6 +33,8 @@ BUILT_IN: Mapping[str, Factory | str] = {
     "grave": "armarl.search:SearchPlayer",
     "ismcts": "armarl.search:IsmctsPlayer",
     "flat": "armarl.search:FlatPlayer",
+    "rollout": "armarl.search:RolloutPlayer",
+    "search": "armarl.search:best_search",
 }
 BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySearchPlayer"}
 _players: dict[str, Factory | str] = dict(BUILT_IN)

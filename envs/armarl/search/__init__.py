@@ -1,6 +1,15 @@
 """Players that search, for every game: by its verbs alone, and from what a seat may know alone."""
 
+from armarl.search.best import best_search
 from armarl.search.improve import PolicySearchPlayer
+from armarl.search.lookahead import RolloutPlayer
 from armarl.search.player import FlatPlayer, IsmctsPlayer, SearchPlayer
 
-__all__ = ["FlatPlayer", "IsmctsPlayer", "PolicySearchPlayer", "SearchPlayer"]
+__all__ = [
+    "FlatPlayer",
+    "IsmctsPlayer",
+    "PolicySearchPlayer",
+    "RolloutPlayer",
+    "SearchPlayer",
+    "best_search",
+]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl import guards, threads
-from armarl.catalogue import game_entry
 from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
 from armarl.search.deciding import by_lot, decide
+from armarl.search.settings import check, settled, simulations_of
 from armarl.search.simulations import SEEDS, SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, TOTALS, VISITS, Rules, Trees
 
@@ -123,22 +123,9 @@ class SearchPlayer:
         Raises:
             ValueError: a value out of range, or a name that there is not.
         """
-        _check(observers in OBSERVERS, f"observers must be single or multiple, not {observers!r}")
-        _check(
-            simulations is None or milliseconds is None,
-            "the budget is either simulations or milliseconds, not both",
-        )
-        if simulations is None and milliseconds is None:
-            simulations = 1000
-        _check(
-            simulations is None or simulations >= 1,
-            f"simulations must be 1 or more, not {simulations}",
-        )
-        _check(
-            milliseconds is None or milliseconds > 0,
-            f"milliseconds must be above 0, not {milliseconds}",
-        )
-        _check(temperature >= 0, f"temperature must be 0 or more, not {temperature}")
+        check(observers in OBSERVERS, f"observers must be single or multiple, not {observers!r}")
+        simulations = simulations_of(simulations, milliseconds, otherwise=1000)
+        check(temperature >= 0, f"temperature must be 0 or more, not {temperature}")
         if margin is None:
             margin = game.rewards[min(1, len(game.rewards) - 1)]
         given = {
@@ -155,7 +142,7 @@ class SearchPlayer:
         self.game = game
         self._simulations, self._seconds = simulations, (milliseconds or 0.0) / 1000
         self._temperature = temperature
-        settings = self._settings(given)
+        settings = settled(game, self.method, {**PLAIN, **self._own}, RANGES, given)
         self._rules = Rules(
             observers=game.players if observers == "multiple" else 1,
             rapid=int(self._rapid),
@@ -170,22 +157,6 @@ class SearchPlayer:
         self._resorts = _resorts(game, bool(settings["patient"]))
         budget = simulations if simulations is not None else f"{milliseconds:g}ms"
         self.name = name or f"{self.method}:{budget}"
-
-    def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What is given; else what the game knows of this method; else what the method has.
-
-        Raises:
-            ValueError: a value out of range.
-        """
-        module = game_entry(self.game.name).part("rivals")
-        known = getattr(module, "SEARCH", {}).get(self.method, {})
-        chosen = {name: value for name, value in given.items() if value is not None}
-        settings = {**PLAIN, **self._own, **known, **chosen}
-        for name, (low, high) in RANGES.items():
-            value = settings[name]
-            limits = f"{low} or more" if high == np.inf else f"in {low} to {high}"
-            _check(low <= value <= high, f"{name} must be {limits}, not {value}")
-        return {name: type(PLAIN[name])(settings[name]) for name in PLAIN}
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -267,7 +238,7 @@ class SearchPlayer:
         if not self._deep:
             return observers
         if wanted is not None:
-            _check(wanted >= observers, f"rows must be {observers} or more, not {wanted}")
+            check(wanted >= observers, f"rows must be {observers} or more, not {wanted}")
             return wanted
         most = max(observers, MEMORY // self._bytes_of_a_row())
         if self._simulations is None:
@@ -344,8 +315,3 @@ def _resorts(game: Game, patient: bool) -> NDArray[np.int8]:
         for text in rivals(game, "a patient playout").LAST_RESORTS:
             resorts[game.actions.id(text)] = 1
     return resorts
-
-
-def _check(holds: bool, message: str) -> None:
-    if not holds:
-        raise ValueError(message)

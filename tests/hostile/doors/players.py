@@ -13,8 +13,19 @@ from armarl.specs import Spec
 from doors import refused
 from doors.games import REFUSALS, pool, spoilt
 
-PLAIN = ("random", "greedy", "flat:4", "grave:4", "ismcts:4")
-NAMES = ("random", "greedy", "flat", "grave", "ismcts", "nobody", "armadora-2p", "os:system", "")
+PLAIN = ("random", "greedy", "flat:4", "grave:4", "ismcts:4", "rollout:4")
+NAMES = (
+    "random",
+    "greedy",
+    "flat",
+    "grave",
+    "ismcts",
+    "rollout",
+    "nobody",
+    "armadora-2p",
+    "os:system",
+    "",
+)
 KEYS = ("noise", "first_random", "style", "patient", "exploration", "bias", "reference", "depth")
 KEYS += ("scripted", "temperature", "margin_share", "observers", "led", "evaluated", "reward", "x")
 VALUES = ("0", "1", "2", "-1", "0.5", "1e-300", "1e300", "true", "nan", "win", "gold", "multiple")
@@ -57,7 +68,7 @@ def _text(rng: np.random.Generator) -> str:
         for _ in range(rng.integers(4))
     ]
     name = NAMES[rng.integers(len(NAMES))]
-    if name in ("flat", "grave", "ismcts") or rng.integers(8) == 0:
+    if name in ("flat", "grave", "ismcts", "rollout", "search") or rng.integers(8) == 0:
         arguments.insert(0, str(rng.integers(1, 5)))
     text = name + (":" if arguments else "") + ",".join(arguments)
     if rng.integers(8) == 0:

@@ -1,0 +1,215 @@
+"""A player that looks one action ahead, by rollouts of the game's scripted player.
+
+Where random play leads nowhere, what an action is worth shows when sensible players go on from it:
+the rollout algorithm (Tesauro and Galperin, 1997). The scripted player's own choice is the one to
+beat. All candidates are tried in the same deals with the same chance, so that their differences
+have little noise; and sequential halving (Karnin, Koren and Somekh, 2013) drops the worse half of
+them again and again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import guards, threads
+from armarl.game import Game, States
+from armarl.players import Thoughts, split_draws
+from armarl.search.deciding import decide, likeliest
+from armarl.search.rollouts import (
+    ILLEGAL,
+    SEEDS,
+    Lots,
+    Rollouts,
+    RolloutWork,
+    draw_lots,
+    try_candidates,
+)
+from armarl.search.settings import Ranges, settled, simulations_of
+
+# Unless it, or the game, says otherwise; and what may be set.
+PLAIN: Mapping[str, Any] = {"candidates": 32, "turns": 8, "longest": 1000, "doubt": 1.0}
+RANGES: Ranges = {
+    "candidates": (2, np.inf),
+    "turns": (-1, np.inf),
+    "longest": (0, np.inf),
+    "doubt": (0, np.inf),
+}
+
+
+class RolloutPlayer:
+    """Plays the scripted choice, or what surely brings more when scripted players go on from it.
+
+    It sees concealed states only, as every player does, and every rollout deals anew what the seat
+    is not shown. The same draw gives the same action, on any number of threads, unless the budget
+    is a time.
+
+    Attributes:
+        name: in tables and records.
+        game: the variant that it plays.
+    """
+
+    method: ClassVar[str] = "rollout"
+
+    def __init__(
+        self,
+        game: Game,
+        simulations: int | None = None,
+        *,
+        milliseconds: float | None = None,
+        candidates: int | None = None,
+        turns: int | None = None,
+        longest: int | None = None,
+        doubt: float | None = None,
+        reward: str = "win",
+    ) -> None:
+        """A player of `game`.
+
+        What is None is as the game knows it to be good for this method (`SEARCH` in its `rivals`),
+        else as the method has it.
+
+        Args:
+            simulations: rollouts for each decision, about; 200 if neither budget is given.
+            milliseconds: instead of these, time for each decision on one thread; what is played
+                then depends on the machine.
+            candidates: how many actions are tried: the scripted choice, and others by lot.
+            turns: a rollout ends, and the position is evaluated, when the seat to move has changed
+                so many times; 0: right after the candidate; -1: when the game is over.
+            longest: it ends after so many actions in any case.
+            doubt: an action must be better than the scripted choice by so many standard errors.
+            reward: what a finished game is worth, a name of `game.rewards`.
+
+        Raises:
+            ValueError: a value out of range, or a name that there is not.
+        """
+        given = {"candidates": candidates, "turns": turns, "longest": longest, "doubt": doubt}
+        settings = settled(game, self.method, PLAIN, RANGES, given)
+        self.game = game
+        self._simulations = simulations_of(simulations, milliseconds, otherwise=200)
+        self._seconds = (milliseconds or 0.0) / 1000
+        self._candidates = min(settings["candidates"], len(game.actions))
+        self._doubt = settings["doubt"]
+        self._rules = (settings["turns"], settings["longest"], game.reward_kind(reward))
+        budget = self._simulations if milliseconds is None else f"{milliseconds:g}ms"
+        self.name = f"{self.method}:{budget}"
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """See `armarl.players.Player`."""
+        guards.check_question(self.game, states, seats, draws)
+        return decide(self.game, self.think, likeliest, states, seats, draws)
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search, with the arguments of `choose`, and say what was found."""
+        guards.check_question(self.game, states, seats, draws)
+        visits = np.zeros((states.size, len(self.game.actions)), np.int64)
+        values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)
+        at_once = max(states.size, 1) if self._simulations else threads.get_threads()
+        for first in range(0, states.size, at_once):
+            part = slice(first, first + at_once)
+            tried = self._search(states[part], seats[part], draws[part])
+            with np.errstate(invalid="ignore"):
+                means = tried.totals / tried.visits
+            np.put_along_axis(visits[part], tried.candidates, tried.visits, axis=1)
+            np.put_along_axis(values[part], tried.candidates, means, axis=1)
+            best = np.take_along_axis(tried.candidates, self._best(tried)[:, None], axis=1)
+            np.put_along_axis(chosen[part], best, 1.0, axis=1)
+        return Thoughts(chosen, values, visits, np.where(chosen == 1, values, 0.0).sum(axis=1))
+
+    def _search(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Rollouts:
+        """Try candidates, halve them, try those that are left more often, until two are left."""
+        tried = self._candidates_of(states, seats, draws)
+        rounds = np.ceil(np.log2(np.maximum(tried.left, 2))).astype(np.int64)
+        for number in range(rounds.max()):
+            going = number < rounds
+            for deals in self._budget(tried, rounds):
+                tried.deals[:] = np.where(going, deals, 0)
+                self.game.run(try_candidates, states.size, tried, least=1)
+            tried = _sorted(tried)
+            tried.left[:] = np.where(going, (tried.left + 1) // 2, tried.left)
+            np.maximum(tried.left, 2, out=tried.left)
+        return tried
+
+    def _budget(
+        self, tried: Rollouts, rounds: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.int64] | int]:
+        """Deals for each decision in this round, until its share of the budget is used up."""
+        if self._simulations:
+            yield np.maximum(self._simulations // (tried.left * rounds), 1)
+            return
+        end = time.perf_counter() + self._seconds / rounds.max()
+        yield 1
+        while time.perf_counter() < end:
+            yield 1
+
+    def _best(self, tried: Rollouts) -> NDArray[np.int64]:
+        """The place of the candidate that is surely better than the scripted choice, by most."""
+        visits = np.maximum(tried.visits, 1)
+        means = tried.gains / visits
+        errors = np.sqrt(np.maximum(tried.squares / visits - means**2, 0.0) / visits)
+        finalists = tried.visits == tried.visits[:, :1]
+        scores = np.where(finalists, means - self._doubt * errors, -np.inf)
+        scores[:, 0] = 0.0
+        return np.asarray(scores.argmax(axis=1), np.int64)
+
+    def _candidates_of(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Rollouts:
+        """The scripted choice first, then other legal actions by lot; nothing tried yet."""
+        game, n, rows = self.game, states.size, 2 * threads.most_threads_for(states.size, 1)
+        actions = len(game.actions)
+        work = RolloutWork(
+            np.empty((rows, 2), game.blank.dtype),
+            np.empty((rows, actions), np.int8),
+            np.empty(rows, np.uint64),
+            np.empty((rows, game.players)),
+        )
+        numbers = (split_draws(draws)[0] * SEEDS).astype(np.int64)
+        lots = Lots(states, numbers, np.empty((n, actions)), work)
+        game.run(draw_lots, n, lots, least=1)
+        candidates = lots.lots.argsort(axis=1, kind="stable")[:, : self._candidates]
+        legal = (lots.lots < ILLEGAL).sum(axis=1)
+        shape = candidates.shape
+        return Rollouts(
+            states,
+            seats,
+            numbers,
+            candidates,
+            np.minimum(legal, shape[1]),
+            np.zeros(n, np.int64),
+            np.zeros(shape, np.int64),
+            np.zeros(shape),
+            np.zeros(shape),
+            np.zeros(shape),
+            work,
+            *self._rules,
+        )
+
+
+def _sorted(tried: Rollouts) -> Rollouts:
+    """The scripted choice, then those still tried by what they gained, then all others."""
+    means = tried.gains / np.maximum(tried.visits, 1)
+    places = np.arange(means.shape[1])
+    keys = np.where(places < tried.left[:, None], -means, np.inf)
+    keys[:, 0] = -np.inf
+    order = keys.argsort(axis=1, kind="stable")
+
+    def moved(column: NDArray[Any]) -> NDArray[Any]:
+        return np.take_along_axis(column, order, axis=1)
+
+    return tried._replace(
+        candidates=moved(tried.candidates),
+        visits=moved(tried.visits),
+        totals=moved(tried.totals),
+        gains=moved(tried.gains),
+        squares=moved(tried.squares),
+    )
