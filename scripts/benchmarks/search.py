@@ -66,7 +66,8 @@ def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
     from armarl import search
 
     game, states, seats = _roots(variant)
-    searcher = getattr(search, player)(game, SIMULATIONS, margin_share=0.0, **options)
+    plain = {"margin_share": 0.0, "scripted": 0.0, "depth": -1, "led": False}
+    searcher = getattr(search, player)(game, SIMULATIONS, **plain, **options)
     draws = np.random.default_rng(0).random(BATCH)
 
     def chunk() -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +14,10 @@ PANEL = ("greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
 BEST_SEARCH = "rollout"  # of the methods: random play leads nowhere here
+
+# What the others do better otherwise than by their own defaults: some 8 turns of scripted play.
+_SCRIPTED: Mapping[str, Any] = {"scripted": 1.0, "depth": 110, "led": True}
+SEARCH: Mapping[str, Mapping[str, Any]] = dict.fromkeys(("grave", "ismcts", "flat"), _SCRIPTED)
 
 LAST_RESORTS = ("end",)  # actions that give something up: the coups that are left (ADA-15)
 
