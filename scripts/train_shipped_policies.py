@@ -13,7 +13,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = (  # of the policies, and of their configurations
-    *(f"armadora-{players}p{rules}" for rules in ("", "-advanced") for players in (2, 3, 4)),
+    "armadora-2p",
+    "armadora-3p",
+    "armadora-4p",
+    "armadora-4p-advanced",
     "armada-2p",
 )
 
