@@ -14,7 +14,7 @@ import tiny
 from armarl.catalogue import game_entry
 from armarl.game import IllegalActionError, make_game
 from armarl.matches import play_match
-from armarl.network_players import NetworkPlayer
+from armarl.network_players import JudgingPlayer
 from armarl.players import (
     GreedyPlayer,
     NoisyPlayer,
@@ -152,8 +152,8 @@ def test_what_is_no_player_at_all(wrong):
         ("random:patient", PatientPlayer),
         ("greedy", GreedyPlayer),
         ("greedy:noise=0.2", NoisyPlayer),
-        ("armadora-2p", NetworkPlayer),
-        ("armadora-2p:sample", NetworkPlayer),
+        ("armadora-2p", JudgingPlayer),
+        ("armadora-2p:sample", JudgingPlayer),
         ("tiny:Backwards", tiny.Backwards),
         ("tiny:Backwards,2", tiny.Backwards),
     ],
