@@ -13,10 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NAMES = (  # of the policies, and of their configurations
-    "armadora-2p",
-    "armadora-3p",
-    "armadora-4p",
-    "armadora-4p-advanced",
+    *(f"armadora-{players}p{rules}" for rules in ("", "-advanced") for players in (2, 3, 4)),
     "armada-2p",
 )
 
