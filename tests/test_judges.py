@@ -79,6 +79,22 @@ def test_what_a_seat_cannot_know_changes_no_choice(variant):
     np.testing.assert_array_equal(player.logits(dealt, seats), logits)
 
 
+def test_seats_and_states_that_there_are_not_are_refused():
+    """Compiled loops would read beyond the ends of arrays."""
+    states, seats = tiny.positions(GAME, 5)
+    player = JudgingPlayer(GAME, judge_of(GAME).tensors())
+    other = make_game("armadora", players=3).new_states(np.arange(states.size))
+    for ask in (player.logits, player.values):
+        with pytest.raises(ValueError, match="seats"):
+            ask(states, seats + 2)
+        with pytest.raises(ValueError, match="seats"):
+            ask(states, seats[1:].copy())
+        with pytest.raises(ValueError, match=r"another variant|3 players"):
+            ask(other, seats)
+    with pytest.raises(ValueError, match=r"another variant|3 players"):
+        Afterstates(GAME).parts(other)
+
+
 def test_a_game_without_a_survey_is_refused():
     armada = make_game("armada", players=2)
     with pytest.raises(ValueError, match="armada has no survey"):

@@ -7,6 +7,7 @@ import pytest
 
 import tiny
 from armarl.game import make_game
+from armarl.players import make_player
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import lambda_returns
 from armarl_training.config import ConfigError, OpponentConfig, TrainingConfig
@@ -76,8 +77,6 @@ def test_an_update_learns(tmp_path):
 
 def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
     td = learner(tmp_path, td={"learning_rate": 3e-3})
-    from armarl.players import make_player
-
     lessons = play_lessons(
         td._game, make_player("greedy", td._game), 64, 0.1, "win", np.random.default_rng(0)
     )

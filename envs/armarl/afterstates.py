@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import threads
+from armarl import guards, threads
 from armarl.game import Game, States
 from armarl.judge_kernels import Scratch, Weights, scratch_of, worth
 from armarl.judges import survey_of
@@ -113,13 +113,23 @@ class Afterstates:
         self.game, self.prizes = game, self._table.blocks[0].shape[-1]
 
     def surveys(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What `seats[i]` surveys in `states[i]`: float32 (n, survey size)."""
+        """What `seats[i]` surveys in `states[i]`: float32 (n, survey size).
+
+        Raises:
+            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+        """
+        guards.check_seats(self.game, states, seats)
         found = np.empty((states.size, self._table.size), np.float32)
         self.game.run(read_survey, states.size, Surveys(states, seats, found))
         return found
 
     def parts(self, states: States) -> NDArray[np.float64]:
-        """What every seat's side took of each prize of finished games: (n, players, prizes)."""
+        """What every seat's side took of each prize of finished games: (n, players, prizes).
+
+        Raises:
+            TypeError, ValueError: they are no states of this variant.
+        """
+        guards.check_states(self.game, states)
         found = np.zeros((states.size, self.game.players, self.prizes))
         self.game.run(read_parts, states.size, Divisions(states, found))
         return found
@@ -131,7 +141,11 @@ class Afterstates:
             states: (n,) in play; what the seats are not shown makes no difference.
             net: the judge's; he is also asked of positions where an action has ended the game, of
                 which nothing more is revealed to him.
+
+        Raises:
+            TypeError, ValueError: not one seat for each state, or a seat that there is not.
         """
+        guards.check_seats(self.game, states, seats)
         game, masks = self.game, self.game.legal_masks(states)
         numbers = masks.sum(axis=1, dtype=np.int64)
         first = numbers.cumsum() - numbers

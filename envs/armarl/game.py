@@ -263,7 +263,7 @@ class Game:
         Raises:
             ValueError: not one seat for each state, or one that there is not.
         """
-        self._check_seats(states, seats)
+        guards.check_seats(self, states, seats)
         observations = np.empty((states.size, self.observation.size), np.float32)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run(loops.view, states.size, loops.Views(states, seats, observations, masks))
@@ -275,7 +275,7 @@ class Game:
         Raises:
             ValueError: not one seat for each state, or one that there is not.
         """
-        self._check_seats(states, seats)
+        guards.check_seats(self, states, seats)
         hidden = self.taken(states, np.arange(states.size))
         self.run(loops.conceal, states.size, loops.Concealments(hidden, seats))
         return hidden
@@ -288,7 +288,7 @@ class Game:
         Raises:
             ValueError: not one seat and one seed for each state, or a seat that there is not.
         """
-        self._check_seats(states, seats)
+        guards.check_seats(self, states, seats)
         guards.check_numbers("seeds", seeds, states.size)
         dealt = self.taken(states, np.arange(states.size))
         self.run(loops.determinise, states.size, loops.Determinisations(dealt, seats, seeds))
@@ -413,10 +413,6 @@ class Game:
         if self.legal_masks(np.full(1, state))[0, action]:
             return f"`{self.actions.text(action)}` is legal"
         return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
-
-    def _check_seats(self, states: States, seats: NDArray[np.int64]) -> None:
-        guards.check_states(self, states)
-        guards.check_numbers("seats", seats, states.size, 0, self.players - 1)
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)

@@ -144,14 +144,23 @@ def check_numbers(
             raise ValueError(f"{name} must be in {low} to {high}, not {wrong}")
 
 
-def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
-    """Check what `Player.choose` takes: states, and for each a seat and a draw in [0, 1).
+def check_seats(game: Game, states: Any, seats: Any) -> None:
+    """Check states, and a seat for each.
 
     Raises:
         TypeError, ValueError: arrays of other types or sizes, or out of range.
     """
     check_states(game, states)
     check_numbers("seats", seats, states.size, 0, game.players - 1)
+
+
+def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
+    """Check what `Player.choose` takes: states, and for each a seat and a draw in [0, 1).
+
+    Raises:
+        TypeError, ValueError: arrays of other types or sizes, or out of range.
+    """
+    check_seats(game, states, seats)
     check_array("draws", draws, np.float64)
     check_size("draws", draws, states.size)
     if draws.size and not (draws.min() >= 0 and draws.max() < 1):

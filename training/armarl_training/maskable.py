@@ -35,7 +35,7 @@ from armarl_training.learner import (
 )
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
-from armarl_training.ppo import restore_optimiser
+from armarl_training.ppo import restore_optimiser, saved_optimiser
 from armarl_training.sb3 import ACTIVATIONS, layers
 from armarl_training.vec_env import SeatVecEnv
 
@@ -185,9 +185,7 @@ class MaskablePPOLearner:
         """Weights, optimiser, games, and all chance, SB3's global generators too."""
         policy = self.model.policy
         tensors = {f"networks/{name}": t.numpy() for name, t in policy.state_dict().items()}
-        for number, moments in policy.optimizer.state_dict()["state"].items():
-            for name, tensor in moments.items():
-                tensors[f"optimiser/{number}/{name}"] = tensor.numpy()
+        tensors |= saved_optimiser(policy.optimizer)
         kind, keys, *numpy_rest = np.random.get_state()
         tensors |= {f"games/{name}": array for name, array in self._games().items()}
         tensors |= {

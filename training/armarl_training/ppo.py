@@ -262,9 +262,7 @@ class PPO:
     def save(self) -> Saved:
         """Networks, optimiser, games, chance."""
         tensors = {f"networks/{name}": t.numpy() for name, t in self._weights().items()}
-        for number, moments in self._optimiser.state_dict()["state"].items():
-            for name, tensor in moments.items():
-                tensors[f"optimiser/{number}/{name}"] = tensor.numpy()
+        tensors |= saved_optimiser(self._optimiser)
         arrays, values = self.games.save()
         tensors |= {f"games/{name}": array for name, array in arrays.items()}
         return tensors, {"decisions": self.decisions, "games": values}
@@ -281,6 +279,15 @@ class PPO:
         restore_optimiser(self._optimiser, section(tensors, "optimiser"))
         self.games.restore(games, values["games"])
         self.decisions = count_of(values["decisions"])
+
+
+def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
+    """The moments of all weights, as `optimiser/NUMBER/NAME`."""
+    return {
+        f"optimiser/{number}/{name}": tensor.numpy()
+        for number, moments in optimiser.state_dict()["state"].items()
+        for name, tensor in moments.items()
+    }
 
 
 def restore_optimiser(

@@ -39,7 +39,7 @@ from armarl_training.learner import (
 from armarl_training.lessons import Lessons
 from armarl_training.networks import Judge
 from armarl_training.opponents import OpponentPool
-from armarl_training.ppo import restore_optimiser
+from armarl_training.ppo import restore_optimiser, saved_optimiser
 
 _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
@@ -290,9 +290,7 @@ class TD:
     def save(self) -> Saved:
         """Networks, optimiser, games, chance."""
         tensors = {f"networks/{name}": t.numpy() for name, t in self._weights().items()}
-        for number, moments in self._optimiser.state_dict()["state"].items():
-            for name, tensor in moments.items():
-                tensors[f"optimiser/{number}/{name}"] = tensor.numpy()
+        tensors |= saved_optimiser(self._optimiser)
         tensors |= {f"games/{name}": array for name, array in self._games().items()}
         recent = {name: list(returns) for name, returns in self._recent.items()}
         chance = self.rng.bit_generator.state
