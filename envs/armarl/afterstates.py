@@ -45,12 +45,8 @@ def try_actions(batch: Tries, i: int, thread: int) -> None:
         if batch.masks[i, action]:
             batch.spare[mine] = batch.dealt[mine]
             verbs.apply(batch.spare[mine], action)
-            survey = work.survey[mine]
-            verbs.survey(batch.spare[mine], seat, survey)
-            batch.worths[row] = worth(
-                *(batch.net, survey, work.near[mine], work.one[mine], work.other[mine]),
-                work.whole[mine],
-            )
+            verbs.survey(batch.spare[mine], seat, work.survey[mine])
+            batch.worths[row] = worth(batch.net, work, mine)
             row += 1
 
 

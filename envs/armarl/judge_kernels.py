@@ -1,7 +1,9 @@
 """Judges of positions, compiled: what `judges.JudgeNetwork` computes, position by position.
 
 Most of what lies around a prize is nothing, and half of a hidden layer: entries that are 0 are
-passed over, which products of matrices cannot do.
+passed over, which products of matrices cannot do. And of positions that differ by an action most
+prizes look the same: what was said of a prize is remembered, and said again where the judge would
+read the same of another.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from armarl.judges import MARGIN, PARTS, VARIANCE, Reading, reading_of
 from armarl.networks import Floats, Tensors, layers
 from armarl.windows import window
 
+REMEMBERED = 1024  # prizes; a power of two
+
 
 class Weights(NamedTuple):
     """A judge as the kernel takes it: layers follow each other, each inputs by outputs, then bias.
@@ -28,29 +32,37 @@ class Weights(NamedTuple):
             far, those of prizes, those of whole, direct.
         prize_layers: number of those of prizes.
         reading: see `Reading`.
+        lots: float64 (features + rest,), by which the place of what is remembered is found.
     """
 
     numbers: Floats
     layers: NDArray[np.int64]
     prize_layers: int
     reading: Reading
+    lots: NDArray[np.float64]
 
 
 class Scratch(NamedTuple):
-    """What a thread works in.
+    """What threads work in; the first axis is for threads (see `loops.own`).
 
     Attributes:
-        survey: float32 (size,).
-        near: float32 (widest,), sums of the first layer.
-        one, other: float32 (widest,), layers in turns.
-        whole: float32 (widest,), what the part whole reads.
+        survey: float32 (rows, size).
+        seen: float32 (rows, features + rest), what is read of a prize.
+        near: float32 (rows, widest), sums of the first layer.
+        one, other: float32 (rows, widest), layers in turns.
+        whole: float32 (rows, widest), what the part whole reads.
+        known: float32 (rows, REMEMBERED, features + rest), what was read of prizes, or NaN.
+        taken: float32 (rows, REMEMBERED, sides), what was said of them.
     """
 
     survey: Floats
+    seen: Floats
     near: Floats
     one: Floats
     other: Floats
     whole: Floats
+    known: Floats
+    taken: Floats
 
 
 def weights_of(game: Game, tensors: Tensors) -> Weights:
@@ -64,22 +76,35 @@ def weights_of(game: Game, tensors: Tensors) -> Weights:
             rows.append((begin, weight.shape[1], weight.shape[0]))
             begin += weight.size + bias.size
     flat = np.concatenate(numbers).astype(np.float32)
-    return Weights(flat, np.array(rows, np.int64), layers(tensors, "prizes"), reading_of(game))
+    reading, prize_layers = reading_of(game), layers(tensors, "prizes")
+    lots = np.random.default_rng(0).random(reading.features + reading.rest)
+    return Weights(flat, np.array(rows, np.int64), prize_layers, reading, lots)
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
-    """Scratch for so many rows."""
-    widest = int(max(weights.layers[:, 1:].max(), weights.reading.whole))
-    survey = np.zeros((rows, weights.reading.size), np.float32)
-    return Scratch(survey, *(np.zeros((rows, widest), np.float32) for _ in range(4)))
+    """Scratch for so many rows, for these weights alone: what was said is remembered in it."""
+    reading = weights.reading
+    widest = int(max(weights.layers[:, 1:].max(), reading.whole))
+    seen = reading.features + reading.rest
+    near, one, other, whole = (np.zeros((rows, widest), np.float32) for _ in range(4))
+    return Scratch(
+        np.zeros((rows, reading.size), np.float32),
+        np.zeros((rows, seen), np.float32),
+        near,
+        one,
+        other,
+        whole,
+        known=np.full((rows, REMEMBERED, seen), np.nan, np.float32),
+        taken=np.zeros((rows, REMEMBERED, reading.sides), np.float32),
+    )
 
 
 @part
-def _add(net: Weights, at: int, x: Floats, first: int, step: int, y: Floats) -> None:
-    """Add a layer's products to `y`; of `x` it reads every `step`-th from `first` on."""
+def _add(net: Weights, at: int, x: Floats, first: int, y: Floats) -> None:
+    """Add a layer's products to `y`; its inputs stand in `x` from `first` on."""
     begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
     for j in range(inputs):
-        entry = x[first + j * step]
+        entry = x[first + j]
         if entry != 0:
             row = window(net.numbers, begin + j * outputs, outputs)
             for k in range(outputs):
@@ -108,7 +133,7 @@ def _layers(net: Weights, first: int, last: int, one: Floats, other: Floats) -> 
         if at > first:
             _relu(one, net.layers[at, 1])
         _bias(net, at, other)
-        _add(net, at, one, 0, 1, other)
+        _add(net, at, one, 0, other)
         for k in range(net.layers[at, 2]):
             one[k] = other[k]
 
@@ -125,34 +150,83 @@ def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) 
     return lead, lead / math.sqrt(variance)
 
 
-@kernel
-def worth(
-    net: Weights, survey: Floats, near: Floats, one: Floats, other: Floats, whole: Floats
-) -> Any:
-    """What a surveyed position is worth, as `JudgeNetwork.worths`; the others are scratch."""
-    prizes, sides, rest = net.reading.prizes, net.reading.sides, net.reading.rest
-    width, around, last = net.layers[0, 2], prizes * net.reading.features, net.layers.shape[0] - 1
-    # What is the same for all prizes: both biases, and far.
+@part
+def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
+    """Read what lies around a prize into `seen`; returns a number that is the same for the same."""
+    prizes, features = net.reading.prizes, net.reading.features
+    sum_of_lots = 0.0
+    for k in range(features):
+        seen[k] = survey[prize + k * prizes]
+        sum_of_lots += seen[k] * net.lots[k]
+    return np.int64(sum_of_lots * (1 << 20))
+
+
+@part
+def _is_known(seen: Floats, known: Floats) -> Any:
+    """Whether the same was read before."""
+    for k in range(seen.size):  # noqa: SIM110 - Numba
+        if seen[k] != known[k]:
+            return False
+    return True
+
+
+@part
+def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
+    """What is the same for all prizes: both biases, and far."""
     _bias(net, 0, near)
     _bias(net, 1, one)
-    for k in range(width):
+    for k in range(net.layers[0, 2]):
         near[k] += one[k]
-    _add(net, 1, survey, around, 1, near)
+    _add(net, 1, seen, net.reading.features, near)
+
+
+@part
+def _judge_prize(
+    net: Weights, seen: Floats, near: Floats, one: Floats, other: Floats, taken: Floats
+) -> None:
+    """Which part of a prize each side will take."""
+    width = net.layers[0, 2]
+    for k in range(width):
+        one[k] = near[k]
+    _add(net, 0, seen, 0, one)
+    _relu(one, width)
+    _layers(net, 2, 1 + net.prize_layers, one, other)
+    for side in range(net.reading.sides):
+        taken[side] = 1 / (1 + math.exp(-one[side]))
+
+
+@kernel
+def worth(net: Weights, work: Scratch, mine: int) -> Any:
+    """What the position surveyed in row `mine` of the scratch is worth: `JudgeNetwork.worths`."""
+    survey, seen, whole = work.survey[mine], work.seen[mine], work.whole[mine]
+    near, one, other = work.near[mine], work.one[mine], work.other[mine]
+    known, taken = work.known[mine], work.taken[mine]
+    prizes, sides, rest = net.reading.prizes, net.reading.sides, net.reading.rest
+    features, last = net.reading.features, net.layers.shape[0] - 1
+    elsewhere = 0.0
+    for k in range(rest):
+        seen[features + k] = survey[prizes * features + k]
+        elsewhere += seen[features + k] * net.lots[features + k]
+    shift = np.int64(elsewhere * (1 << 20))
 
     stakes = np.float32(0)
     for prize in range(prizes):
         stakes += survey[prize]
     stakes = max(stakes, np.float32(1e-6))
+    begun = False
     for prize in range(prizes):
-        for k in range(width):
-            one[k] = near[k]
-        _add(net, 0, survey, prize, prizes, one)
-        _relu(one, width)
-        _layers(net, 2, 1 + net.prize_layers, one, other)
+        place = (_read(net, survey, prize, seen) + shift) & (REMEMBERED - 1)
+        if not _is_known(seen, known[place]):
+            if not begun:
+                _begin(net, seen, near, one)
+                begun = True
+            _judge_prize(net, seen, near, one, other, taken[place])
+            for k in range(seen.size):
+                known[place, k] = seen[k]
         for side in range(sides):
-            taken = 1 / (1 + math.exp(-one[side]))
-            whole[prize * sides + side] = taken
-            whole[(prizes + prize) * sides + side] = taken * survey[prize] / stakes
+            part_taken = taken[place, side]
+            whole[prize * sides + side] = part_taken
+            whole[(prizes + prize) * sides + side] = part_taken * survey[prize] / stakes
 
     first, leads = 2 * prizes * sides, 0.0
     for rival in range(1, sides):
@@ -160,9 +234,9 @@ def worth(
         leads += lead
         whole[first + rival - 1] = sure
     for k in range(rest):
-        whole[first + sides - 1 + k] = survey[around + k]
+        whole[first + sides - 1 + k] = seen[features + k]
     _bias(net, last, one)
-    _add(net, last, whole, first, 1, one)
+    _add(net, last, whole, first, one)
     logit = one[0]
     for k in range(first + sides - 1 + rest):
         one[k] = whole[k]

@@ -106,7 +106,12 @@ class JudgingPlayer(NetworkPlayer):
     """Plays by a judge of positions: the better what an action leads to, the likelier it is.
 
     It tries every legal action on a copy, one step ahead and no further; see `afterstates`.
+
+    Attributes:
+        around: what `+NAME` puts around him, where that is not what it puts around others.
     """
+
+    around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:JudgeSearchPlayer"}
 
     def __init__(
         self,

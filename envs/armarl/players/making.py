@@ -195,7 +195,8 @@ def _refuse_pickles(name: str) -> None:
 
 
 def _make_around(part: Part, player: Player, game: Game) -> Player:
-    factory = _named(_around, part.name)
+    # A player may know better what to put around him under a name.
+    factory = _named({**_around, **getattr(player, "around", {})}, part.name)
     if factory is None:
         known = ", ".join(f"+{name}" for name in _around) or "nothing, as yet"
         raise ValueError(f"no +{part.name}: what can be put around a player is {known}")

@@ -2,12 +2,14 @@
 
 from armarl.search.best import best_search
 from armarl.search.improve import PolicySearchPlayer
+from armarl.search.judged import JudgeSearchPlayer
 from armarl.search.lookahead import RolloutPlayer
 from armarl.search.player import FlatPlayer, IsmctsPlayer, SearchPlayer
 
 __all__ = [
     "FlatPlayer",
     "IsmctsPlayer",
+    "JudgeSearchPlayer",
     "PolicySearchPlayer",
     "RolloutPlayer",
     "SearchPlayer",

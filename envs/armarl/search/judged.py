@@ -1,0 +1,154 @@
+"""A player that searches around a judge of positions: `armadora-2p+search:200`."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import guards, threads
+from armarl.game import Game, States
+from armarl.judge_kernels import scratch_of, weights_of
+from armarl.network_players import JudgingPlayer
+from armarl.players import Thoughts, split_draws
+from armarl.search.deciding import decide, likeliest
+from armarl.search.judged_tree import (
+    LONGEST_PATH,
+    SEEDS,
+    TOTALS,
+    VISITS,
+    WORTH,
+    JudgedSearch,
+    JudgedWork,
+    search_judged,
+)
+from armarl.search.settings import check, simulations_of
+
+MOST = 1e6  # of a number that a search weighs by
+CHUNK = 8  # simulations between two looks at the clock
+MEMORY = 1 << 26  # bytes of one tree, at most
+ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
+
+
+class JudgeSearchPlayer:
+    """Plays what a tree search tried most, in which a judge stands for playouts; `judged_tree`.
+
+    It sees concealed states only, as every player does, and every simulation deals anew what the
+    seat is not shown. The same draw gives the same action, on any number of threads, unless the
+    budget is a time.
+
+    Attributes:
+        name: in tables and records.
+        game: the variant that it plays.
+        player: the judge.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        player: JudgingPlayer,
+        simulations: int | None = None,
+        *,
+        milliseconds: float | None = None,
+        exploration: float = 0.5,
+        sharpness: float = 25.0,
+        reward: str = "win",
+    ) -> None:
+        """A player of `game` around a judge.
+
+        Args:
+            simulations: for each decision; 200 if neither budget is given. Each judges what every
+                reply to one position leads to.
+            milliseconds: instead of these, time for each decision on one thread; what is played
+                then depends on the machine.
+            exploration: how much what was tried seldom is tried for that (PUCT's constant).
+            sharpness: an action that the judge holds for 1 / sharpness better is e times as likely
+                to be tried for what he says.
+            reward: what a finished game is worth, a name of `game.rewards`.
+
+        Raises:
+            ValueError: a value out of range, or a name that there is not.
+            TypeError: the player is no judge of positions.
+        """
+        if not isinstance(player, JudgingPlayer):
+            raise TypeError(f"this search needs a judge of positions, not {player!r}")
+        for name, number in (("exploration", exploration), ("sharpness", sharpness)):
+            check(0 <= number <= MOST, f"{name} must be in 0 to {MOST:g}, not {number}")
+        self.game, self.player = game, player
+        self._simulations = simulations_of(simulations, milliseconds, otherwise=200)
+        self._seconds = (milliseconds or 0.0) / 1000
+        self._exploration, self._sharpness = exploration, sharpness
+        self._rewards = (game.reward_kind(reward), min(1, len(game.rewards) - 1))
+        self._net = weights_of(game, player.tensors)
+        row = 4 * 4 * len(game.actions)
+        self._rows = min(MEMORY // row, (self._simulations or MEMORY) + 1)
+        self._at_once = max(ALL_MEMORY // (self._rows * row), threads.get_threads())
+        budget = f"{milliseconds:g}ms" if milliseconds else self._simulations
+        self.name = f"{player.name}+search:{budget}"
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """See `armarl.players.Player`."""
+        guards.check_question(self.game, states, seats, draws)
+        return decide(self.game, self.think, likeliest, states, seats, draws)
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """Search, with the arguments of `choose`, and say what was found."""
+        guards.check_question(self.game, states, seats, draws)
+        visits = np.zeros((states.size, len(self.game.actions)), np.int64)
+        values, worths = np.zeros(visits.shape), np.zeros(visits.shape)
+        at_once = self._at_once if self._simulations else threads.get_threads()
+        for first in range(0, states.size, at_once):
+            part = slice(first, first + at_once)
+            roots = self._search(states[part], seats[part], draws[part])
+            visits[part], values[part], worths[part] = (
+                roots[:, VISITS],
+                roots[:, TOTALS],
+                roots[:, WORTH],
+            )
+        expected = values.sum(axis=1) / visits.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            values /= visits
+        chosen = np.lexsort((worths, visits), axis=1)[:, -1]
+        return Thoughts(np.eye(visits.shape[1])[chosen], values, visits, expected)
+
+    def _search(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
+        """The edges of the roots, (n, 3, actions)."""
+        game, n, actions = self.game, states.size, len(self.game.actions)
+        chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
+        batch = JudgedSearch(
+            states,
+            seats,
+            chance,
+            np.empty((n, self._rows, 3, actions), np.float32),
+            np.empty((n, self._rows, actions), np.int32),
+            np.empty(n, np.int32),
+            self._net,
+            self._new_work(n),
+            self._exploration,
+            self._sharpness,
+            *self._rewards,
+            1,
+            self._simulations or CHUNK,
+        )
+        end = time.perf_counter() + self._seconds
+        game.run(search_judged, n, batch, least=1)
+        while self._simulations is None and time.perf_counter() < end:
+            game.run(search_judged, n, batch._replace(begin=0), least=1)
+        return batch.edges[:, 0]
+
+    def _new_work(self, games: int) -> JudgedWork:
+        game, n = self.game, 2 * threads.most_threads_for(games, 1)
+        return JudgedWork(
+            np.empty((n, 2), game.blank.dtype),
+            np.empty((n, len(game.actions)), np.int8),
+            np.empty((n, LONGEST_PATH, 3), np.int32),
+            np.empty((n, 2, game.players)),
+            scratch_of(self._net, n),
+        )

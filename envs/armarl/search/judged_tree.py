@@ -1,0 +1,176 @@
+"""A search tree in which a judge of positions says what every action is worth before it is tried.
+
+A simulation deals anew what the searching seat is not shown and goes down the tree: at each row by
+what the judge said of the actions, what came of them, and how often they were tried (PUCT: Silver
+et al., 2017; over information sets, whose legal actions differ from deal to deal: Cowling, Powley
+and Whitehouse, 2012). It ends one action after it has come to a new row, where the judge is asked
+of every seat. Nothing is played at random.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiled import kernel
+from armarl.judge_kernels import Scratch, Weights, worth
+from armarl.judges import MARGIN
+from armarl.loops import own
+from armarl.randomness import uniform
+from armarl.search.tree import Chance, Integers, Mask, Numbers
+from armarl.verbs import PLAYING, Int, verbs
+
+SEEDS = 2.0**53  # how many different numbers `uniform` gives
+WORTH, VISITS, TOTALS = range(3)  # of an edge: by the judge, times tried, sum of what it brought
+UNJUDGED = -2.0  # in place of a worth, which is in [-1, 1]
+NO_ROW = 0  # of `next`: no edge leads to row 0, which is the root
+ROW, EDGE, MOVER = range(3)  # of an entry of a path
+LONGEST_PATH = 256
+SIMULATED, TRIED = range(2)  # of `states`
+VALUE, SECOND = range(2)  # of `returns`
+
+
+class JudgedWork(NamedTuple):
+    """What a thread works on; the first axis is for threads (see `loops.own`)."""
+
+    states: NDArray[
+        np.void
+    ]  # (rows, 2), that of the simulation, and one on which actions are tried
+    masks: Mask  # (rows, actions)
+    path: Integers  # (rows, LONGEST_PATH, 3)
+    returns: NDArray[np.float64]  # (rows, 2, players)
+    scratch: Scratch  # (rows, ...)
+
+
+class JudgedSearch(NamedTuple):
+    """Searches for many decisions at once, one tree for each; the first axis is the decision."""
+
+    states: NDArray[np.void]  # (games,) as the searching seats know them
+    seats: NDArray[np.int64]  # (games,) who searches
+    chance: Chance  # (games,) one stream for each search
+    edges: Numbers  # (games, rows, 3, actions), WORTH, VISITS and TOTALS
+    next: Integers  # (games, rows, actions), the row that an edge leads to, or NO_ROW
+    used: Integers  # (games,), rows in use
+    net: Weights  # the judge's
+    work: JudgedWork
+    exploration: float  # of PUCT
+    sharpness: float  # an action of 1 / sharpness more worth is e times as likely beforehand
+    reward: int  # number of the game's reward, see `verbs.returns`
+    margin: int  # number of the one that tells by how much, of which MARGIN is mixed in
+    begin: int  # 1: plant the trees first
+    simulations: int  # to run in this call
+
+
+def search_judged(batch: JudgedSearch, i: int, thread: int) -> None:
+    """Run simulations in the tree of decision `i`."""
+    work, mine, chance = batch.work, own(thread), batch.chance
+    edges, following, path = batch.edges[i], batch.next[i], work.path[mine]
+    states, returns = work.states[mine], work.returns[mine]
+    if batch.begin:
+        batch.used[i] = 1
+        clear(edges[0], following[0])
+    for _ in range(batch.simulations):
+        states[SIMULATED] = batch.states[i]
+        number: Int = np.int64(uniform(chance, i) * SEEDS)
+        verbs.determinise(states[SIMULATED], batch.seats[i], number)
+        entries = descend(batch, i, mine)
+        look_ahead(batch, mine)
+        for k in range(entries):
+            row, edge = path[k, ROW], path[k, EDGE]
+            edges[row, VISITS, edge] += 1
+            edges[row, TOTALS, edge] += returns[VALUE, path[k, MOVER]]
+
+
+def descend(batch: JudgedSearch, i: Int, mine: Int) -> Int:
+    """Play down the tree, and one action from a new row; the number of entries of the path."""
+    work, edges, following = batch.work, batch.edges[i], batch.next[i]
+    s, mask, path = work.states[mine][SIMULATED], work.masks[mine], work.path[mine]
+    row, entries, known = 0, 0, True
+    while known and entries < LONGEST_PATH and verbs.status(s) == PLAYING:
+        seat = verbs.to_move(s)
+        verbs.legal(s, mask)
+        known = judge_untried(batch, i, mine, row, seat)
+        edge = choose(edges[row], mask, batch.exploration, batch.sharpness)
+        path[entries, ROW], path[entries, EDGE], path[entries, MOVER] = row, edge, seat
+        entries += 1
+        verbs.apply(s, edge)
+        reached: Int = np.int64(following[row, edge])
+        if known and reached == NO_ROW:
+            reached = np.int64(batch.used[i])
+            if reached == edges.shape[0]:
+                return entries
+            batch.used[i] += 1
+            clear(edges[reached], following[reached])
+            following[row, edge] = reached
+        row = reached
+    return entries
+
+
+@kernel
+def clear(edges: Numbers, following: Integers) -> None:
+    """An empty row."""
+    edges[WORTH, :] = UNJUDGED
+    edges[VISITS:, :] = 0
+    following[:] = NO_ROW
+
+
+def judge_untried(batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int) -> bool:
+    """Judge the legal actions that were not yet; whether some were, so that the row is not new."""
+    work, edges, known = batch.work, batch.edges[i, row], False
+    states, mask = work.states[mine], work.masks[mine]
+    for action in range(mask.size):
+        if mask[action]:
+            if edges[WORTH, action] != UNJUDGED:
+                known = True
+            else:
+                states[TRIED] = states[SIMULATED]
+                verbs.apply(states[TRIED], action)
+                edges[WORTH, action] = judged(batch, states[TRIED], seat, mine)
+    return known
+
+
+def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int) -> Any:
+    """What a position is worth to a seat, by the judge."""
+    work = batch.work.scratch
+    verbs.survey(s, seat, work.survey[mine])
+    return worth(batch.net, work, mine)
+
+
+def look_ahead(batch: JudgedSearch, mine: Int) -> None:
+    """What every seat gets where a simulation stopped: as it came, or by the judge."""
+    s, returns = batch.work.states[mine][SIMULATED], batch.work.returns[mine]
+    if verbs.status(s) == PLAYING:
+        for seat in range(returns.shape[1]):
+            returns[VALUE, seat] = judged(batch, s, seat, mine)
+        return
+    verbs.returns(s, batch.reward, returns[VALUE])
+    verbs.returns(s, batch.margin, returns[SECOND])
+    for seat in range(returns.shape[1]):
+        returns[VALUE, seat] += MARGIN * (returns[SECOND, seat] - returns[VALUE, seat])
+
+
+@kernel
+def choose(edges: Numbers, mask: Mask, exploration: float, sharpness: float) -> Int:
+    """The legal action with the highest bound; what the judge said counts as a visit."""
+    best, visits = UNJUDGED, np.float32(0)
+    for action in range(mask.size):
+        if mask[action]:
+            best = max(best, edges[WORTH, action])
+            visits += edges[VISITS, action]
+    total = 0.0
+    for action in range(mask.size):
+        if mask[action]:
+            total += math.exp(sharpness * (edges[WORTH, action] - best))
+    scale = exploration * math.sqrt(visits) / total
+    highest, chosen = -np.inf, 0
+    for action in range(mask.size):
+        if mask[action]:
+            n = 1 + edges[VISITS, action]
+            likely = math.exp(sharpness * (edges[WORTH, action] - best))
+            bound = (edges[WORTH, action] + edges[TOTALS, action] + scale * likely) / n
+            if bound > highest:
+                highest, chosen = bound, action
+    return np.int64(chosen)

@@ -1,0 +1,140 @@
+"""Search around a judge of positions: what it may see, what it finds, what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tiny
+from armarl import threads
+from armarl.game import make_game
+from armarl.network_players import JudgingPlayer
+from armarl.players import GreedyPlayer, make_player
+from armarl.policies import save_policy
+from armarl.search import JudgeSearchPlayer, PolicySearchPlayer
+from test_judges import GAME, VARIANTS, judge_of
+from test_search import won_positions
+
+
+def searcher(game, simulations=24, **options):
+    judge = JudgingPlayer(game, judge_of(game).tensors())
+    return JudgeSearchPlayer(game, judge, simulations, **options)
+
+
+def asked(game, number=6, seed=0):
+    states, seats = tiny.positions(game, number, seed=seed)
+    return states, seats, np.random.default_rng(seed).random(states.size)
+
+
+def same(one, other):
+    for name in ("probabilities", "values", "visits", "value"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_search_sees_nothing_that_its_seat_does_not_know(variant):
+    game = make_game("armadora", **variant)
+    states, seats, draws = asked(game)
+    thoughts = searcher(game).think(states, seats, draws)
+    dealt = game.determinised(states, seats, np.arange(states.size))
+    assert dealt.tobytes() != states.tobytes()
+    same(thoughts, searcher(game).think(dealt, seats, draws))
+    same(thoughts, searcher(game).think(game.concealed(states, seats), seats, draws))
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_thoughts_are_of_legal_actions_and_add_up(variant):
+    game = make_game("armadora", **variant)
+    states, seats, draws = asked(game, 20)
+    player = searcher(game)
+    thoughts = player.think(states, seats, draws)
+    masks = game.legal_masks(states)
+    assert not thoughts.visits[masks == 0].any()
+    assert (thoughts.visits.sum(axis=1) == 24).all()
+    assert (np.nan_to_num(np.abs(thoughts.values)) <= 1).all()
+    np.testing.assert_array_equal(thoughts.probabilities.sum(axis=1), 1)
+    chosen = player.choose(states, seats, draws)
+    several = masks.sum(axis=1) > 1
+    np.testing.assert_array_equal(chosen[several], thoughts.probabilities.argmax(axis=1)[several])
+
+
+def test_search_is_the_same_on_any_threads_and_in_any_batch():
+    states, seats, draws = asked(GAME, 9)
+    together = searcher(GAME).think(states, seats, draws)
+    before = threads.get_threads()
+    try:
+        threads.set_threads(3)
+        same(together, searcher(GAME).think(states, seats, draws))
+    finally:
+        threads.set_threads(before)
+    alone = searcher(GAME).think(states[4:5], seats[4:5], draws[4:5])
+    np.testing.assert_array_equal(alone.visits[0], together.visits[4])
+
+
+def test_one_simulation_plays_what_the_judge_would():
+    states, seats, draws = asked(GAME, 30)
+    judge = JudgingPlayer(GAME, judge_of(GAME).tensors())
+    player = JudgeSearchPlayer(GAME, judge, 1)
+    np.testing.assert_array_equal(
+        player.choose(states, seats, draws), judge.choose(states, seats, draws)
+    )
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_search_finds_by_the_ends_of_games_what_a_judge_who_knows_nothing_does_not(players):
+    """All others have passed, and the side is ahead: whatever it does besides, it need not lose."""
+    game = make_game("armadora", players=players)
+    states, seats = won_positions(game, 8)
+    blank = {name: np.zeros_like(weights) for name, weights in judge_of(game).tensors().items()}
+    player = JudgeSearchPlayer(game, JudgingPlayer(game, blank), 300, exploration=2.0)
+    every = np.arange(states.size)
+    chance, live = game.new_chance(every), every
+    while live.size:
+        seen, movers, draws = game.questions(states, live, chance)
+        game.apply(states, live, player.choose(seen, movers, draws))
+        live = every[game.statuses(states)[0] == 0]
+    assert (game.returns(states, every)[every, seats] == 1).all()
+
+
+def test_a_full_tree_is_searched_on(monkeypatch):
+    from armarl.search import judged
+
+    states, seats, draws = asked(GAME)
+    monkeypatch.setattr(judged, "MEMORY", 3 * 16 * len(GAME.actions))
+    thoughts = searcher(GAME, 50).think(states, seats, draws)
+    assert (thoughts.visits.sum(axis=1) == 50).all()
+
+
+def test_a_budget_of_time_ends_after_some_simulations():
+    states, seats, draws = asked(GAME, 2)
+    player = searcher(GAME, None, milliseconds=20)
+    assert player.name.endswith("+search:20ms")
+    assert (player.think(states, seats, draws).visits.sum(axis=1) >= 8).all()
+
+
+def test_it_is_what_a_specification_puts_around_a_judge(tmp_path):
+    path = tmp_path / "judge.safetensors"
+    save_policy(path, GAME, judge_of(GAME).tensors(), "relu", strength=[])
+    made = make_player(f'"{path}"+search:30,exploration=1', GAME)
+    assert isinstance(made, JudgeSearchPlayer)
+    other = tiny.policy(tmp_path, GAME)
+    assert isinstance(make_player(f'"{other}"+search:8', GAME), PolicySearchPlayer)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"simulations": 0}, "simulations must be 1 or more"),
+        ({"milliseconds": 0}, "milliseconds must be above 0"),
+        ({"simulations": 5, "milliseconds": 5}, "either simulations or milliseconds"),
+        ({"exploration": -1}, "exploration must be in 0 to"),
+        ({"sharpness": float("nan")}, "sharpness must be in 0 to"),
+        ({"reward": "fame"}, "fame"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, message):
+    judge = JudgingPlayer(GAME, judge_of(GAME).tensors())
+    with pytest.raises(ValueError, match=message):
+        JudgeSearchPlayer(GAME, judge, **options)
+    with pytest.raises(TypeError, match="judge of positions"):
+        JudgeSearchPlayer(GAME, GreedyPlayer(GAME))
