@@ -42,7 +42,8 @@ from armarl.armada.styles import (
     POST_GOAL,
     STYLES,
 )
-from armarl.compiled import kernel
+from armarl.bits import lowest
+from armarl.compiled import inlined, kernel
 from armarl.verbs import Int, State
 
 FAR = 120  # cost of a place from which no goal can be reached
@@ -190,15 +191,45 @@ def is_treasure(s: State, style: Int, place: Int, colour: Int, home: Int) -> Int
 
 @kernel
 def spread_costs(s: State, tolls: Int, cost: Any) -> None:
-    """Costs of all other places: of the cheapest way to a goal (Bellman and Ford)."""
-    changed = True
-    while changed:
-        changed = False
-        for border in range(s.sea_borders[s.places]):
-            through = cost[s.border_from[border]] + tolls[border]
-            if through < cost[s.border_to[border]]:
-                cost[s.border_to[border]] = through
-                changed = True
+    """Costs of all other places: of the cheapest way to a goal (Moore, 1959).
+
+    The places from which a cheaper way may lead on are a set, in two words.
+    """
+    low: Int = np.int64(0)
+    high: Int = np.int64(0)
+    for place in range(s.places):
+        if cost[place] < FAR:
+            low, high = _with(low, high, place)
+    while low | high:
+        place = lowest(low) if low else 64 + lowest(high)
+        if low:
+            low &= low - 1
+        else:
+            high &= high - 1
+        for border in range(s.land_borders[place], s.land_borders[place + 1]):
+            if _cheapen(s, tolls, cost, border):
+                low, high = _with(low, high, np.int64(s.border_to[border]))
+        for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
+            if _cheapen(s, tolls, cost, border):
+                low, high = _with(low, high, np.int64(s.border_to[border]))
+
+
+@inlined
+def _with(low: Int, high: Int, place: Int) -> tuple[Int, Int]:
+    """A set of places in two words, and one more."""
+    if place < 64:
+        return low | (np.int64(1) << place), high
+    return low, high | (np.int64(1) << (place - 64))
+
+
+@inlined
+def _cheapen(s: State, tolls: Int, cost: Any, border: Int) -> Int:
+    """Go over a border, if that is cheaper than what is known; returns whether it is."""
+    through = np.int64(cost[s.border_from[border]]) + tolls[border]
+    if through >= cost[s.border_to[border]]:
+        return False
+    cost[s.border_to[border]] = through
+    return True
 
 
 @kernel
