@@ -7,7 +7,7 @@ from torch.nn import functional
 
 import tiny
 from armarl.game import make_game
-from armarl.loops import LEARNER
+from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import OpponentConfig

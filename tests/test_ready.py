@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from armarl import loops
+from armarl import loops, seat_loops
 from armarl.ready import compile_game
 from variants import KUHN_POKER
 
@@ -66,7 +66,8 @@ def test_every_loop_is_among_them():
         pass
     bodies = {
         function
-        for _, function in inspect.getmembers(loops, inspect.isfunction)
+        for module in (loops, seat_loops)
+        for _, function in inspect.getmembers(module, inspect.isfunction)
         if [*inspect.signature(function).parameters][-2:] == ["i", "thread"]
     }
-    assert bodies - {function for function, _inline in game._binding._functions} == set()
+    assert bodies - {function for function, _merge in game._binding._functions} == set()

@@ -5,8 +5,8 @@ import pytest
 
 import tiny
 from armarl.game import make_game
-from armarl.loops import LEARNER
 from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.seat_loops import LEARNER
 from armarl_training.config import OpponentConfig, TrainingConfig
 from armarl_training.maskable import LATEST, SelfPlayVecEnv
 from armarl_training.opponents import OpponentPool

@@ -37,7 +37,7 @@ class NetworkPlayer:
         self,
         game: Game,
         tensors: Tensors,
-        activation: str,
+        activation: str = "relu",
         *,
         advisers: Sequence[str] = (),
         name: str = "network",
@@ -53,7 +53,11 @@ class NetworkPlayer:
         self.metadata = dict(metadata or {})
         self.game = game
         self.advice = Advice(game, advisers)
-        self._network = self.network_class(game, tensors, activation)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make of the weights what plays by them."""
+        self._network = self.network_class(self.game, self.tensors, self.activation)
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -113,26 +117,10 @@ class JudgingPlayer(NetworkPlayer):
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:JudgeSearchPlayer"}
 
-    def __init__(
-        self,
-        game: Game,
-        tensors: Tensors,
-        *,
-        name: str = "judge",
-        sample: bool = False,
-        temperature: float = 1.0,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.name = name
-        self.tensors = tensors
-        self.activation = "relu"
-        self.sample = sample
-        self.temperature = temperature
-        self.metadata = dict(metadata or {})
-        self.game = game
-        self.advice = Advice(game, ())
-        self._judge, self._net = JudgeNetwork(game, tensors), weights_of(game, tensors)
-        self._afterstates = Afterstates(game)
+    def _prepare(self) -> None:
+        self._judge = JudgeNetwork(self.game, self.tensors)
+        self._net = weights_of(self.game, self.tensors)
+        self._afterstates = Afterstates(self.game)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action leads to."""
@@ -146,24 +134,6 @@ class JudgingPlayer(NetworkPlayer):
         return self._judge.values(self._afterstates.surveys(states, seats))[0]
 
 
-def network_player(
-    game: Game,
-    tensors: Tensors,
-    activation: str,
-    *,
-    advisers: Sequence[str] = (),
-    name: str = "network",
-    sample: bool = False,
-    temperature: float = 1.0,
-    metadata: Mapping[str, Any] | None = None,
-) -> NetworkPlayer:
-    """The player whose weights these are; they have been checked."""
-    how: dict[str, Any] = {
-        "name": name,
-        "sample": sample,
-        "temperature": temperature,
-        "metadata": metadata,
-    }
-    if is_judge(tensors):
-        return JudgingPlayer(game, tensors, **how)
-    return NetworkPlayer(game, tensors, activation, advisers=advisers, **how)
+def player_class(tensors: Tensors) -> type[NetworkPlayer]:
+    """What plays by these weights, which have been checked."""
+    return JudgingPlayer if is_judge(tensors) else NetworkPlayer

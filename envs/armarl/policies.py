@@ -22,7 +22,7 @@ from armarl.folders import write_bytes
 from armarl.game import Game, restore_game
 from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
-from armarl.network_players import NetworkPlayer, network_player
+from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
 from armarl.players import policy_path, shipped_policies
 from armarl.specs import Part, Spec
@@ -186,7 +186,7 @@ def load_policy(
     _check_survey(path, metadata.get("survey"), game, tensors)
     if metadata["format"] != EARLIER_FORMATS[-1]:
         _check_description(path, metadata.get("network"), tensors)
-    return network_player(
+    return player_class(tensors)(
         game,
         tensors,
         metadata["activation"],

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import loops
+from armarl import seat_loops
 from armarl.game import Game
-from armarl.loops import LEARNER
 from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
+from armarl.seat_loops import LEARNER
+from armarl.threads import LEAST_GAMES_OF_LIGHT_LOOPS
 from armarl.verbs import ILLEGAL, PLAYING
 
 
@@ -79,8 +80,8 @@ class SeatBatch:
         numbers = games if seeds is None else seeds
         self.over[games] = False
         while games.size:
-            openings = loops.Openings(self._batch(), games, reseed, numbers, self._seat)
-            self.game.run(loops.open_game, games.size, openings)
+            openings = seat_loops.Openings(self._batch(), games, reseed, numbers, self._seat)
+            self.game.run(seat_loops.open_game, games.size, openings)
             self.lineups[games, 1:] = self.lineups_of(games)
             self._advance(games)
             self._play_others()
@@ -103,9 +104,9 @@ class SeatBatch:
         self._refuse_half_played()
         self._half_played = True
         batch = self._batch()
-        self.game.run(loops.answer, self.size, loops.Answers(batch, actions))
+        self.game.run(seat_loops.answer, self.size, seat_loops.Answers(batch, actions))
         self._play_others()
-        self.game.run(loops.settle, self.size, batch)
+        self.game.run(seat_loops.settle, self.size, batch, least=LEAST_GAMES_OF_LIGHT_LOOPS)
         self.over |= self.ends != 0
         self._half_played = False
 
@@ -121,10 +122,10 @@ class SeatBatch:
         illegal = np.flatnonzero(self.ends == ILLEGAL).tolist()
         return {i: self.game.explain(self.states[i], int(actions[i])) for i in illegal}
 
-    def show(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
+    def view(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
         """The learner's observation and mask of every game; the mask is 0 where one is over."""
-        shows = loops.Shows(self._batch(), observations, masks)
-        self.game.run(loops.show, self.size, shows)
+        views = seat_loops.LearnerViews(self._batch(), observations, masks)
+        self.game.run(seat_loops.view_learner, self.size, views)
 
     def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """The learner's last observations (games, size) and masks: 0 where the game is over."""
@@ -133,10 +134,10 @@ class SeatBatch:
         masks[self.ends[games] != PLAYING] = 0
         return observations, masks
 
-    def _batch(self) -> loops.SeatGames:
+    def _batch(self) -> seat_loops.SeatGames:
         """The batch as compiled loops take it."""
         masks = self.game.scratch_masks(self.size)
-        return loops.SeatGames(
+        return seat_loops.SeatGames(
             states=self.states,
             seats=self.seats,
             lineups=self.lineups,
@@ -158,7 +159,7 @@ class SeatBatch:
 
     def _advance(self, games: NDArray[np.int64]) -> None:
         """Let random players act in `games`, and note who is to move then."""
-        self.game.run(loops.advance, games.size, loops.Advances(self._batch(), games))
+        self.game.run(seat_loops.advance, games.size, seat_loops.Advances(self._batch(), games))
 
     def _play_others(self) -> None:
         """Let the players act until every game has ended or waits for the learner."""

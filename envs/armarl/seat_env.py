@@ -161,7 +161,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
         """What `reset` and `step` give of the state: observation and info, in new objects."""
         observation = np.empty((1, self.game.observation.size), np.float32)
         mask = np.empty((1, len(self.game.actions)), np.int8)
-        self._batch.show(observation, mask)
+        self._batch.view(observation, mask)
         info: Info = {"seat": self._batch.seats[0], "illegal_action": np.int8(illegal)}
         if self._place.in_info:
             info[self._place.mask_key] = mask[0]

@@ -219,7 +219,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     def _show(self) -> None:
         if self._copy:
             self._new_buffers()
-        self._batch.show(self._observations, self._masks)
+        self._batch.view(self._observations, self._masks)
 
     def _new_buffers(self) -> None:
         self._observations = np.empty((self.num_envs, self.game.observation.size), np.float32)

@@ -18,6 +18,11 @@ Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # of what memory h
 Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
 Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
 Weight = Annotated[float, Field(ge=0)]
+Part = Annotated[float, Field(ge=0, le=1)]
+Exploration = Annotated[Part, Field(description="part of the actions that are random")]
+Rate = Annotated[float, Field(gt=0)]
+FinalRate = Annotated[float, Field(ge=0, description="reached linearly at the end")]
+Average = Annotated[float, Field(ge=0, lt=1, description="of the weights, per step")]
 
 MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
 MOST_FAULTS = 20  # that are told at once
@@ -56,19 +61,19 @@ class PPOConfig(_Section):
     rollout_length: Count = Field(64, description="decisions per environment and update")
     minibatch: Count = Field(2048, description="decisions per gradient step")
     epochs: Passes = 2
-    learning_rate: float = Field(5e-4, gt=0)
-    final_learning_rate: float = Field(3e-5, ge=0, description="reached linearly at the end")
-    gae_lambda: float = Field(0.95, ge=0, le=1)
-    value_lambda: float = Field(0.95, ge=0, le=1, description="ours: of the value's targets")
+    learning_rate: Rate = 5e-4
+    final_learning_rate: FinalRate = 3e-5
+    gae_lambda: Part = 0.95
+    value_lambda: Part = Field(0.95, description="ours: of the value's targets")
     clip_range: float = Field(0.2, gt=0)
-    entropy: float = Field(0.02, ge=0)
-    final_entropy: float = Field(0.005, ge=0, description="ours: reached linearly at the end")
-    value_coefficient: float = Field(0.5, ge=0)
+    entropy: Weight = 0.02
+    final_entropy: Weight = Field(0.005, description="ours: reached linearly at the end")
+    value_coefficient: Weight = 0.5
     max_gradient_norm: float = Field(0.5, gt=0)
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0, description="ours: other actions of each decision that the critic judges"
     )
-    averaging: float = Field(0.999, ge=0, lt=1, description="ours: of the weights, per step")
+    averaging: Average = Field(0.999, description="ours: of the weights, per step")
     precision: Literal["float32", "bfloat16"] = Field("bfloat16", description="ours: of products")
 
 
@@ -78,15 +83,15 @@ class TDConfig(_Section):
     rollout_length: Count = Field(32, description="actions per environment and update")
     minibatch: Count = Field(1024, description="positions per gradient step")
     epochs: Passes = 4
-    learning_rate: float = Field(1e-3, gt=0)
-    final_learning_rate: float = Field(3e-5, ge=0, description="reached linearly at the end")
-    value_lambda: float = Field(0.9, ge=0, le=1)
+    learning_rate: Rate = 1e-3
+    final_learning_rate: FinalRate = 3e-5
+    value_lambda: Part = 0.9
     temperature: float = Field(1.0, gt=0, description="of the actions played while learning")
-    exploration: float = Field(0.01, ge=0, le=1, description="part of the actions that are random")
-    openings: float = Field(0.4, ge=0, le=1, description="part of the games that begin at random")
+    exploration: Exploration = 0.01
+    openings: Part = Field(0.4, description="part of the games that begin at random")
     opening_length: Count = Field(8, description="the most random actions of such a game")
-    prizes: float = Field(2.0, ge=0, description="weight of who takes which prize in the loss")
-    averaging: float = Field(0.999, ge=0, lt=1, description="of the weights, per step")
+    prizes: Weight = Field(2.0, description="weight of who takes which prize in the loss")
+    averaging: Average = 0.999
 
 
 class EarlyRewardConfig(_Section):
@@ -103,15 +108,15 @@ class ImitationConfig(_Section):
     games: Whole = 0
     games_at_once: Count = 256
     passes: Passes = Field(1, description="over each lot of games")
-    exploration: float = Field(0.15, ge=0, le=1, description="part of the actions that are random")
-    learning_rate: float = Field(1e-3, gt=0)
+    exploration: Exploration = 0.15
+    learning_rate: Rate = 1e-3
     minibatch: Count = 512
 
 
 class OpponentConfig(_Section):
     """In a share of the games somebody else holds the other sides: drawn anew for each game."""
 
-    share: float = Field(0.2, ge=0, le=1, description="else the policy as it is now holds them")
+    share: Part = Field(0.2, description="else the policy as it is now holds them")
     earlier: Weight = Field(0.5, description="weight of the earlier selves in the pool together")
     players: dict[str, Weight] = Field(
         default_factory=lambda: {"random": 0.1, "greedy": 0.4},

@@ -19,24 +19,25 @@ from stable_baselines3.common.logger import Logger
 from torch import nn
 
 from armarl.game import Game
-from armarl.loops import LEARNER
 from armarl.network_players import NetworkPlayer
-from armarl.networks import Tensors
 from armarl.players import Player
 from armarl.seat_batch import SeatBatch
+from armarl.seat_loops import LEARNER
 from armarl_training.config import ConfigError, TrainingConfig
-from armarl_training.learner import (
+from armarl_training.lessons import Lessons
+from armarl_training.networks import ACTIVATIONS, put_in_place
+from armarl_training.opponents import RECENT_GAMES, OpponentPool
+from armarl_training.saving import (
     Saved,
     check_arrays,
     check_range,
     count_of,
     recent_returns,
+    restore_optimiser,
+    saved_optimiser,
     section,
 )
-from armarl_training.lessons import Lessons
-from armarl_training.opponents import RECENT_GAMES, OpponentPool
-from armarl_training.ppo import restore_optimiser, saved_optimiser
-from armarl_training.sb3 import ACTIVATIONS, layers
+from armarl_training.sb3 import layers
 from armarl_training.vec_env import SeatVecEnv
 
 LATEST = 0  # in place of a slot of the pool, whose first is then 1: the policy as it is now
@@ -160,7 +161,7 @@ class MaskablePPOLearner:
 
     def begin_with(self, policy: NetworkPlayer) -> None:
         """Take over the weights of a saved policy with heads of their own."""
-        _take_over(dict(self._parameters()), policy.tensors)
+        put_in_place(dict(self._parameters()), policy.tensors)
 
     def _parameters(self) -> Iterator[tuple[str, torch.Tensor]]:
         return layers(self.model.policy)
@@ -210,7 +211,7 @@ class MaskablePPOLearner:
         check_arrays(games, self._games(), "the games'")
         own = {name: torch.from_numpy(array.copy()) for name, array in networks.items()}
         model.policy.load_state_dict(own)
-        restore_optimiser(model.policy.optimizer, section(tensors, "optimiser"))
+        restore_optimiser(model.policy.optimizer, tensors)
         model.num_timesteps = count_of(values["decisions"])
         model._n_updates = count_of(values["updates"])
         if values["begun"]:
@@ -239,15 +240,6 @@ class _NoCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         return True
-
-
-def _take_over(parameters: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
-    shapes = {name: tuple(weights.shape) for name, weights in parameters.items()}
-    if shapes != {name: tensor.shape for name, tensor in tensors.items()}:
-        raise ValueError("the saved policy's network has other widths than the configuration")
-    with torch.no_grad():
-        for name, weights in parameters.items():
-            weights.copy_(torch.from_numpy(tensors[name]))
 
 
 def _make_model(config: TrainingConfig, env: SelfPlayVecEnv) -> MaskablePPO:

@@ -71,7 +71,53 @@ def _advised(
     return outputs.scatter_add(1, advice, trust(seen))
 
 
-class Actor(nn.Module):
+def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
+    """Copy the tensors of a saved policy into weights of the same names.
+
+    Raises:
+        ValueError: its network has another shape.
+    """
+    shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    if shapes != {name: tensor.shape for name, tensor in tensors.items()}:
+        raise ValueError("the saved policy's network has other widths than this configuration's")
+    for name, tensor in weights.items():
+        tensor.detach().copy_(torch.from_numpy(tensors[name]))
+
+
+class PolicyNetwork(nn.Module):
+    """A network whose weights a saved policy holds, part by part."""
+
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy."""
+        raise NotImplementedError
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The weights themselves, under the names of a saved policy."""
+        return {
+            f"{part}.{k}.{name}": weights.detach()
+            for part, linears in self.parts().items()
+            for k, linear in enumerate(linears)
+            for name, weights in linear.named_parameters()
+        }
+
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Copies of the weights, under the names of a saved policy."""
+        return {name: weights.numpy().copy() for name, weights in self.weights().items()}
+
+    def take_over(self, tensors: Tensors) -> None:
+        """Put the weights of a saved policy in place.
+
+        Raises:
+            ValueError: its network has another shape.
+        """
+        put_in_place(self.weights(), tensors)
+
+
+def _linears(layers: nn.Sequential) -> list[Linear]:
+    return [layer for layer in layers if isinstance(layer, Linear)]
+
+
+class Actor(PolicyNetwork):
     """A trunk with two heads of a layer each: logits of the actions, and the expected return."""
 
     def __init__(
@@ -92,59 +138,22 @@ class Actor(nn.Module):
         outputs: torch.Tensor = self.layers[-1](seen)
         return _advised(outputs, self.trust, seen, advice)
 
-    def _linears(self) -> list[Linear]:
-        return [layer for layer in self.layers if isinstance(layer, Linear)]
-
     def parts(self) -> dict[str, list[Linear]]:
         """The layers of each part of a saved policy but the heads, which are one layer."""
-        return {"trunk": self._linears()[:-1], "trust": [self.trust] if self.trust else []}
+        trunk = _linears(self.layers)[:-1]
+        return {"trunk": trunk, "trust": [self.trust] if self.trust else []}
 
-    def tensors(self) -> dict[str, NDArray[np.float32]]:
-        """Copies of the weights, under the names of a saved policy."""
-        found = _tensors(self.parts())
-        for name, weights in self._linears()[-1].named_parameters():
-            found[f"policy.0.{name}"] = weights.detach()[: self.actions].numpy().copy()
-            found[f"value.0.{name}"] = weights.detach()[self.actions :].numpy().copy()
+    def weights(self) -> dict[str, torch.Tensor]:
+        """See `PolicyNetwork.weights`; the heads are parts of the last layer."""
+        found = super().weights()
+        for name, weights in self.layers[-1].named_parameters():
+            found[f"policy.0.{name}"] = weights.detach()[: self.actions]
+            found[f"value.0.{name}"] = weights.detach()[self.actions :]
         return found
 
     def take_over(self, tensors: Tensors) -> None:
-        """Put the weights of a saved policy in place.
-
-        Raises:
-            ValueError: its network has another shape.
-        """
-        tensors = _with_trunk(tensors)
-        _check_shapes(self.tensors(), tensors)
-        _take_over(self.parts(), tensors)
-        with torch.no_grad():
-            for name, weights in self._linears()[-1].named_parameters():
-                both = [tensors[f"{head}.0.{name}"] for head in ("policy", "value")]
-                weights.copy_(torch.from_numpy(np.concatenate(both)))
-
-
-def _tensors(parts: Mapping[str, Sequence[Linear]]) -> dict[str, NDArray[np.float32]]:
-    """Copies of the weights of some parts, under the names of a saved policy."""
-    return {
-        f"{part}.{k}.{name}": weights.detach().numpy().copy()
-        for part, linears in parts.items()
-        for k, linear in enumerate(linears)
-        for name, weights in linear.named_parameters()
-    }
-
-
-@torch.no_grad()
-def _take_over(parts: Mapping[str, Sequence[Linear]], tensors: Tensors) -> None:
-    """Put the weights of some parts in place."""
-    for part, linears in parts.items():
-        for k, linear in enumerate(linears):
-            for name, weights in linear.named_parameters():
-                weights.copy_(torch.from_numpy(tensors[f"{part}.{k}.{name}"]))
-
-
-def _check_shapes(own: Tensors, tensors: Tensors) -> None:
-    """Refuse the weights of another network."""
-    if {name: t.shape for name, t in own.items()} != {n: t.shape for n, t in tensors.items()}:
-        raise ValueError("the saved policy's network has other widths than this configuration's")
+        """See `PolicyNetwork.take_over`; a network of two heads apart is taken as well."""
+        super().take_over(_with_trunk(tensors))
 
 
 class Gather(torch.autograd.Function):
@@ -209,7 +218,7 @@ class Cells(nn.Module):
         return torch.relu(y)
 
 
-class PlacesActor(nn.Module):
+class PlacesActor(PolicyNetwork):
     """An actor whose actions on the board are scored by what was made of their cells."""
 
     def __init__(
@@ -236,7 +245,7 @@ class PlacesActor(nn.Module):
     def parts(self) -> dict[str, list[Linear]]:
         """The layers of each part of a saved policy."""
         return {
-            "trunk": [layer for layer in self.trunk if isinstance(layer, Linear)],
+            "trunk": _linears(self.trunk),
             "cells": [self.board.first, self.board.second],
             "mix": [self.board.mix],
             "policy": [self.policy],
@@ -246,19 +255,6 @@ class PlacesActor(nn.Module):
             "between": [self.between],
             "trust": [self.trust] if self.trust else [],
         }
-
-    def tensors(self) -> dict[str, NDArray[np.float32]]:
-        """Copies of the weights, under the names of a saved policy."""
-        return _tensors(self.parts())
-
-    def take_over(self, tensors: Tensors) -> None:
-        """Put the weights of a saved policy in place.
-
-        Raises:
-            ValueError: its network has another shape.
-        """
-        _check_shapes(self.tensors(), tensors)
-        _take_over(self.parts(), tensors)
 
     def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """Logits, and the expected return after them: (n, actions + 1); `advice` as `Actor`."""
@@ -321,16 +317,18 @@ class TorchPlayer(NetworkPlayer):
 
 def on_torch(policy: NetworkPlayer, *, name: str, sample: bool) -> NetworkPlayer:
     """A policy that computes on torch's threads; a judge is compiled, and computes on ours."""
-    game, tensors = policy.game, policy.tensors
-    if isinstance(policy, JudgingPlayer):
-        return JudgingPlayer(game, tensors, name=name, sample=sample)
-    advisers = policy.advice.advisers
-    return TorchPlayer(
-        game, tensors, policy.activation, advisers=advisers, name=name, sample=sample
+    playing = JudgingPlayer if isinstance(policy, JudgingPlayer) else TorchPlayer
+    return playing(
+        policy.game,
+        policy.tensors,
+        policy.activation,
+        advisers=policy.advice.advisers,
+        name=name,
+        sample=sample,
     )
 
 
-class Judge(nn.Module):
+class Judge(PolicyNetwork):
     """A judge of positions, see `armarl.judges.JudgeNetwork`: the same in torch."""
 
     def __init__(self, game: Game, widths: Sequence[int], whole: Sequence[int]) -> None:
@@ -368,23 +366,10 @@ class Judge(nn.Module):
         return {
             "near": [self.near],
             "far": [self.far],
-            "prizes": [layer for layer in self.prizes if isinstance(layer, Linear)],
-            "whole": [layer for layer in self.whole if isinstance(layer, Linear)],
+            "prizes": _linears(self.prizes),
+            "whole": _linears(self.whole),
             "direct": [self.direct],
         }
-
-    def tensors(self) -> dict[str, NDArray[np.float32]]:
-        """Copies of the weights, under the names of a saved policy."""
-        return _tensors(self.parts())
-
-    def take_over(self, tensors: Tensors) -> None:
-        """Put the weights of a saved policy in place.
-
-        Raises:
-            ValueError: its network has another shape.
-        """
-        _check_shapes(self.tensors(), tensors)
-        _take_over(self.parts(), tensors)
 
 
 def _with_trunk(tensors: Tensors) -> Tensors:

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game
-from armarl.loops import LEARNER
 from armarl.network_players import NetworkPlayer
 from armarl.players import Player, make_player
 from armarl.policies import load_policy, save_policy
+from armarl.seat_loops import LEARNER
 from armarl_training.config import ConfigError, OpponentConfig
 from armarl_training.networks import on_torch
 

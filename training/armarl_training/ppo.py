@@ -22,12 +22,21 @@ from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
-from armarl_training.learner import Saved, check_arrays, count_of, section
 from armarl_training.lessons import Lessons
 from armarl_training.losses import STATISTICS, ppo_gradients
 from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.rollout import Rollout, SelfPlay
+from armarl_training.saving import (
+    Saved,
+    check_arrays,
+    count_of,
+    restore_networks,
+    restore_optimiser,
+    saved_networks,
+    saved_optimiser,
+    section,
+)
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _ROWS_AT_ONCE = 4096  # where nothing is learned
@@ -251,70 +260,24 @@ class PPO:
         self.actor.take_over(policy.tensors)
         self.average.load_state_dict(self.actor.state_dict())
 
-    def _weights(self) -> dict[str, torch.Tensor]:
-        networks = {"actor": self.actor, "average": self.average, "critic": self.critic}
-        return {
-            f"{name}/{key}": weights
-            for name, network in networks.items()
-            for key, weights in network.state_dict().items()
-        }
+    def _networks(self) -> dict[str, nn.Module]:
+        return {"actor": self.actor, "average": self.average, "critic": self.critic}
 
     def save(self) -> Saved:
         """Networks, optimiser, games, chance."""
-        tensors = {f"networks/{name}": t.numpy() for name, t in self._weights().items()}
-        tensors |= saved_optimiser(self._optimiser)
+        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser)
         arrays, values = self.games.save()
         tensors |= {f"games/{name}": array for name, array in arrays.items()}
         return tensors, {"decisions": self.decisions, "games": values}
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Be as it was when it was saved."""
-        saved, own = section(tensors, "networks"), self._weights()
-        check_arrays(saved, {name: t.numpy() for name, t in own.items()}, "the network's")
         games = section(tensors, "games")
         check_arrays(games, self.games.save()[0], "the games'")
-        with torch.no_grad():
-            for name, weights in own.items():
-                weights.copy_(torch.from_numpy(saved[name]))
-        restore_optimiser(self._optimiser, section(tensors, "optimiser"))
+        restore_networks(self._networks(), tensors)
+        restore_optimiser(self._optimiser, tensors)
         self.games.restore(games, values["games"])
         self.decisions = count_of(values["decisions"])
-
-
-def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """The moments of all weights, as `optimiser/NUMBER/NAME`."""
-    return {
-        f"optimiser/{number}/{name}": tensor.numpy()
-        for number, moments in optimiser.state_dict()["state"].items()
-        for name, tensor in moments.items()
-    }
-
-
-def restore_optimiser(
-    optimiser: torch.optim.Optimizer, moments: Mapping[str, NDArray[Any]]
-) -> None:
-    """Put the moments `NUMBER/NAME` of all weights into an optimiser.
-
-    Raises:
-        ValueError: they are not those of its weights.
-    """
-    weights = [weight.detach().numpy() for weight in optimiser.param_groups[0]["params"]]
-    step = np.zeros((), np.float32)
-    wanted = {
-        f"{number}/{name}": like
-        for number, weight in enumerate(weights)
-        for name, like in (("step", step), ("exp_avg", weight), ("exp_avg_sq", weight))
-    }
-    check_arrays(moments, wanted if moments else {}, "the optimiser's")
-    for name, array in moments.items():
-        if not name.endswith("/exp_avg") and (array < 0).any():  # torch divides by them, or roots
-            raise ValueError(f"the optimiser's {name} is below 0")
-    state = optimiser.state_dict()
-    state["state"] = {}
-    for name, array in moments.items():
-        number, moment = name.split("/")
-        state["state"].setdefault(int(number), {})[moment] = torch.from_numpy(array.copy())
-    optimiser.load_state_dict(state)
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from armarl.advice import Advice
 from armarl.game import Game
-from armarl.loops import LEARNER
+from armarl.seat_loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
 from armarl.verbs import PLAYING
-from armarl_training.learner import check_range, recent_returns
 from armarl_training.looks import LookAhead, Outlook
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
+from armarl_training.saving import check_range, recent_returns
 
 # From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
 Logits = Callable[[NDArray[Any], NDArray[np.int64]], NDArray[np.float32]]

@@ -16,9 +16,9 @@ from torch import nn
 from armarl import policies
 from armarl.game import Game
 from armarl.policies import PolicyError
+from armarl_training.networks import ACTIVATIONS
 
 ACTOR_CRITICS = (ActorCriticPolicy, MaskableActorCriticPolicy)
-ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 _HEADS = {"policy": ("policy_net", "action_net"), "value": ("value_net", "value_net")}
 
 

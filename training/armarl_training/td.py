@@ -22,24 +22,27 @@ from torch.nn import functional
 from armarl.afterstates import Afterstates
 from armarl.game import Game
 from armarl.judge_kernels import weights_of
-from armarl.loops import LEARNER
 from armarl.network_players import SHARPNESS, JudgingPlayer, NetworkPlayer
 from armarl.players import RandomPlayer
+from armarl.seat_loops import LEARNER
 from armarl.verbs import PLAYING
 from armarl_training.advantages import lambda_returns
 from armarl_training.config import ConfigError, TrainingConfig
-from armarl_training.learner import (
+from armarl_training.lessons import Lessons
+from armarl_training.networks import Judge
+from armarl_training.opponents import OpponentPool
+from armarl_training.saving import (
     Saved,
     check_arrays,
     check_range,
     count_of,
     recent_returns,
+    restore_networks,
+    restore_optimiser,
+    saved_networks,
+    saved_optimiser,
     section,
 )
-from armarl_training.lessons import Lessons
-from armarl_training.networks import Judge
-from armarl_training.opponents import OpponentPool
-from armarl_training.ppo import restore_optimiser, saved_optimiser
 
 _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
@@ -279,18 +282,12 @@ class TD:
         self.judge.take_over(policy.tensors)
         self.average.load_state_dict(self.judge.state_dict())
 
-    def _weights(self) -> dict[str, torch.Tensor]:
-        networks = {"judge": self.judge, "average": self.average}
-        return {
-            f"{name}/{key}": weights
-            for name, network in networks.items()
-            for key, weights in network.state_dict().items()
-        }
+    def _networks(self) -> dict[str, nn.Module]:
+        return {"judge": self.judge, "average": self.average}
 
     def save(self) -> Saved:
         """Networks, optimiser, games, chance."""
-        tensors = {f"networks/{name}": t.numpy() for name, t in self._weights().items()}
-        tensors |= saved_optimiser(self._optimiser)
+        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser)
         tensors |= {f"games/{name}": array for name, array in self._games().items()}
         recent = {name: list(returns) for name, returns in self._recent.items()}
         chance = self.rng.bit_generator.state
@@ -303,8 +300,6 @@ class TD:
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Be as it was when it was saved."""
-        saved, own = section(tensors, "networks"), self._weights()
-        check_arrays(saved, {name: t.numpy() for name, t in own.items()}, "the network's")
         games = section(tensors, "games")
         check_arrays(games, self._games(), "the games'")
         check_range(games["lineups"], LEARNER, len(self._pool.players) - 1, "the games' lineups")
@@ -313,10 +308,8 @@ class TD:
         self._game.check_states(states)
         if self._game.statuses(states)[0].any():
             raise ValueError("a game that is over cannot go on")
-        with torch.no_grad():
-            for name, weights in own.items():
-                weights.copy_(torch.from_numpy(saved[name]))
-        restore_optimiser(self._optimiser, section(tensors, "optimiser"))
+        restore_networks(self._networks(), tensors)
+        restore_optimiser(self._optimiser, tensors)
         self.states[:] = states
         self.lineups[:], self.openings[:] = games["lineups"], games["openings"]
         self.rng.bit_generator.state = values["chance"]

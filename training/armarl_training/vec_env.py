@@ -153,7 +153,7 @@ class SeatVecEnv(VecEnv):
         """The learner's observation of every game, (num_envs, size); the masks are kept."""
         self._begun = True  # by `reset`, or by a checkpoint's games
         observations = np.empty((self.num_envs, self.game.observation.size), np.float32)
-        self.batch.show(observations, self._masks)
+        self.batch.view(observations, self._masks)
         return observations
 
     def action_masks(self) -> NDArray[np.int8]:

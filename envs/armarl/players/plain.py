@@ -11,6 +11,7 @@ from armarl import guards, loops
 from armarl.catalogue import game_entry
 from armarl.game import Game, States
 from armarl.players.protocol import Thoughts
+from armarl.shares import Body
 
 
 class RandomPlayer:
@@ -24,12 +25,7 @@ class RandomPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         guards.check_question(self.game, states, seats, draws)
-        actions = np.empty(states.size, np.int64)
-        masks = self.game.scratch_masks(states.size)
-        scratch = np.empty((len(masks), 1), states.dtype)
-        batch = loops.Choices(states, draws, masks, scratch, actions)
-        self.game.run(loops.choose_randomly, states.size, batch)
-        return actions
+        return _choices(loops.choose_randomly, self.game, states, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -80,14 +76,9 @@ class GreedyPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         guards.check_question(self.game, states, seats, draws)
-        actions = np.empty(states.size, np.int64)
-        masks = self.game.scratch_masks(states.size)
-        scratch = np.empty((len(masks), 1), states.dtype)
         below_next = np.nextafter(self._style + 1.0, 0.0)  # to which the sum might be rounded
-        draws = np.minimum(self._style + draws, below_next)
-        batch = loops.Choices(states, draws, masks, scratch, actions)
-        self.game.run(loops.choose_greedily, states.size, batch)
-        return actions
+        styled = np.minimum(self._style + draws, below_next)
+        return _choices(loops.choose_greedily, self.game, states, styled)
 
 
 def _style_number(game: Game, style: str) -> int:
@@ -133,6 +124,16 @@ class HumanPlayer:
             if mask[action]:
                 return action
             print(game.explain(states[0], action))
+
+
+def _choices(
+    body: Body, game: Game, states: States, draws: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """What a body that takes `loops.Choices` decides in every state."""
+    actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
+    scratch = np.empty((len(masks), 1), states.dtype)
+    game.run(body, states.size, loops.Choices(states, draws, masks, scratch, actions))
+    return actions
 
 
 def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.int64]:
