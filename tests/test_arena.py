@@ -1,4 +1,4 @@
-"""Tournaments: who meets whom, what is kept, how strong they are said to be, and how surely."""
+"""Tournaments: who meets whom, what is kept, and what is said of it."""
 
 import itertools
 import json
@@ -12,13 +12,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import rating_coverage as coverage
 from armarl.arena.lineups import lineups, members, tables
 from armarl.arena.panel import panel, play_panel
-from armarl.arena.ratings import ELO, Tally, rate
 from armarl.arena.records import read_records
 from armarl.arena.report import html, write_report
-from armarl.arena.stopping import expected_score, is_stronger, log_likelihood_ratio
 from armarl.arena.summary import _cycles, stronger, summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
 from armarl.game import make_game
@@ -95,125 +92,6 @@ def test_members_of_mixed_teams_are_halves():
 def test_tournaments_that_there_are_not(entrants, kind, message):
     with pytest.raises(ValueError, match=message):
         lineups(entrants, TWO, kind)
-
-
-# --- ratings -------------------------------------------------------------------------------------
-
-
-def expected_tally(world, deals=50):
-    """A tally without chance: every table's shares are its probabilities."""
-    who = world.members()
-    scores = who @ (np.array(world.players) / ELO) + np.array(world.places) / ELO
-    weights = np.exp(scores)
-    shares = weights / weights.sum(axis=1, keepdims=True)
-    return Tally(who, np.repeat(1000 * shares[None], deals, axis=0))
-
-
-@pytest.mark.parametrize("world", coverage.WORLDS, ids=lambda world: world.name)
-def test_ratings_find_the_strengths(world):
-    found = rate(expected_tally(world), resamples=10)
-    strengths, places = np.array(world.players), np.array(world.places)
-    assert found.players.value == pytest.approx(strengths - strengths[0], abs=1)
-    assert found.seats.value == pytest.approx(places - places.mean(), abs=1)
-    assert found.differences.value == pytest.approx(strengths[:, None] - strengths, abs=1)
-
-
-def test_the_anchor_is_0_for_certain():
-    found = rate(expected_tally(coverage.WORLDS[1]), anchor=2, resamples=10)
-    for column in found.players:
-        assert column[2] == 0
-    assert found.players.value[0] == pytest.approx(-360, abs=1)
-
-
-def test_who_wins_everything_has_a_finite_rating():
-    who = members([(0, 1), (1, 0)], TWO, 2)
-    shares = np.tile([[[0.0, 1.0], [1.0, 0.0]]], (40, 1, 1))
-    found = rate(Tally(who, shares), resamples=50)
-    assert 500 < found.players.value[1] < 2500
-    assert np.isfinite(np.array(found.players)).all()
-
-
-def test_ratings_need_deals():
-    who = members([(0, 1)], TWO, 2)
-    with pytest.raises(ValueError, match="at least 2 deals"):
-        rate(Tally(who, np.ones((1, 1, 2)) / 2))
-
-
-def test_a_seed_repeats_the_intervals():
-    tally = coverage.WORLDS[0].simulate(30, np.random.default_rng(0))
-    one, again, other = (rate(tally, resamples=50, seed=seed).players.low[1] for seed in (1, 1, 2))
-    assert one == again != other
-
-
-@pytest.mark.parametrize("world", [coverage.WORLDS[i] for i in (0, 6, 9)], ids=lambda w: w.name)
-def test_intervals_hold_the_truth(world):
-    """`scripts/rating_coverage.py` does it with many more tournaments, and for every world."""
-    players, places = coverage.cover(world, 60, 200, seed=3, deals=(40,))
-    held = 1 - (players.above + players.below + places.above + places.below) / (
-        players.intervals + places.intervals
-    )
-    assert 0.88 <= held <= 0.99
-
-
-def test_luck_of_deals_widens_the_intervals():
-    """Where both games of a deal fall alike, there is half the evidence."""
-    rng = np.random.default_rng(0)
-    who = members([(0, 1), (1, 0)], TWO, 2)
-    first = (rng.random(200) < 0.5).astype(float)
-    alike = np.stack([np.stack([first, 1 - first], 1), np.stack([1 - first, first], 1)], 1)
-    second = (rng.random(200) < 0.5).astype(float)
-    apart = np.stack([alike[:, 0], np.stack([1 - second, second], 1)], 1)
-    errors = [
-        rate(Tally(who, shares), resamples=1000).players.error[1] for shares in (alike, apart)
-    ]
-    assert errors[0] == pytest.approx(2**0.5 * errors[1], rel=0.15)
-
-
-# --- when to stop --------------------------------------------------------------------------------
-
-
-def test_the_likelihood_ratio_of_coins():
-    """Of wins and losses alone it is the plain one of two binomial distributions."""
-    scores = [1.0] * 60 + [0.0] * 40
-    plain = 60 * np.log(0.55 / 0.5) + 40 * np.log(0.45 / 0.5)
-    assert log_likelihood_ratio(scores, 0.5, 0.55) == pytest.approx(plain, abs=1e-3)
-    assert log_likelihood_ratio(scores, 0.55, 0.5) == pytest.approx(-plain, abs=1e-3)
-
-
-@pytest.mark.parametrize(("elo", "wrong"), [(0, True), (60, False)])
-def test_errors_are_as_rare_as_promised(elo, wrong):
-    rng, mistakes, deals = np.random.default_rng(1), 0, []
-    for _ in range(80):
-        draws = rng.random((2000, 2)) < expected_score(elo)
-        scores = draws.mean(axis=1)
-        for played in range(16, 2001, 16):
-            verdict = is_stronger(scores[:played], elo1=60)
-            if verdict.decided is not None:
-                break
-        mistakes += verdict.decided is wrong
-        deals.append(verdict.deals)
-    assert mistakes <= 10  # 4 are expected
-    assert np.mean(deals) < 500
-
-
-def test_early_deals_decide_nothing():
-    assert is_stronger([]).decided is None
-    assert is_stronger([1.0] * 5).decided is None
-    assert is_stronger([1.0] * 60).decided is True
-    assert is_stronger([0.0] * 60).decided is False
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"elo0": 5, "elo1": 5}, "elo1 must be above elo0"),
-        ({"alpha": 0}, "between 0 and 0.5"),
-        ({"beta": 0.7}, "between 0 and 0.5"),
-    ],
-)
-def test_tests_that_there_are_not(options, message):
-    with pytest.raises(ValueError, match=message):
-        is_stronger([0.5] * 20, **options)
 
 
 # --- tournaments ---------------------------------------------------------------------------------

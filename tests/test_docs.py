@@ -50,6 +50,17 @@ def test_generated_pages_are_current() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_files_of_the_example_are_as_long_as_the_page_says() -> None:
+    page = (ROOT / "docs" / "adding-a-game.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\[`.*) \| (\d+) \|$", page, re.MULTILINE)
+    named = [(re.findall(r"\]\(([^)]+)\)", files), int(lines)) for files, lines in rows]
+    for files, lines in named:
+        found = sum(len((ROOT / "docs" / file).read_text("utf-8").splitlines()) for file in files)
+        assert found == lines, files
+    folder = ROOT / "examples" / "kuhn_poker"
+    assert sum(len(files) for files, _ in named) == len(list(folder.glob("*.py")))
+
+
 @pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md")))
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from armarl.catalogue import OURS
 from armarl.game import Game, States, make_game
 from armarl.players import GreedyPlayer, RandomPlayer
 
@@ -84,7 +85,7 @@ def test_those_who_win_are_thought_to_win(name: str, options: dict[str, Any]) ->
     assert by_game.mean() > 4 * by_game.std() / np.sqrt(by_game.size)
 
 
-@pytest.mark.parametrize("name", ["armadora", "armada"])
+@pytest.mark.parametrize("name", [entry.name for entry in OURS])
 def test_a_fresh_deal_favours_nobody_much(name: str) -> None:
     for players in (2, 3, 4):
         game = make_game(name, players=players)

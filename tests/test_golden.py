@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from armarl.game import Game, States
-from armarl.loops import play_one
+from armarl.loops import WAS_ILLEGAL, play_one
 from armarl.players import GreedyPlayer, RandomPlayer
 from variants import GOLDEN, Variant, every_golden_variant
 
@@ -59,7 +59,7 @@ def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
         seat, action = code, choose(states)
         code = game.compiled(play_one)(states, 0, action, mask, rewards, 0)
         text = game.actions.text(action)
-        assert code != -3, f"{text!r} has become illegal for seat {seat}"
+        assert code != WAS_ILLEGAL, f"{text!r} has become illegal for seat {seat}"
         lines.append(f"{seat} {text} | {seen(game, states)}")
     lines.append(f"end {json.dumps(game.describe(states[0]))}")
     lines.append(f"rewards {rewards.tolist()}")
@@ -86,7 +86,7 @@ def test_golden_games_are_those_of_the_variants():
 
 
 def test_golden_games_show_every_kind_of_action():
-    for name in ("armadora", "armada"):
+    for name in {variant.game for variant in GOLDEN}:
         variants = [variant for variant in GOLDEN if variant.game == name]
         offered = {kind(text) for variant in variants for text in variant.make().actions.texts}
         texts = [path_of(variant).read_text(encoding="utf-8") for variant in variants]

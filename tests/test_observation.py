@@ -22,8 +22,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 def played(game: Game, games: int, actions: int) -> States:
     """Games after some random actions."""
-    rng, states, player = np.random.default_rng(1), game.new_states(np.arange(games)), None
-    player = RandomPlayer(game)
+    rng, states, player = (
+        np.random.default_rng(1),
+        game.new_states(np.arange(games)),
+        RandomPlayer(game),
+    )
     for _ in range(actions):
         statuses, seats = game.statuses(states)
         going_on = np.flatnonzero(statuses == 0)
@@ -39,7 +42,7 @@ def apart() -> dict[str, Any]:
         name: importlib.import_module(f"armarl.{name}.observation").blocks.observe(
             f"{name}_observe_apart", GAP
         )
-        for name in ("armadora", "armada")
+        for name in {name for name, _ in VARIANTS}
     }
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +129,28 @@ def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
         [sys.executable, "-c", program], env=settings, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
+    """The page on mending a rule: its command stops where it says, on the way that it shows."""
+    page = (Path(__file__).parent.parent / "docs" / "mending-a-rule.md").read_text("utf-8")
+    [command] = re.findall(r"```sh\nNUMBA_DISABLE_JIT=1 python (.*?)```", page, re.DOTALL)
+    [program] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    [shown] = re.findall(r"```text\n(  play\.py.*?)```", page, re.DOTALL)
+    (tmp_path / "play.py").write_text(program)
+    settings = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    settings["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    done = subprocess.run(
+        [sys.executable, *shlex.split(command.replace("\\\n", ""))],
+        cwd=tmp_path,
+        env=settings,
+        input="where\nq\n",
+        capture_output=True,
+        text=True,
+    )
+    # A frame's file, whole, and its line are this machine's and this day's.
+    seen = re.sub(r"^([> ] )\S*?((armarl/\S*|play\.py))\(\d+\)", r"\1\2 ", done.stdout, flags=re.M)
+    assert shown in seen, done.stdout + done.stderr
 
 
 def test_without_the_verbs_of_a_game_a_loop_says_how_it_is_run():

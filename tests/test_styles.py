@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 from itertools import combinations
 
 import numpy as np
 import pytest
 
+from armarl.catalogue import OURS, game_entry
 from armarl.game import Game, States, make_game
 from armarl.matches import play_match
 from armarl.players import GreedyPlayer, make_player
 
-GAMES = ("armadora", "armada")
+GAMES = [entry.name for entry in OURS]
 
 
 def styles(name: str) -> tuple[str, ...]:
-    return importlib.import_module(f"armarl.{name}.styles").GREEDY_STYLES
+    return game_entry(name).part("styles").GREEDY_STYLES
 
 
 def positions(game: Game) -> States:
@@ -66,7 +66,7 @@ def test_every_style_beats_random_play(name: str, style: str) -> None:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_one_style_is_held_out(name: str) -> None:
-    module = importlib.import_module(f"armarl.{name}.styles")
+    module = game_entry(name).part("styles")
     assert module.HELD_OUT_STYLE in module.GREEDY_STYLES[1:]
     assert len(module.STYLES) == len(module.GREEDY_STYLES)
 

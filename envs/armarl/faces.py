@@ -35,7 +35,7 @@ def until_reset() -> Any:
 class GameFace:
     """One game in play and the tables of its variant, under the names that every face offers.
 
-    What a game has besides (`Game.attributes`, Armada's `chart`) is an attribute as well.
+    What a game has besides (`Game.attributes`, such as a `chart`) is an attribute as well.
 
     Attributes:
         game: the variant that is played.

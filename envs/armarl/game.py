@@ -56,7 +56,7 @@ class Game:
         rewards: names of the ways to reward a finished game.
         max_actions: no game takes more actions than this.
         blank: a record of the state's type that holds the options and nothing else.
-        attributes: what its environments offer besides, by name: Armada's `chart`.
+        attributes: what its environments offer besides, by name: a `chart`, for instance.
         option_fields: fields of `blank` by which a state of another variant is told at a glance.
         survey: the named blocks of what judges of positions read, or None; see the verb `survey`.
         faults: texts to the numbers that the verb `valid` returns, the first for lawful states.
@@ -194,8 +194,8 @@ class Game:
         """
         if self._deals is None:
             raise ValueError(
-                f"the deals of {self.name} {dict(self.options)} cannot be enumerated; those of "
-                "Kuhn poker can, and of armadora with board=mini"
+                f"the deals of {self.name} {dict(self.options)} cannot be enumerated: it takes a "
+                "variant whose only chance is a small deal (see docs/exploitability.md)"
             )
         return self._deals(self)
 

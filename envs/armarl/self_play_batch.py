@@ -44,7 +44,7 @@ class Turn:
 
     @property
     def truncated(self) -> NDArray[np.bool_]:
-        """Which games the step brought to where they are cut short (Armada's `max_turns`)."""
+        """Which games the step brought to where they are cut short, by a limit of length."""
         cut_short: NDArray[np.bool_] = self.ends == CUT_SHORT
         return cut_short
 

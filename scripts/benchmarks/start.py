@@ -40,15 +40,17 @@ jax.block_until_ready(jax.jit(jax.vmap(env.step))(state, actions))
 
 def groups() -> Iterator[list[Measurement]]:
     """Start-up of our games from an empty and from a full cache, and of Pgx."""
+    from armarl.catalogue import OURS
+
     group = [_use("armarl", "import", _IMPORT, cold=False)]
-    for game in ("armadora", "armada"):
+    for entry in OURS:
         for how, code, cold in (
             (FIRST_USE, _AEC, True),
             (LATER, _AEC, False),
             (BATCH_FIRST_USE, _BATCH, True),
             (BATCH_LATER, _BATCH, False),
         ):
-            group.append(_use(game.capitalize(), how, code.format(game=game), cold))
+            group.append(_use(entry.title, how, code.format(game=entry.name), cold))
     how = "batch of 1024, import to first step, every time"
     group.append(_use("Pgx connect_four", how, _PGX, cold=False, package="pgx"))
     yield group

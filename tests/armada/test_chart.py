@@ -1,20 +1,15 @@
-"""Armada's chart and dice (ADA-1 to ADA-7): ours has its properties, broken ones are refused."""
+"""Armada's chart (ADA-1 to ADA-5): ours has its properties, broken ones are refused."""
 
 from __future__ import annotations
 
 import json
-import re
-import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from copy import deepcopy
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 
-from armarl.armada.chart import CENTRAL, COLOURS, POSTS, STANDARD, Chart, ChartError, load_chart
-from armarl.armada.dice import Dice, DiceError, load_dice
-from armarl.armada.drawing import draw, draw_svg
+from armarl.armada.chart import CENTRAL, COLOURS, POSTS, STANDARD, ChartError, load_chart
 
 CHART = load_chart()
 TEXT = STANDARD.read_text(encoding="utf-8")
@@ -365,119 +360,6 @@ def test_files_that_are_no_charts(tmp_path) -> None:
     file.write_text("[]")
     with pytest.raises(ChartError, match="a chart is a mapping"):
         load_chart(file)
-
-
-# --- dice ----------------------------------------------------------------------------------------
-
-
-def test_ada_7_dice() -> None:
-    dice = load_dice()
-    assert dice == Dice((1, 1, 1, 2, -1, -1), (0, 1, 1, 2, 2, 3), (0, 1, 2, 2, 3, 4))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("combat = [1]\ngold = []\ntribes = []", "combat die must list 6 faces"),
-        ("combat = [1, 1, 1, 1, 1, 1.5]\ngold = []\ntribes = []", "combat die: .* not 1.5"),
-        (
-            "combat = [1, 1, 1, 2, -1, -1]\ngold = [0, 1, 1, 2, 2, -3]\ntribes = []",
-            "gold die: a face is a number 0 to 12, not -3",
-        ),
-        ("combat = [1, 1, 1, 2, -1, -1]", "the dice are combat, gold and tribes, not combat"),
-        ("combat =", "no TOML"),
-    ],
-)
-def test_broken_dice_are_refused(tmp_path, text: str, message: str) -> None:
-    file = tmp_path / "dice.toml"
-    file.write_text(text)
-    with pytest.raises(DiceError, match=message):
-        load_dice(file)
-
-
-# --- drawings ------------------------------------------------------------------------------------
-
-
-def view() -> dict:
-    territories = {
-        t.name: {
-            "owner": None if t.lair == CENTRAL else t.lair,
-            "explored": t.lair != CENTRAL,
-            "bands": 0,
-            "colour": None,
-            "tribes": 0,
-            "gold": 0,
-            "ship": False,
-        }
-        for t in CHART.territories
-    }
-    territories["C5"].update(owner="tribes", explored=True, tribes=43, gold=1)
-    territories["G4"].update(owner="orange", colour="orange", bands=47, ship=True)
-    return {
-        "territories": territories,
-        "ships": {"s1": {"colour": "blue", "bands": 9, "gold": 1}, "s9": {**EMPTY_SHIP}},
-        "turn": {"colour": "green", "player": 0, "coups": 6, "raid": False, "stage": "order"},
-        "claims": ["blue"],
-        "reserve": dict.fromkeys(COLOURS, 32),
-        "supply": {"gold": 47, "tribes": 7},
-        "box": 1,
-        "options": {"cards": True},
-        "hands": [["raid", "attack"], None],
-        "hand_sizes": [2, 3],
-        "known": [{"in_deck": ["discovery"]}, {"in_deck": None}],
-        "result": None,
-    }
-
-
-EMPTY_SHIP = {"colour": None, "bands": 0, "gold": 2}
-
-
-def texts(svg: str) -> list[str]:
-    root = ElementTree.fromstring(svg)
-    return [e.text or "" for e in root.iter("{http://www.w3.org/2000/svg}text")]
-
-
-def test_the_drawing_shows_every_place() -> None:
-    shown = texts(draw_svg(CHART))
-    for name in CHART.places:
-        post = next((t.post for t in CHART.territories if t.name == name), None)
-        assert (post or name) in shown
-    assert draw_svg(CHART) == draw_svg(load_chart(TEXT))
-
-
-def test_the_drawing_shows_the_pieces() -> None:
-    shown = texts(draw_svg(CHART, view()))
-    assert {"47", "43", "9"} <= set(shown)
-    assert "green's turn (player 0): 6 coups · blue in victory" in shown
-
-
-def test_the_text_shows_every_place_and_the_pieces() -> None:
-    game = SimpleNamespace(attributes={"chart": CHART}, describe=lambda state, seat: view())
-    text = draw(game, None, 0)
-    for name in CHART.places:
-        assert re.search(rf"(?<![A-Z0-9a-z]){name}(?![0-9])", text), name
-    for line in (
-        "G4* orange 47 ^",
-        "C5 tribes 43 $1",
-        "C1(Centre) ?",
-        "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
-        "left: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
-        "in victory, if they still are at their next turn's end: blue",
-        "player 0 (you): raid, attack; left in the deck: discovery",
-        "player 1: 3 cards",
-        "green's turn (player 0): 6 coups",
-    ):
-        assert line in text
-    unmapped = {"chart": load_chart(CHART.as_dict())}
-    without_map = SimpleNamespace(attributes=unmapped, describe=game.describe)
-    assert draw(without_map, None, 0) in text
-
-
-def test_a_chart_without_a_map_cannot_be_drawn() -> None:
-    chart = load_chart(CHART.as_dict())
-    assert isinstance(chart, Chart)
-    with pytest.raises(ValueError, match="no map to draw"):
-        draw_svg(chart)
 
 
 def test_a_chart_file_that_is_no_text(tmp_path):

@@ -1,6 +1,6 @@
 """Armada's pieces, players and preliminary turn (ADA-6 to ADA-14), on kernel and reference alike.
 
-ADA-1 to ADA-5, the chart, are in `test_armada_chart.py`.
+ADA-1 to ADA-5, the chart, are in `test_chart.py`.
 """
 
 from __future__ import annotations

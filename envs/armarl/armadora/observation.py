@@ -2,7 +2,8 @@
 
 A seat sees itself first and then the others clockwise. Sites are the squares without a mine, lines
 and sites in the order of the action table, squares row by row. Territories are given at each of
-their squares. How this becomes one flat observation: see `armarl.observing`.
+their squares. How this becomes one flat observation: see `armarl.observing`. The survey, which a
+judge of positions reads, has some of the blocks and writers as well.
 """
 
 from __future__ import annotations
@@ -190,7 +191,8 @@ def _face_up(s: State, view: View, face_up: Target) -> None:
 @blocks.add(
     Declared("hand", (VALUES,), 11, "own Warriors left, by value 1–5", _MOST_OF_VALUE, known="own")
 )
-def _hand(s: State, view: View, hand: Target) -> None:
+def write_hand(s: State, view: Any, hand: Target) -> None:
+    """What is left to the seat."""
     for v in range(VALUES):
         hand.out[v] = s.hand[view.seat, v] * hand.unit[v]
 
@@ -239,8 +241,12 @@ def _to_move(s: State, view: View, to_move: Target) -> None:
         to_move.out[k] = seat_after(s, view.seat, k) == s.to_move and s.stage != OVER
 
 
-@blocks.add(Declared("stage", (_STAGES,), 1, "one-hot: " + ", ".join(STAGE_NAMES)))
-def _stage(s: State, view: View, stage: Target) -> None:
+STAGE = Declared("stage", (_STAGES,), 1, "one-hot: " + ", ".join(STAGE_NAMES))
+
+
+@blocks.add(STAGE)
+def write_stage(s: State, view: Any, stage: Target) -> None:
+    """One of the stages."""
     for i in range(_STAGES):
         stage.out[i] = i == s.stage
 
@@ -350,38 +356,36 @@ def _arrows(s: State, view: View, arrows: Target) -> None:
     )
 )
 def _reinforced(s: State, view: View, reinforced: Target) -> None:
-    s, owners = s, digits_of(s.reinforced)
+    owners = digits_of(s.reinforced)
     for k in range(s.players):
         squares = equal_to(owners, seat_after(s, view.seat, k) + 1)
         _bits(squares, reinforced.out, k * SITES)
 
 
-@blocks.add(
+CHARACTERS = (
     Declared(
         "character",
         ("players", _CHARACTERS),
         1,
         "one-hot: Orc, Goblin, Elf, Mage",
         option="advanced",
-    )
+    ),
+    Declared("powers", ("players",), 2, "powers left", scale=2.0, option="advanced"),
+    Declared("reinforcements", ("players",), 1, "reinforcements left", option="advanced"),
 )
-def _character(s: State, view: View, character: Target) -> None:
+
+
+@blocks.add(*CHARACTERS)
+def write_characters(
+    s: State, view: Any, character: Target, powers: Target, reinforcements: Target
+) -> None:
+    """Who each player is, and what is left to him."""
     for k in range(s.players):
-        own = s.character[seat_after(s, view.seat, k)]
+        player = seat_after(s, view.seat, k)
         for i in range(_CHARACTERS):
-            character.out[k * _CHARACTERS + i] = own == i + 1
-
-
-@blocks.add(Declared("powers", ("players",), 2, "powers left", scale=2.0, option="advanced"))
-def _powers(s: State, view: View, powers: Target) -> None:
-    for k in range(s.players):
-        powers.out[k] = s.powers[seat_after(s, view.seat, k)] * powers.unit
-
-
-@blocks.add(Declared("reinforcements", ("players",), 1, "reinforcements left", option="advanced"))
-def _reinforcements(s: State, view: View, left: Target) -> None:
-    for k in range(s.players):
-        left.out[k] = s.reinforcements[seat_after(s, view.seat, k)]
+            character.out[k * _CHARACTERS + i] = s.character[player] == i + 1
+        powers.out[k] = s.powers[player] * powers.unit
+        reinforcements.out[k] = s.reinforcements[player]
 
 
 @blocks.add(

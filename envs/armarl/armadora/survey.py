@@ -13,12 +13,18 @@ from armarl.armadora.actions import VALUES
 from armarl.armadora.board import MINE_SQUARES, MINES, SITES, SQUARES
 from armarl.armadora.judgement import UNIT, grow
 from armarl.armadora.knowledge import known_squares, unseen
+from armarl.armadora.observation import (
+    CHARACTERS,
+    STAGE,
+    write_characters,
+    write_hand,
+    write_stage,
+)
 from armarl.armadora.scoring import points_of, share_of
 from armarl.armadora.state import (
     ALL_GOLD,
     OVER,
     PALISADES,
-    STAGE_NAMES,
     digits_of,
     equal_to,
     gold_digits,
@@ -36,7 +42,6 @@ from armarl.tables import ObservationTable
 from armarl.verbs import Bits, Returns, State
 
 RINGS = 7  # of squares 1, 2, ... steps from a mine; the last holds all that are farther away
-_CHARACTERS = 4
 _MOST_WARRIORS = 16
 _MOST_POINTS = 28
 
@@ -189,7 +194,7 @@ def _supplies(s: State, view: View, left: Target, free: Target) -> None:
     free.out[0] = count(s.free) * free.unit
 
 
-@blocks.add(
+blocks.add(
     Declared(
         "hand",
         (VALUES,),
@@ -198,10 +203,7 @@ def _supplies(s: State, view: View, left: Target, free: Target) -> None:
         (4.0, 1.0, 1.0, 1.0, 1.0),
         known="own",
     )
-)
-def _hand(s: State, view: View, hand: Target) -> None:
-    for v in range(VALUES):
-        hand.out[v] = s.hand[view.seat, v] * hand.unit[v]
+)(write_hand)
 
 
 @part
@@ -242,33 +244,8 @@ def _players(
         to_move.out[k] = player == s.to_move and s.stage != OVER
 
 
-@blocks.add(Declared("stage", (len(STAGE_NAMES),), 1, "one-hot: " + ", ".join(STAGE_NAMES)))
-def _stage(s: State, view: View, stage: Target) -> None:
-    for i in range(len(STAGE_NAMES)):
-        stage.out[i] = i == s.stage
-
-
-@blocks.add(
-    Declared(
-        "character",
-        ("players", _CHARACTERS),
-        1,
-        "one-hot: Orc, Goblin, Elf, Mage",
-        option="advanced",
-    ),
-    Declared("powers", ("players",), 2, "powers left", scale=2.0, option="advanced"),
-    Declared("reinforcements", ("players",), 1, "reinforcements left", option="advanced"),
-)
-def _characters(
-    s: State, view: View, character: Target, powers: Target, reinforcements: Target
-) -> None:
-    for k in range(s.players):
-        player = seat_after(s, view.seat, k)
-        for i in range(_CHARACTERS):
-            character.out[k * _CHARACTERS + i] = s.character[player] == i + 1
-        powers.out[k] = s.powers[player] * powers.unit
-        reinforcements.out[k] = s.reinforcements[player]
-
+blocks.add(STAGE)(write_stage)
+blocks.add(*CHARACTERS)(write_characters)
 
 survey = blocks.observe("armadora_survey")
 

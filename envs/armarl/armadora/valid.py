@@ -91,7 +91,7 @@ FAULTS = (
 
 
 @kernel
-def valid(s: State, blank: Int) -> Int:
+def valid(s: State, blank: State) -> Int:
     """LAWFUL, or the number of the first law, in the order of FAULTS, that a state breaks."""
     if not _same_options(s, blank):
         return OPTIONS
@@ -135,7 +135,7 @@ def _fault_of_tokens(s: State) -> Int:
 
 
 @kernel
-def _same_options(s: State, blank: Int) -> Int:
+def _same_options(s: State, blank: State) -> Int:
     for i in range(s.spare.size):
         if s.spare[i] != 0:
             return False

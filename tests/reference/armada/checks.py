@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from armarl.armada import state as layout
 from armarl.armada.actions import CARD_NAMES
 from armarl.game import Game, State, States, make_game
-from armarl.loops import play_one
+from armarl.loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
 from armarl.players import GreedyPlayer
 from reference.armada.board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada.game import Armada
 from reference.armada.memory import agrees
 from reference.armada.observed import observed_blocks
 from reference.armada.play import Wanderer, random_position
+from reference.refusals import check_acceptance, check_refusals
 
 VARIANTS: list[dict[str, Any]] = [
     {"players": players, "cards": cards, "enrolment": enrolment}
@@ -89,11 +90,12 @@ class Match:
             self._load_dice(action, [list(face) for face in dice])
         self.played.append(text)
         code = self.game.compiled(play_one)(self.states, 0, action, self._mask, self.rewards, 0)
-        assert code != -3, f"the kernel refuses {text}"
+        assert code != WAS_ILLEGAL, f"the kernel refuses {text}"
         self.view = self.game.describe(self.states[0])
         self.reference.play(text, self.view["chance"], self.view["deck"])
         result = self.reference.result
-        expected = self.reference.to_move if result is None else -1 - result["truncated"]
+        over = WAS_CUT_SHORT if result and result["truncated"] else HAS_ENDED
+        expected = self.reference.to_move if result is None else over
         assert code == expected, f"play returned {code}, not {expected}"
         self.compare()
 
@@ -256,7 +258,8 @@ def _check_game(
         check_conserved(match.view)
         over = match.reference.result is not None
         if over or rng.random() < sample:
-            check_refusals(match)
+            check_refusals(match.game, match.states)
+            check_acceptance(match.game, match.states)
             check_secrets(match, rng)
         if over:
             check_result(match)
@@ -290,19 +293,6 @@ def check_conserved(view: dict[str, Any]) -> None:
         assert not (land["bands"] and land["tribes"])
         assert land["colour"] in (None, land["owner"])
         assert land["explored"] or land["owner"] is None
-
-
-def check_refusals(match: Match) -> None:
-    """`play` accepts exactly what the mask allows, and an illegal action changes no byte."""
-    game, states = match.game, match.states
-    mask = game.legal_masks(states)[0]
-    scratch, rewards = np.empty_like(mask), np.full(game.players, np.nan)
-    before, copy = states.tobytes(), states.copy()
-    for action in (-1, len(game.actions), *np.flatnonzero(mask == 0).tolist()):
-        code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
-        assert code == -3, f"action {action} is not legal, yet play returned {code}"
-    assert copy.tobytes() == before, "an illegal action changed the state"
-    assert np.isnan(rewards).all(), "an illegal action changed the rewards"
 
 
 def check_secrets(match: Match, rng: random.Random) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from armarl import loops
 from armarl.game import Game, State, States, make_game
-from armarl.loops import play_one
+from armarl.loops import HAS_ENDED, play_one
 from reference.armadora.game import (
     MINES,
     MINI_PILES,
@@ -31,6 +31,7 @@ from reference.armadora.game import (
     warriors_of,
 )
 from reference.armadora.observed import observed_blocks
+from reference.refusals import check_acceptance, check_refusals
 
 VARIANTS = [
     {"players": players, "advanced": advanced, "peek": peek}
@@ -139,6 +140,7 @@ def _check_game(
             for seat in range(game.players):
                 check_view(game, states[0], reference, seat)
             check_refusals(game, states)
+            check_acceptance(game, states)
             check_permuted(game, states[0], reference, rng)
             occurred["states checked whole"] += 1
         if over or rng.random() < sample:
@@ -154,7 +156,7 @@ def _check_game(
         _count(occurred, reference, text, *before)
         played.append(text)
         code = game.compiled(play_one)(states, 0, game.actions.id(text), mask, rewards, 0)
-        expected = -1 if reference.stage == "over" else reference.to_move
+        expected = HAS_ENDED if reference.stage == "over" else reference.to_move
         assert code == expected, f"play returned {code}, not {expected}"
     history = history[: len(played) + 1]
     occurred["states"] += len(history)
@@ -249,23 +251,6 @@ def _sorted(view: dict[str, Any]) -> dict[str, Any]:
 def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
     names = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     return "; ".join(f"{name}: {one.get(name)} not {other.get(name)}" for name in names)
-
-
-def check_refusals(game: Game, states: States) -> None:
-    """`play` accepts exactly what the mask allows, and an illegal action changes no byte."""
-    mask = game.legal_masks(states)[0]
-    scratch, rewards = np.empty_like(mask), np.full(game.players, np.nan)
-    before, copy = states.tobytes(), states.copy()
-    for action in (-1, len(game.actions), *np.flatnonzero(mask == 0).tolist()):
-        code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
-        assert code == -3, f"action {action} is not legal, yet play returned {code}"
-    assert copy.tobytes() == before, "an illegal action changed the state"
-    assert np.isnan(rewards).all(), "an illegal action changed the rewards"
-    for action in np.flatnonzero(mask).tolist():
-        copy[:] = states
-        code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
-        assert code >= -1, f"{game.actions.text(action)!r} is legal, yet play returned {code}"
-        assert copy.tobytes() != before
 
 
 def check_permuted(game: Game, state: State, reference: Armadora, rng: random.Random) -> None:

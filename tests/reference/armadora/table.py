@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armarl.game import Game, States, make_game
-from armarl.loops import play_one
+from armarl.loops import HAS_ENDED, WAS_ILLEGAL, play_one
 from reference.armadora.game import kind_of, lines_around
 
 CORNERS = {  # the 2 by 2 squares of each corner hold one mine
@@ -74,7 +74,7 @@ class Table:
         rewards = np.full(self.game.players, np.nan)
         action = self.game.actions.id(text)
         code: int = self.game.compiled(play_one)(self.states, 0, action, mask, rewards, 0)
-        if code == -1:
+        if code == HAS_ENDED:
             self.rewards = rewards.tolist()
         return code
 
@@ -86,14 +86,14 @@ class Table:
                 self.play("stop")
                 continue
             reason = self.game.explain(self.states[0], self.game.actions.id(text))
-            assert self._try(text) != -3, reason
+            assert self._try(text) != WAS_ILLEGAL, reason
         return self
 
     def refuses(self, text: str, rule: str) -> bool:
         """Whether an action is refused, changes nothing, and is explained by that rule."""
         before = self.states.tobytes()
         assert text not in self.legal, f"{text} is legal"
-        assert self._try(text) == -3
+        assert self._try(text) == WAS_ILLEGAL
         assert self.states.tobytes() == before
         reason = self.game.explain(self.states[0], self.game.actions.id(text))
         assert reason.startswith(f"`{text}` is illegal: "), reason
