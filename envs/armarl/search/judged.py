@@ -51,8 +51,8 @@ class JudgeSearchPlayer:
         simulations: int | None = None,
         *,
         milliseconds: float | None = None,
-        exploration: float = 0.5,
-        sharpness: float = 25.0,
+        exploration: float = 0.2,
+        sharpness: float = 10.0,
         reward: str = "win",
     ) -> None:
         """A player of `game` around a judge.
