@@ -124,7 +124,7 @@ def test_it_is_what_a_specification_puts_around_a_judge(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations must be 1 or more"),
+        ({"simulations": 0}, "simulations must be in 1 to"),
         ({"milliseconds": 0}, "milliseconds must be above 0"),
         ({"simulations": 5, "milliseconds": 5}, "either simulations or milliseconds"),
         ({"exploration": -1}, "exploration must be in 0 to"),

@@ -204,7 +204,7 @@ def test_temperature_draws_by_visits():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations must be 1 or more"),
+        ({"simulations": 0}, "simulations must be in 1 to"),
         ({"simulations": 5, "milliseconds": 5}, "not both"),
         ({"milliseconds": -1}, "milliseconds must be above 0"),
         ({"observers": "two"}, "observers must be single or multiple"),
@@ -213,7 +213,7 @@ def test_temperature_draws_by_visits():
         ({"reward": "gems"}, "reward must be"),
         ({"margin": "gems"}, "reward must be"),
         ({"temperature": -1}, "temperature must be 0 or more"),
-        ({"rows": 0}, "rows must be 1 or more"),
+        ({"rows": 0}, "rows must be in 1 to"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
@@ -273,7 +273,7 @@ def test_policy_search_plays_to_the_end_where_that_is_near():
 
 def test_policy_search_refuses_who_does_not_think():
     game = make_game("armadora")
-    with pytest.raises(TypeError, match="tells what he thinks"):
+    with pytest.raises(ValueError, match="tells what he thinks, not greedy"):
         PolicySearchPlayer(game, GreedyPlayer(game))
     with pytest.raises(ValueError, match="candidates must be 2 or more"):
         PolicySearchPlayer(game, tiny.network(game), candidates=1)

@@ -151,4 +151,5 @@ class Afterstates:
         spare = (np.full(rows, game.blank), np.full(rows, game.blank), scratch_of(net, rows))
         batch = Tries(states, seats, masks, first, net, *spare, found)
         game.run(try_actions, states.size, batch, least=LEAST_DECISIONS)
+        np.nan_to_num(found, copy=False, nan=-1.0)  # of a judge whose weights are huge
         return Worths(decisions, actions, first, found)

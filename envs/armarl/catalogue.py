@@ -5,6 +5,7 @@ An entry says of a game what can be known without compiling it; whatever lists g
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,6 +14,8 @@ from importlib.util import find_spec
 from itertools import product
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
+
+from armarl.words import brief
 
 if TYPE_CHECKING:
     from armarl.verbs import GameModule
@@ -100,6 +103,7 @@ OURS = (
 
 _entries = {entry.name: entry for entry in OURS}
 _looked_for_installed = False
+_broken: list[str] = []  # entry points that could not be taken, and why
 
 
 def game_names() -> tuple[str, ...]:
@@ -117,7 +121,8 @@ def game_entry(name: str) -> GameEntry:
     if name not in _entries:
         _find_installed()
     if name not in _entries:
-        raise ValueError(f"unknown game {name!r}; there is {', '.join(_entries)}")
+        lost = "".join(f"; {told}" for told in _broken)
+        raise ValueError(f"unknown game {name!r}; there is {', '.join(_entries)}{lost}")
     return _entries[name]
 
 
@@ -131,8 +136,13 @@ def add(entry: GameEntry) -> None:
     """Add a game; the same entry again changes nothing.
 
     Raises:
-        ValueError: another game has that name.
+        TypeError: it is no entry.
+        ValueError: another game has that name or title.
     """
+    if not isinstance(entry, GameEntry):
+        raise TypeError(f"a game is added by its GameEntry, not {brief(repr(entry))}")
+    if any(entry.title == other.title for other in _entries.values() if other.name != entry.name):
+        raise ValueError(f"there is another game with the title {entry.title!r} already")
     if _entries.setdefault(entry.name, entry) != entry:
         raise ValueError(f"there is another game named {entry.name!r} already")
 
@@ -140,17 +150,19 @@ def add(entry: GameEntry) -> None:
 def _find_installed() -> None:
     """Add the games that installed packages offer: `name = "package.module:ENTRY"`.
 
-    Raises:
-        TypeError: what one of them names is no `GameEntry`.
+    One that cannot be taken is said, once, and is left out: the others are there all the same.
     """
     global _looked_for_installed
     if _looked_for_installed:
         return
     _looked_for_installed = True
     for point in entry_points(group=ENTRY_POINTS):
-        entry = point.load()
-        if not isinstance(entry, GameEntry):
-            raise TypeError(f"the entry point {point.value!r} is no armarl GameEntry")
         from armarl.registration import register_game
 
-        register_game(entry)
+        try:
+            register_game(point.load())
+        except Exception as error:  # of somebody else's module: whatever it may be
+            kind = type(error).__name__
+            told = f"the entry point {point.name} = {point.value} gives no game: {kind}: {error}"
+            _broken.append(brief(told))
+            warnings.warn(_broken[-1], stacklevel=2)

@@ -10,6 +10,8 @@ import os
 from pathlib import Path
 from typing import IO
 
+from armarl.words import brief
+
 LOCK = "lock"
 
 
@@ -33,7 +35,7 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
         _lock(file)
     except OSError as error:
         file.seek(0)
-        owner = file.read(20).strip() or "unknown"
+        owner = brief(file.read(20)) or "unknown"
         file.close()
         raise refused(
             f"{folder} is being worked in by process {owner}: wait for it, or stop it"

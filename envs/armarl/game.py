@@ -399,20 +399,41 @@ class Game:
     # --- one state, for people -------------------------------------------------------------------
 
     def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
-        """The game as plain JSON types; with a seat, what that seat may not know is None."""
+        """The game as plain JSON types; with a seat, what that seat may not know is None.
+
+        Raises:
+            TypeError, ValueError: this is no state of this variant, or there is no such seat.
+        """
+        self._check_state(state)
         return self._describe(self, state, self._check_seat(seat))
 
     def draw(self, state: State, seat: int | None = None) -> str:
-        """The game as a picture of text, whole or as a seat sees it."""
+        """The game as a picture of text, whole or as a seat sees it.
+
+        Raises:
+            TypeError, ValueError: as `describe`.
+        """
+        self._check_state(state)
         return self._draw(self, state, self._check_seat(seat))
 
     def explain(self, state: State, action: int) -> str:
-        """Why an action is illegal in a state: its notation and the nearest reason."""
+        """Why an action is illegal in a state: its notation and the nearest reason.
+
+        Raises:
+            TypeError, ValueError: this is no state of this variant.
+        """
+        self._check_state(state)
         if not 0 <= action < len(self.actions):
             return f"there is no action {action}: ids run from 0 to {len(self.actions) - 1}"
         if self.legal_masks(np.full(1, state))[0, action]:
             return f"`{self.actions.text(action)}` is legal"
         return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
+
+    def _check_state(self, state: State) -> None:
+        states = np.asarray(state)
+        if states.ndim:
+            raise ValueError(f"a state is one record, not an array of shape {states.shape}")
+        guards.check_states(self, states.reshape(1))
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)

@@ -37,6 +37,15 @@ def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> 
         raise ValueError(f"{name} would be written, and may only be read; give a copy")
 
 
+def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
+    """Whether compiled loops may write into it as an array of this shape and type."""
+    return (
+        isinstance(array, np.ndarray)
+        and (array.shape, array.dtype) == (shape, dtype)
+        and array.flags.carray
+    )
+
+
 def _named(dtype: np.dtype[Any]) -> str:
     return "the game's records" if dtype.names else str(dtype)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import guards
 from armarl.advice import Advice
 from armarl.afterstates import Afterstates
 from armarl.game import Game, States
@@ -16,6 +17,7 @@ from armarl.judges import JudgeNetwork, is_judge
 from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
 
+_HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 
 
@@ -62,6 +64,7 @@ class NetworkPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
         logits = self.logits(states, seats)
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
@@ -75,7 +78,10 @@ class NetworkPlayer:
         They are -inf where an action is illegal.
         """
         observations, masks = self.game.views(states, seats)
-        logits = self._network.logits(observations, self.advice.actions(states, seats))
+        with np.errstate(over="ignore", invalid="ignore"):
+            logits = self._network.logits(observations, self.advice.actions(states, seats))
+        if not np.isfinite(logits).all():  # of huge weights; what is played must be legal still
+            np.nan_to_num(logits, copy=False, nan=-_HUGE, posinf=_HUGE, neginf=-_HUGE)
         logits[masks == 0] = -np.inf
         return logits
 
@@ -102,8 +108,8 @@ class NetworkPlayer:
 
     def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """What the actions' probabilities are in proportion to."""
-        gaps = (logits - logits.max(axis=1, keepdims=True)) / self.temperature
-        return np.asarray(np.exp(gaps, dtype=np.float64))
+        gaps = np.subtract(logits, logits.max(axis=1, keepdims=True), dtype=np.float64)
+        return np.asarray(np.exp(gaps / self.temperature))
 
 
 class JudgingPlayer(NetworkPlayer):

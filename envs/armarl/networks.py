@@ -23,6 +23,7 @@ FLAT_PARTS = ("trunk", "policy", "value")
 BOARD_PARTS = ("cells", "mix", "at", "ends", "between")
 PARTS = (*FLAT_PARTS, *BOARD_PARTS, "trust")
 MOST_LAYERS = 32
+MOST_UNITS = 1 << 16  # of a layer
 ACTIVATIONS = {
     "relu": lambda x: np.maximum(x, 0, out=x),
     "tanh": lambda x: np.tanh(x, out=x),
@@ -202,5 +203,7 @@ def check_layers(tensors: Tensors, part: str, width: int) -> int:
             raise NetworkError(f"layer {part}.{k} does not fit the one before it")
         if weight.dtype != np.float32 or bias.dtype != np.float32:
             raise NetworkError(f"layer {part}.{k} is not of float32 numbers")
+        if not 1 <= len(weight) <= MOST_UNITS:
+            raise NetworkError(f"layer {part}.{k} has {len(weight)} outputs, not 1 to {MOST_UNITS}")
         width = weight.shape[0]
     return width

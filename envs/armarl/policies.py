@@ -26,6 +26,7 @@ from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
 from armarl.players import policy_path, shipped_policies
 from armarl.specs import Part, Spec
+from armarl.words import brief
 
 FORMAT = "armarl-policy-4"
 # What earlier versions wrote: no judges; no parts for a board; no trunk and no description.
@@ -84,7 +85,7 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
         *(SafetensorError, ValueError, OSError, RecursionError),
         *(TypeError, AttributeError),  # NumPy lacks a type of numbers
     ) as error:
-        raise PolicyError(f"{path} is damaged or no safetensors file: {_brief(error)}") from error
+        raise PolicyError(f"{path} is damaged or no safetensors file: {brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
         raise PolicyError(f"{path} was not written by this version of ArmaRL as {formats[0]!r}")
     if header.get("sha256") != _digest(text, tensors):
@@ -154,9 +155,7 @@ def policy_game(path: str | Path) -> Game:
     try:
         return restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError) as error:
-        raise PolicyError(
-            f"{path} does not say a game that can be made: {_brief(error)}"
-        ) from error
+        raise PolicyError(f"{path} does not say a game that can be made: {brief(error)}") from error
 
 
 def load_policy(
@@ -205,8 +204,8 @@ def _check_variant(path: Path, variant: Any, game: Game) -> None:
     for key, wanted in game.variant.items():
         if variant.get(key) != wanted:
             raise PolicyError(
-                f"{path} was made for {key} {_brief(repr(variant.get(key)))}, this game has {key} "
-                f"{_brief(repr(wanted))} ({game.name} {game.version}, {game.players} players)"
+                f"{path} was made for {key} {brief(repr(variant.get(key)))}, this game has {key} "
+                f"{brief(repr(wanted))} ({game.name} {game.version}, {game.players} players)"
             )
 
 
@@ -220,9 +219,9 @@ def _check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list
     try:
         found = Advice(game, advisers).digest() if advisers else None
     except ValueError as error:
-        raise PolicyError(f"{path}: its advisers: {_brief(error)}") from error
+        raise PolicyError(f"{path}: its advisers: {brief(error)}") from error
     if found != metadata.get("advice"):
-        said = _brief(", ".join(advisers) or "nobody")
+        said = brief(", ".join(advisers) or "nobody")
         raise PolicyError(
             f"{path} was trained with advice of {said} that this version of the scripted player "
             "does not give: train it anew"
@@ -236,19 +235,24 @@ def _check_network(
     """Refuse weights that do not fit each other or the game."""
     try:
         if is_judge(tensors):
+            if activation != "relu" or advisers:
+                raise NetworkError(
+                    f"a judge's activation is relu and he takes no advice, not {activation!r} and "
+                    f"{list(advisers)}"
+                )
             check_judge(game, tensors)
         else:
             check_network(game, tensors, activation, len(advisers))
     except NetworkError as error:
-        raise PolicyError(f"{path}: {_brief(error)}") from error
+        raise PolicyError(f"{path}: {brief(error)}") from error
 
 
 def _check_description(path: Path, described: Any, tensors: Tensors) -> None:
     """Refuse a file whose weights are not of the network that its metadata describe."""
     found = _described(tensors)
     if described != found:
-        said = _brief(str(described))
-        raise PolicyError(f"{path} describes its network as {said}, but holds {_brief(str(found))}")
+        said = brief(str(described))
+        raise PolicyError(f"{path} describes its network as {said}, but holds {brief(str(found))}")
 
 
 def _described(tensors: Tensors) -> dict[str, list[int]]:
@@ -260,14 +264,8 @@ def _check_survey(path: Path, surveyed: Any, game: Game, tensors: Tensors) -> No
     """Refuse a judge who reads another survey than the game's, and a survey without a judge."""
     wanted = survey_of(game).hash if is_judge(tensors) else None
     if surveyed != wanted:
-        said = _brief(repr(surveyed))
+        said = brief(repr(surveyed))
         raise PolicyError(f"{path} was made for the survey {said}, this game has {wanted!r}")
-
-
-def _brief(said: object) -> str:
-    """What a file or an error says, no longer than is read."""
-    text = str(said)
-    return text if len(text) <= 300 else f"{text[:300]} ..."
 
 
 def _digest(text: str, tensors: Tensors) -> str:

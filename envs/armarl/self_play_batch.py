@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from armarl import loops
+from armarl import guards, loops
 from armarl.faces import deal_number, face_game
 from armarl.game import Game, States
 from armarl.verbs import CUT_SHORT, PLAYING
@@ -175,12 +175,12 @@ class SelfPlayBatch:
         """Go on with copies of `states`, (size,) games in play, and show them.
 
         Raises:
+            TypeError: they are no array of the game's records.
             ValueError: a wrong number of games, one that is over or unlawful, or arrays of wrong
                 shapes or types.
         """
-        if states.shape != (self.size,) or states.dtype != self.states.dtype:
-            raise ValueError(f"states must be {self.size} records of {self.game.name}")
         self.game.check_states(states)
+        guards.check_size("states", states, self.size)
         if self.game.statuses(states)[0].any():
             raise ValueError("a game that is over cannot go on")
         turn = self._turn(out)
@@ -217,11 +217,10 @@ class SelfPlayBatch:
         if out is None:
             return self.new_turn()
         for name, (shape, dtype) in self._columns.items():
-            column = getattr(out, name)
-            if column.shape != shape or column.dtype != dtype:
+            if not guards.takes(getattr(out, name, None), shape, dtype):
                 raise ValueError(
-                    f"out.{name} must be {np.dtype(dtype)} of shape {shape}, as new_turn() makes "
-                    f"it, not {column.dtype} of shape {column.shape}"
+                    f"out.{name} must be {np.dtype(dtype)} of shape {shape}, in one piece and free "
+                    "to be written, as new_turn() makes it"
                 )
         return out
 
@@ -277,7 +276,8 @@ def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64
         raise TypeError(f"actions must be integers, not {ids.dtype}")
     if ids.shape != (size,):
         raise ValueError(f"actions must have shape ({size},), not {ids.shape}")
-    return ids.astype(np.int64, copy=False)
+    ids = ids.astype(np.int64, copy=False)
+    return ids if ids.flags.carray else ids.copy()  # loops are compiled for plain arrays
 
 
 def refuse_games_over(over: NDArray[Any]) -> None:

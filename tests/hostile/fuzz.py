@@ -77,22 +77,28 @@ def _ring_after(seconds: float) -> None:
 
 
 def watch(door: str, first: int, last: int) -> Iterator[Done]:
-    """Cases that run in a process; its death is the outcome of the case that it was at."""
+    """Cases that run in a process; its death is the outcome of the case that it was at.
+
+    Raises:
+        RuntimeError: it could not be prepared for any.
+    """
     command = [sys.executable, __file__, "--door", door, "--work", str(first), str(last)]
     with tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         assert process.stdout is not None
         with selectors.DefaultSelector() as selector, process:
             selector.register(process.stdout, selectors.EVENT_READ)
-            number = first
+            number, is_ready = first, False
             while number < last:
                 ready = selector.select(PATIENCE)
                 line = process.stdout.readline() if ready else ""
                 if not line:
                     process.kill()
+                    if not is_ready:
+                        raise RuntimeError(_death(process.wait(), bool(ready), errors))
                     yield Done(number, _death(process.wait(), bool(ready), errors), 0.0)
                     return
-                done = Done(*json.loads(line))
+                done, is_ready = Done(*json.loads(line)), True
                 if done.told != "ready":
                     number = done.number + 1
                     yield done

@@ -176,9 +176,18 @@ def a_policy(rng: random.Random, folder: Path) -> None:
     raise AssertionError("it was not refused")
 
 
+def a_judge(rng: random.Random, folder: Path) -> None:
+    """Shipped policies, judges among them: they play each other, and say what they think."""
+    game = _games()[0]
+    player = load_policy("armadora-2p", game, sample=True)
+    play_match(game, [player, rng.choice(["random", "greedy"])], 20, rng.getrandbits(30))
+    states = game.new_states(np.arange(50))
+    player.think(states, game.statuses(states)[1], np.full(50, rng.random()))
+
+
 def a_training(rng: random.Random, folder: Path) -> None:
     """Some iterations, a checkpoint, resumed; a second one is refused meanwhile."""
-    learner = rng.choice(["ppo", "maskable_ppo"])
+    learner = rng.choice(["ppo", "td", "maskable_ppo"])
     settings = tiny.settings(learner=learner, options={"board": "mini"})
     run = start_run(TrainingConfig(**settings), folder / "run")
     for _ in range(2):
@@ -201,7 +210,7 @@ def a_training(rng: random.Random, folder: Path) -> None:
 
 USES: tuple[Callable[[random.Random, Path], None], ...] = (
     *(one_game, one_seat, many_seats, many_games, a_refusal),
-    *(a_match, a_tournament, a_policy, a_training),
+    *(a_match, a_tournament, a_policy, a_judge, a_training),
 )
 ALONE = (a_training,)  # SB3 and torch keep global generators
 _training = threading.Lock()

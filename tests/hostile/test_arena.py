@@ -123,6 +123,14 @@ def test_pipes_are_not_waited_for(folder: Path, name: str) -> None:
         play_tournament(GAME, PLAYERS, 4, folder=folder)
 
 
+@posix
+def test_records_that_are_no_files_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(RecordError, match="is no file"):
+            list(read_records(path))
+
+
 def test_two_do_not_play_in_one_folder(folder: Path) -> None:
     """Their lines would be written through each other."""
     with (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from armarl.game import Game, IllegalActionError, States, make_game
+from armarl.self_play_batch import SelfPlayBatch
 from armarl.threads import set_threads
 
 GAME = make_game("armadora")
@@ -149,6 +151,73 @@ def test_columns_that_do_not_fit(name: str) -> None:
         BAD_COLUMNS[name]()
     assert "numba" not in str(caught.value).lower()
     assert len(str(caught.value)) < 300
+
+
+STATE = GAME.new_states(7)[0]
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        *(lambda state: GAME.describe(state), lambda state: GAME.describe(state, 0)),
+        *(lambda state: GAME.draw(state), lambda state: GAME.explain(state, 0)),
+    ],
+    ids=["describe", "describe to a seat", "draw", "explain"],
+)
+@pytest.mark.parametrize(
+    "state",
+    [OTHER.new_states(7)[0], ARMADA.new_states(7)[0], GAME.new_states(FOUR), None, 7],
+    ids=["variant", "game", "four", "none", "number"],
+)
+def test_one_state_that_is_none_of_this_variant(look: Callable[[Any], Any], state: Any) -> None:
+    """What people read was made of another variant's record, or raised NumPy's errors."""
+    look(STATE)
+    with pytest.raises((TypeError, ValueError), match="state"):
+        look(state)
+
+
+def unwritable(column: Any) -> Any:
+    column.flags.writeable = False
+    return column
+
+
+BAD_TURNS: dict[str, Callable[[Any], Any]] = {
+    "read-only": unwritable,
+    "every second": lambda column: np.repeat(column, 2, axis=0)[::2],
+    "not aligned": lambda column: (
+        np.zeros(column.nbytes + 1, np.uint8)[1:].view(column.dtype).reshape(column.shape)
+    ),
+    "a list": lambda column: column.tolist(),
+    "missing": lambda column: None,
+}
+
+
+@pytest.mark.parametrize("name", ["seats", "observations", "masks", "rewards", "ends"])
+@pytest.mark.parametrize("kind", BAD_TURNS)
+def test_turns_that_cannot_be_written(name: str, kind: str) -> None:
+    """Loops were compiled for such memory, for seconds, or refused it in Numba's words."""
+    batch = SelfPlayBatch(GAME, 4)
+    turn = batch.reset(seed=0)
+    if kind == "not aligned" and turn.__dict__[name].dtype.itemsize == 1:
+        return  # a byte is always aligned
+    bad = replace(turn, **{name: BAD_TURNS[kind](getattr(turn, name))})
+    before = batch.states.tobytes()
+    for call in (
+        lambda: batch.step(ZEROS, out=bad),
+        lambda: batch.load_states(GAME.new_states(FOUR), out=bad),
+        lambda: batch.reset(seed=5, out=bad),
+    ):
+        with pytest.raises(ValueError, match=f"out.{name} must be"):
+            call()
+        assert batch.states.tobytes() == before
+
+
+@pytest.mark.parametrize("kind", bad_states())
+def test_states_that_a_batch_does_not_take_up(kind: str) -> None:
+    batch = SelfPlayBatch(GAME, 4)
+    batch.reset(seed=0)
+    with pytest.raises((TypeError, ValueError), match="states"):
+        batch.load_states(bad_states()[kind])
 
 
 def test_an_illegal_action_is_refused_and_nothing_is_played() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -14,7 +15,16 @@ import tiny
 from armarl import policies
 from armarl.aec import RawAECEnv
 from armarl.game import make_game
-from armarl.policies import FORMAT, PolicyError, load_policy, read_tensors, write_tensors
+from armarl.judges import reading_of
+from armarl.policies import (
+    FORMAT,
+    PolicyError,
+    load_policy,
+    policy_game,
+    read_tensors,
+    save_policy,
+    write_tensors,
+)
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
@@ -56,6 +66,26 @@ def test_a_policy_s_advisers_are_no_files(
     assert opened == [path]
 
 
+@pytest.mark.parametrize("chart", ["/etc/passwd", "/dev/zero", "PIPE", "standard.txt", 7])
+def test_a_policy_s_chart_is_no_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chart: Any
+) -> None:
+    """Lines of /etc/passwd stood in the error; /dev/zero and a pipe were read without an end."""
+    path = tiny.policy(tmp_path, make_game("armada"))
+    tensors, metadata = read_tensors(path, FORMAT)
+    if chart == "PIPE" and os.name == "posix":
+        chart = str(tmp_path / "pipe")
+        os.mkfifo(chart)
+    metadata["variant"]["options"]["chart"] = chart
+    write_tensors(path, tensors, metadata)
+    opened: list[Path] = []
+    monkeypatch.setattr("armarl.armada.chart._text_of", opened.append)
+    for load in (policy_game, load_policy):
+        with pytest.raises(PolicyError, match="a file holds the content of its chart"):
+            load(path)
+    assert not opened
+
+
 @pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2", "F4", "BF16", "?"])
 def test_numbers_that_numpy_lacks(tmp_path: Path, kind: str) -> None:
     """For some of them safetensors raised an AttributeError."""
@@ -73,6 +103,73 @@ def test_more_tensors_than_a_network_has(tmp_path: Path, number: int) -> None:
     path = tmp_path / "policy.safetensors"
     _write_raw(path, {f"t{i}": tensor for i in range(number)})
     with pytest.raises(PolicyError, match=r"more than 4096 tensors|header is larger than 4 MiB"):
+        load_policy(path, GAME)
+
+
+def _judge(**changes: Any) -> dict[str, Any]:
+    """A judge of the mini board, some of whose layers have other numbers of units."""
+    reading, units = reading_of(GAME), {"near": 4, "far": 4, "prizes": 3, "whole": 2, **changes}
+    shapes = {
+        "near.0": (units["near"], reading.features),
+        "far.0": (units["far"], reading.rest),
+        "prizes.0": (units["prizes"], units["near"]),
+        "prizes.1": (reading.sides, units["prizes"]),
+        "whole.0": (units["whole"], reading.whole),
+        "whole.1": (1, units["whole"]),
+        "direct.0": (1, reading.sides - 1),
+    }
+    tensors = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    return tensors | {f"{name}.bias": np.zeros(n, np.float32) for name, (n, _) in shapes.items()}
+
+
+@pytest.mark.parametrize(
+    ("tensors", "reason"),
+    [
+        (_judge(near=0, far=0), "has 0 outputs, not 1 to"),
+        (_judge(prizes=0), "has 0 outputs, not 1 to"),
+        (_judge(whole=70_000), "has 70000 outputs, not 1 to"),
+        (_judge(far=5), "near and far have different numbers"),
+        ({**_judge(), "near.1.weight": np.zeros((4, 4), np.float32)}, "part near has 2 layers"),
+        ({**_judge(), "prizes.0.weight": np.zeros((3, 4, 1), np.float32)}, "does not fit"),
+        ({**_judge(), "trunk.0.weight": np.zeros((4, 4), np.float32)}, "belong to none"),
+        ({**_judge(), "direct.0.bias": np.full(1, np.inf, np.float32)}, "not finite"),
+        ({"prizes.0.weight": np.zeros((2, 2), np.float32)}, "the part near has 0 layers"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_judges_of_other_shapes(tmp_path: Path, tensors: Any, reason: str) -> None:
+    """The kernel goes through their layers without bounds checks."""
+    path = tmp_path / "judge.safetensors"
+    save_policy(path, GAME, _judge(), "relu")
+    load_policy(path, GAME)
+    write_tensors(path, tensors, read_tensors(path, FORMAT)[1])
+    with pytest.raises(PolicyError, match=reason):
+        load_policy(path, GAME)
+
+
+@pytest.mark.parametrize("key", ["network", "survey", "activation", "advice", "advisers"])
+def test_what_a_policy_says_moves_no_terminal(tmp_path: Path, key: str) -> None:
+    """Some of it stood in the error as it came."""
+    path = tmp_path / "judge.safetensors"
+    save_policy(path, GAME, _judge(), "relu")
+    tensors, metadata = read_tensors(path, FORMAT)
+    said = "\x1b[2J\rgreedy"
+    forged = {**metadata, key: [said] if key == "advisers" else said}
+    write_tensors(path, tensors, forged)
+    with pytest.raises(PolicyError) as caught:
+        load_policy(path, GAME)
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("activation", [None, "tanh", 7])
+def test_a_judge_without_its_activation(tmp_path: Path, activation: Any) -> None:
+    """A KeyError, or taken silently, though it plays by another."""
+    path = tmp_path / "judge.safetensors"
+    save_policy(path, GAME, _judge(), "relu")
+    tensors, metadata = read_tensors(path, FORMAT)
+    del metadata["activation"]
+    write_tensors(path, tensors, metadata | ({"activation": activation} if activation else {}))
+    with pytest.raises(PolicyError, match="a judge's activation is relu"):
         load_policy(path, GAME)
 
 
@@ -168,6 +265,24 @@ def test_a_refused_folder_is_not_held(folder: Path) -> None:
     assert caught.value
 
 
+def test_a_configuration_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk left half of it, with which the run could neither be resumed nor begun anew."""
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
+
+    config = TrainingConfig(**tiny.settings(options={"board": "mini"}))
+    monkeypatch.setattr("armarl.folders.os.fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        start_run(config, tmp_path / "run")
+    monkeypatch.undo()
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["lock"]
+    start_run(config, tmp_path / "run")  # and the folder was not held
+    assert load_config(tmp_path / "run" / "config.yaml") == config
+
+
 def test_a_table_that_is_damaged(folder: Path) -> None:
     for content in (b"decisions\nmany\n", b"\xff", b"a,b\n1,2,3\n"):
         (folder / "progress.csv").write_bytes(content)
@@ -182,6 +297,45 @@ def test_an_earlier_self_that_is_missing(folder: Path) -> None:
     forge(folder, spoil)
     with pytest.raises(PolicyError, match=r"no file .*000000000512\.safetensors"):
         resume_run(folder)
+
+
+def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
+    """Its checkpoint took the place of the last good one, and was refused ever after."""
+
+    def spoil(tensors: Any, values: Any) -> None:
+        for name, tensor in tensors.items():
+            if name.startswith("networks/") and name.endswith("weight"):
+                tensor[...] = 3e38
+
+    before = (folder / checkpoint.FILE).read_bytes()
+    resume_run(folder, ["total_decisions=1000000"])._lock.close()  # type: ignore[union-attr]
+    forge(folder, spoil)
+    forged = (folder / checkpoint.FILE).read_bytes()
+    assert forged != before
+    with np.errstate(all="ignore"), pytest.raises(RunError, match="the training has diverged"):
+        resume_run(folder).train()
+    assert (folder / checkpoint.FILE).read_bytes() == forged
+    (folder / checkpoint.FILE).write_bytes(before)
+    run = resume_run(folder)
+    run.learner.iterate(0.5)
+    run.save()
+
+
+def test_a_pool_s_folder_keeps_what_is_none_of_the_run_s(folder: Path) -> None:
+    """All policies in it that the run did not know were removed."""
+    (folder / "pool").mkdir(exist_ok=True)
+    for name in ("mine.safetensors", "000000000001.safetensors"):
+        (folder / "pool" / name).write_bytes(b"x")
+    resume_run(folder).save()
+    assert [path.name for path in (folder / "pool").iterdir()] == ["mine.safetensors"]
+
+
+def test_runs_that_do_not_fit_into_memory(tmp_path: Path) -> None:
+    """The first array that is too large ends it, and not the machine's last page."""
+    settings = tiny.settings(environments=512, ppo={"rollout_length": 1 << 24})
+    with pytest.raises(ConfigError, match="more memory than there is"):
+        start_run(TrainingConfig(**settings), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def forge(folder: Path, spoil: Any) -> None:
@@ -235,6 +389,12 @@ def _other_returns(tensors: Any, values: Any) -> None:
     where["recent"] = {"x": ["a", None]}
 
 
+def _a_name_that_clears_the_terminal(tensors: Any, values: Any) -> None:
+    """Names of opponents are shown in the progress bar."""
+    where = values["learner"] if "recent" in values["learner"] else values["learner"]["games"]
+    where["recent"] = {"\x1b[2J": [0.5]}
+
+
 def _decisions(tensors: Any, values: Any) -> None:
     values["learner"]["decisions"] = -1
 
@@ -248,7 +408,7 @@ def _seconds(tensors: Any, values: Any) -> None:
     [
         *(_moments_too_short, _moments_of_another_type, _a_moment_missing, _weights_that_are_none),
         *(_steps_below_none, _squares_below_none),
-        *(_no_learner, _other_returns, _decisions, _seconds),
+        *(_no_learner, _other_returns, _decisions, _seconds, _a_name_that_clears_the_terminal),
     ],
     ids=lambda spoil: spoil.__name__,
 )

@@ -7,14 +7,34 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tiny
 from armarl.game import make_game
-from armarl.players import make_player
+from armarl.network_players import NetworkPlayer, network_player
+from armarl.players import Player, make_player
+from armarl.policies import load_policy
 from armarl.specs import Spec
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=4, advanced=True)
 FOUR = np.arange(4)
 SEATS, DRAWS = np.zeros(4, np.int64), np.full(4, 0.5)
+
+
+def weights(*, judge: bool, value: float | None = None) -> dict[str, Any]:
+    """Of a network, or a judge, all the same number, or at random."""
+    path = "armadora-2p" if judge else None
+    tensors = load_policy(path, GAME).tensors if path else tiny.tensors(GAME)
+    return {
+        name: np.full_like(tensor, value) if value is not None else tensor
+        for name, tensor in tensors.items()
+    }
+
+
+def player_of(name: str) -> Player:
+    if name in ("network", "judge"):
+        return network_player(GAME, weights(judge=name == "judge"), "tanh", sample=True)
+    return make_player(name, GAME)
+
 
 QUESTIONS: dict[str, tuple[Any, Any, Any]] = {
     "states of another variant": (OTHER.new_states(FOUR), SEATS, DRAWS),
@@ -29,16 +49,51 @@ QUESTIONS: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ["random", "greedy", "flat:2"])
+@pytest.mark.parametrize("name", ["random", "greedy", "flat:2", "network", "judge"])
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_questions_that_cannot_be_asked(name: str, kind: str) -> None:
     """They were read beyond their ends."""
-    player = make_player(name, GAME)
+    player = player_of(name)
     with pytest.raises((TypeError, ValueError), match=r"states|seats|draws"):
         player.choose(*QUESTIONS[kind])
     if hasattr(player, "method"):
         with pytest.raises((TypeError, ValueError), match=r"states|seats|draws"):
             player.think(*QUESTIONS[kind])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("judge", [False, True], ids=["network", "judge"])
+@pytest.mark.parametrize("value", [3e38, -3e38, 1e-45])
+@pytest.mark.parametrize("temperature", [1e-300, 1.0, 1e6])
+@pytest.mark.parametrize("sample", [False, True])
+def test_weights_and_temperatures_at_the_ends_of_the_numbers(
+    judge: bool, value: float, temperature: float, sample: bool
+) -> None:
+    """Logits overflowed, or were divided by 0: the choice was action 0, legal or not."""
+    states, seats = tiny.positions(GAME, 40)
+    masks, rows = GAME.legal_masks(states), np.arange(states.size)
+    draws = np.linspace(0, 1, states.size, endpoint=False)
+    assert (masks[:, 0] == 0).any()
+    for tensors in (weights(judge=judge), weights(judge=judge, value=value)):
+        player: NetworkPlayer = network_player(
+            GAME, tensors, "relu", sample=sample, temperature=temperature
+        )
+        assert masks[rows, player.choose(states, seats, draws)].all()
+        spread = player.probabilities(states, seats)
+        assert not spread[masks == 0].any()
+        np.testing.assert_allclose(spread.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("grave:4,rows=999999999999", "grave:4,depth=9999999999", "grave:4,reference=9999999999"),
+        *("rollout:4,turns=99999999999", "rollout:4,longest=99999999999", f"flat:{2**31}"),
+    ],
+)
+def test_searches_larger_than_memory_and_counters(text: str) -> None:
+    """They were a MemoryError, an OverflowError, or numbers that wrapped."""
+    with pytest.raises(ValueError, match=r"rows must be|too large|simulations must be"):
+        make_player(text, GAME)
 
 
 def test_a_number_that_is_too_large_to_be_one() -> None:

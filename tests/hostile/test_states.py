@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
 import pytest
 
+from armarl.aec import RawAECEnv
 from armarl.game import Game, States, make_game
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
@@ -87,6 +89,26 @@ def test_what_is_accepted_stays_lawful(name: str, options: dict[str, Any]) -> No
         game.apply(states, going_on, game.random_actions(masks, chance)[going_on])
         game.check_states(states)
     assert game.statuses(states)[0].all()
+
+
+@EVERY
+def test_a_saved_game_that_was_forged_is_refused(name: str, options: dict[str, Any]) -> None:
+    """With a right checksum such games crashed, hung, or were played on against the rules."""
+    env = RawAECEnv(make_game(name, **options))
+    env.reset(seed=0)
+    saved = env.state_bytes()
+    size, refused = env.game.blank.dtype.itemsize, 0
+    pool, rng = played(env.game, 2, seed=3), np.random.default_rng(6)
+    for state in mutated(pool, 200, rng):
+        if _is_lawful(env.game, state.reshape(1)):
+            continue
+        record = state.tobytes()
+        forged = saved[: -size - 4] + record + zlib.crc32(record).to_bytes(4, "big")
+        with pytest.raises(ValueError, match=r"no state of|another variant"):
+            env.load_state(forged)
+        assert env.state_bytes() == saved
+        refused += 1
+    assert refused > 50
 
 
 def _is_lawful(game: Game, states: States) -> bool:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from armarl.game import Game
 from armarl.policies import PolicyError, read_tensors, write_tensors
+from armarl.words import brief
 from armarl_training.config import MOST
 from armarl_training.learner import Learner
 from armarl_training.opponents import OpponentPool
@@ -67,19 +68,19 @@ def restore(
         tensors, progress = read_tensors(path, FORMAT)
         saved = _Saved.model_validate(progress)
     except (ValidationError, OSError) as error:
-        raise PolicyError(f"{path} is damaged: {_brief(error)}") from error
+        raise PolicyError(f"{path} is damaged: {brief(error)}") from error
     if saved.variant != json.loads(json.dumps(game.variant)):
-        raise PolicyError(f"{path} is of {_brief(saved.variant)}, but this is {game.variant}")
+        raise PolicyError(f"{path} is of {brief(saved.variant)}, but this is {game.variant}")
     if saved.learner.get("kind") != type(learner).__name__:
         raise PolicyError(
-            f"{path} is of the learner {_brief(saved.learner.get('kind'))}, but config.yaml has "
+            f"{path} is of the learner {brief(saved.learner.get('kind'))}, but config.yaml has "
             f"{type(learner).__name__}"
         )
     try:
         pool.restore(saved.pool.snapshots)
         learner.restore(tensors, saved.learner)
     except _REFUSALS as error:
-        raise PolicyError(f"{path} is of another run than config.yaml: {_brief(error)}") from error
+        raise PolicyError(f"{path} is of another run than config.yaml: {brief(error)}") from error
     return saved.run.model_dump()
 
 
@@ -104,7 +105,3 @@ class _Saved(_Section):
     learner: dict[str, Any]
     pool: _Pool
     run: _Run
-
-
-def _brief(said: object) -> str:
-    return str(said)[:1000]

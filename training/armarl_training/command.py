@@ -74,7 +74,10 @@ class _ProgressBar:
         self._live = sys.stdout.isatty()
         self._printed = run.seconds
         self._bar = Progress(
-            BarColumn(), TextColumn("{task.description}"), console=Console(), disable=not self._live
+            BarColumn(),
+            TextColumn("{task.description}", markup=False),
+            console=Console(),
+            disable=not self._live,
         )
         self._task = self._bar.add_task("", total=1.0)
 

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from armarl.folders import read_text
+from armarl.words import printable
 
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
@@ -295,7 +296,7 @@ def _explain(error: ValidationError) -> list[str]:
     """One line per fault, with the possible names where a name is unknown."""
     lines = []
     for fault in error.errors()[:MOST_FAULTS]:
-        name = ".".join(str(part)[:100] for part in fault["loc"])
+        name = printable(".".join(str(part)[:100] for part in fault["loc"]))
         if fault["type"] == "extra_forbidden":
             known = ", ".join(_section(fault["loc"][:-1]).model_fields)
             lines.append(f"  {name}: there is no such setting; there are {known}")

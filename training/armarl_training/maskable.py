@@ -24,6 +24,7 @@ from armarl.players import Player
 from armarl.seat_batch import SeatBatch
 from armarl.seat_loops import LEARNER
 from armarl_training.config import ConfigError, TrainingConfig
+from armarl_training.folders import RunError
 from armarl_training.lessons import Lessons
 from armarl_training.networks import ACTIVATIONS, put_in_place
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
@@ -112,10 +113,15 @@ class MaskablePPOLearner:
             model._last_episode_starts = np.ones(self.env.num_envs, bool)
         model._current_progress_remaining = 1 - done
         model.ent_coef = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
-        model.collect_rollouts(
-            self.env, self._callback, model.rollout_buffer, model.n_steps, use_masking=True
-        )
-        model.train()
+        try:
+            model.collect_rollouts(
+                self.env, self._callback, model.rollout_buffer, model.n_steps, use_masking=True
+            )
+            model.train()
+        except ValueError as error:
+            if "constraint" in str(error):  # torch's distributions take no NaN
+                raise RunError("the training has diverged: logits are not finite") from error
+            raise
         return {
             name.removeprefix("train/"): float(value)
             for name, value in model.logger.name_to_value.items()

@@ -19,6 +19,7 @@ from armarl.network_players import NetworkPlayer
 from armarl.players import Player, make_player
 from armarl.policies import load_policy, save_policy
 from armarl.seat_loops import LEARNER
+from armarl.words import brief
 from armarl_training.config import ConfigError, OpponentConfig
 from armarl_training.networks import on_torch
 
@@ -45,7 +46,7 @@ class OpponentPool:
                 make_player(name, game, code=False) for name in config.players
             ]
         except ValueError as error:
-            raise ConfigError(f"opponents.players: {str(error)[:1000]}") from error
+            raise ConfigError(f"opponents.players: {brief(error, 1000)}") from error
         self.snapshots: list[int] = []
 
     @property
@@ -141,7 +142,7 @@ class OpponentPool:
         """Remove the selves that neither the pool nor the checkpoint just written needs."""
         kept = {self._path(taken) for taken in self.snapshots}
         for path in self._folder.glob("*.safetensors"):
-            if path not in kept:
+            if path.stem.isdecimal() and path not in kept:  # other files are none of ours
                 path.unlink()
 
     def _earlier(self, policy: NetworkPlayer) -> Player:

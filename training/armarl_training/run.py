@@ -25,6 +25,7 @@ from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
 from armarl.players import make_player
 from armarl.policies import load_policy, save_policy
+from armarl.words import brief
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
@@ -32,6 +33,7 @@ from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.progress import ProgressLog
+from armarl_training.saving import refuse_diverged
 
 CONFIG, POLICY, BEST = "config.yaml", "policy.safetensors", "best.safetensors"
 
@@ -74,7 +76,12 @@ class Run:
         torch.set_num_threads(config.threads)
         torch.set_flush_denormal(True)
         self.pool = OpponentPool(self.game, config.opponents, folder / "pool")
-        self.learner = make_learner(config, self.game, self.pool)
+        try:
+            self.learner = make_learner(config, self.game, self.pool)
+        except MemoryError as error:
+            raise ConfigError(
+                f"environments, rollout_length or network take more memory than there is: {error}"
+            ) from error
         self.log = ProgressLog(folder)
         self.seconds_before = 0.0  # spent by earlier parts of this run
         self.best = -1.0  # the highest mean win rate against the anchors
@@ -103,7 +110,7 @@ class Run:
         """Train to the end, or until a signal asks to stop; True when it came to the end.
 
         Raises:
-            RunError: another process trains in the folder.
+            RunError: another process trains in the folder; or the training has diverged.
         """
         watch = watch or (lambda _report: None)
         self._lock = self._lock or lock_run(self.folder)
@@ -115,6 +122,7 @@ class Run:
                 while self.done < 1 and not self._stopped:
                     watch(self._report())
                     statistics = self.learner.iterate(self.done)
+                    refuse_diverged(self.learner.policy(average=False).tensors)
                     self.log.note(self._row(statistics))
                     if self.pool.due(self.decisions):
                         self.pool.take(self.learner.policy(average=False), self.decisions)
@@ -129,7 +137,13 @@ class Run:
         return not self._stopped
 
     def save(self) -> None:
-        """Measure the policy against the anchors, write the checkpoint and export the policy."""
+        """Measure the policy against the anchors, write the checkpoint and export the policy.
+
+        Raises:
+            RunError: the training has diverged; what was saved before is whole.
+            OSError: it could not be written; likewise.
+        """
+        refuse_diverged(self.learner.save()[0])
         self._measure()
         details = {"seconds": self.seconds, "best": self.best}
         try:
@@ -271,10 +285,15 @@ def start_run(config: TrainingConfig, folder: str | Path) -> Run:
     run = Run(config, folder)  # first, so that a refused configuration leaves no folder
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
-    run._lock = lock_run(folder)
-    if (folder / CONFIG).exists():
-        raise RunError(f"{folder} holds a run already, which has begun just now")
-    write_text(folder / CONFIG, config.dump())
+    lock = lock_run(folder)
+    try:
+        if (folder / CONFIG).exists():
+            raise RunError(f"{folder} holds a run already, which has begun just now")
+        write_text(folder / CONFIG, config.dump())
+    except BaseException:
+        lock.close()
+        raise
+    run._lock = lock
     return run
 
 
@@ -314,7 +333,7 @@ def _make_game(config: TrainingConfig) -> Game:
         game = make_game(config.game, **config.options)
         game.reward_kind(config.reward)
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"game, options or reward: {str(error)[:1000]}") from error
+        raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
     return game
 
 
@@ -328,4 +347,4 @@ def _check_players(config: TrainingConfig, game: Game) -> None:
             try:
                 make_player(name, game, code=False)
             except (ValueError, FileNotFoundError) as error:
-                raise ConfigError(f"{setting}: {str(error)[:1000]}") from error
+                raise ConfigError(f"{setting}: {brief(error, 1000)}") from error

@@ -17,6 +17,7 @@ from torch import nn
 
 from armarl.guards import whole_number
 from armarl_training.config import MOST
+from armarl_training.folders import RunError
 from armarl_training.opponents import RECENT_GAMES
 
 Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
@@ -113,6 +114,20 @@ def check_arrays(
         raise ValueError(f"{of} {unknown[0]} is unknown with config.yaml")
 
 
+def refuse_diverged(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse to go on with weights that are no numbers any more.
+
+    Raises:
+        RunError: names the first of them.
+    """
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise RunError(
+                f"the training has diverged: {name} has numbers that are not finite. What was "
+                "saved before is whole; in another run a lower learning rate may help"
+            )
+
+
 def count_of(saved: Any) -> int:
     """A saved number of decisions or updates.
 
@@ -130,6 +145,8 @@ def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
     """
     found = {name: np.array(returns, np.float64) for name, returns in saved.items()}
     for name, returns in found.items():
+        if not name.isprintable():  # it is shown while the training goes on
+            raise ValueError(f"{name[:100]!r} is no opponent's name")
         if returns.ndim != 1 or not returns.size or not (np.abs(returns) <= 1).all():
             raise ValueError(f"the returns against {name[:100]!r} are not all in -1 to 1")
     return {name: deque(returns.tolist(), RECENT_GAMES) for name, returns in found.items()}

@@ -38,6 +38,7 @@ from armarl.catalogue import game_entry
 from armarl.game import Game, State, States, restore_game
 from armarl.randomness import seed
 from armarl.verbs import CUT_SHORT, PLAYING
+from armarl.words import brief, printable
 
 HEAD = "armarl-record 1"
 _BAR = " | "
@@ -132,11 +133,6 @@ class Recorder:
         return ["\n".join(lines) + "\n" for lines in self._lines]
 
 
-def printable(name: str) -> str:
-    """A name without what a terminal would take for a command."""
-    return "".join(letter if letter.isprintable() else "?" for letter in name)
-
-
 def _opening(game: Game, players: Sequence[str]) -> list[str]:
     names = [printable(" ".join(name.split())) for name in players]
     seats = [f"player {seat} {name}" for seat, name in enumerate(names)]
@@ -195,6 +191,8 @@ class _Lines:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
+        if self._path.exists() and not self._path.is_file():
+            raise RecordError(f"{self._path} is no file")  # a pipe would be waited for
         self._file = self._path.open("rb")
         self.number = 0  # of the line taken last
         self.taken: list[str] = []
@@ -274,11 +272,11 @@ def _game_of(lines: _Lines) -> Game:
         variant: Any = json.loads(text)
         game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
-        lines.refuse(f"it names no game that can be made: {str(error)[:300]}")
+        lines.refuse(f"it names no game that can be made: {brief(error)}")
     for key, known in game.variant.items():
         if variant.get(key) != known:
-            made = str(variant.get(key))[:300]
-            lines.refuse(f"it was made with {key} {made}; here that is {str(known)[:300]}")
+            made = brief(variant.get(key))
+            lines.refuse(f"it was made with {key} {made}; here that is {brief(known)}")
     return game
 
 
@@ -307,7 +305,7 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     try:
         action = game.actions.id(text)
     except ValueError as error:
-        lines.refuse(str(error)[:300])
+        lines.refuse(brief(error))
     if not game.legal_masks(states)[0, action]:
         lines.refuse(game.explain(states[0], action))
     if len(columns) not in (1, 3):

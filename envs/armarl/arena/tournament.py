@@ -21,12 +21,13 @@ import numpy as np
 
 from armarl.arena.lineups import Lineup, lineups, members, tables
 from armarl.arena.ratings import Tally
-from armarl.arena.records import Recorder, printable
+from armarl.arena.records import Recorder
 from armarl.folders import lock_folder, read_text, remove_temporaries, write_text
 from armarl.game import Game, make_game, restore_game
 from armarl.guards import whole_number
 from armarl.matches import deal_seeds, in_processes, play_games, shares_of_victory
 from armarl.players import PlayerLike, make_player
+from armarl.words import brief, printable
 
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
@@ -302,7 +303,7 @@ def _settle(path: Path, planned: Tournament) -> None:
         write_text(path, json.dumps(wanted, indent=2) + "\n")
         return
     except _REFUSALS as error:
-        raise ArenaError(f"{path} is damaged: {str(error)[:300]}") from error
+        raise ArenaError(f"{path} is damaged: {brief(error)}") from error
     for name, value in wanted.items():
         if not isinstance(found, dict) or found.get(name) != value:
             raise ArenaError(
@@ -372,7 +373,7 @@ def read_tournament(folder: str | Path) -> Tournament:
     except FileNotFoundError as error:
         raise ArenaError(f"{folder} holds no tournament: there is no {_SETTINGS} in it") from error
     except _REFUSALS as error:
-        raise ArenaError(f"{path} is damaged: {str(error)[:300]}") from error
+        raise ArenaError(f"{path} is damaged: {brief(error)}") from error
     return _with_games(planned, _read_games(Path(folder), planned))
 
 

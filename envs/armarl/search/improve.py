@@ -69,8 +69,7 @@ class PolicySearchPlayer:
             sample: draw from the policy found instead of playing its likeliest action.
 
         Raises:
-            ValueError: a value out of range.
-            TypeError: the player does not tell what he thinks.
+            ValueError: a value out of range, or the player does not tell what he thinks.
         """
         for name, number, least in (
             ("simulations", simulations, 1),
@@ -83,7 +82,7 @@ class PolicySearchPlayer:
             if number < least:
                 raise ValueError(f"{name} must be {least} or more, not {number}")
         if not isinstance(player, Thinker):
-            raise TypeError(f"search needs a player who tells what he thinks, not {player!r}")
+            raise ValueError(f"search needs a player who tells what he thinks, not {player.name}")
         self.name = f"{player.name}+search:{simulations}"
         self.game, self.player = game, player
         self._simulations, self._candidates = simulations, candidates

@@ -238,7 +238,10 @@ class SearchPlayer:
         if not self._deep:
             return observers
         if wanted is not None:
-            check(wanted >= observers, f"rows must be {observers} or more, not {wanted}")
+            most = max(observers, ALL_MEMORY // self._bytes_of_a_row())
+            check(
+                observers <= wanted <= most, f"rows must be in {observers} to {most}, not {wanted}"
+            )
             return wanted
         most = max(observers, MEMORY // self._bytes_of_a_row())
         if self._simulations is None:

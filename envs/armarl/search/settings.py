@@ -9,6 +9,7 @@ from armarl.catalogue import game_entry
 from armarl.game import Game
 
 Ranges = Mapping[str, tuple[float, float]]
+MOST = 2**31 - 1  # that counters of visits hold
 
 
 def check(holds: bool, message: str) -> None:
@@ -33,8 +34,8 @@ def simulations_of(
         "the budget is either simulations or milliseconds, not both",
     )
     check(
-        simulations is None or simulations >= 1,
-        f"simulations must be 1 or more, not {simulations}",
+        simulations is None or 1 <= simulations <= MOST,
+        f"simulations must be in 1 to {MOST}, not {simulations}",
     )
     check(
         milliseconds is None or milliseconds > 0,
@@ -65,4 +66,5 @@ def settled(
         limits = f"{low} or more" if high == float("inf") else f"in {low} to {high}"
         value = settings[name]
         check(low <= value <= high, f"{name} must be {limits}, not {value}")
+        check(abs(value) <= MOST or value == float("inf"), f"{name} is too large: {value}")
     return {name: type(value)(settings[name]) for name, value in plain.items()}

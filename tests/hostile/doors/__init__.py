@@ -30,9 +30,12 @@ DOORS = {  # modules here, of which only the one that is needed is imported
 
 
 def refused(error: Exception, most: int = 3000) -> str:
-    """The outcome of a case that our own error refused, in no more words than one reads."""
+    """The outcome of a case that our own error refused, in no more words than one reads, and none
+    that a terminal would obey."""
     if len(str(error)) > most:
         raise AssertionError("a word too many") from error
+    if not all(line.isprintable() for line in str(error).split("\n")):
+        raise AssertionError(f"it cannot be printed: {str(error)!r}") from error
     return "refused"
 
 

@@ -9,6 +9,9 @@ import numpy as np
 
 from armarl.armada.chart import STANDARD, load_chart
 from armarl.game import make_game
+from doors import refused
+
+ODD = (None, True, "green", "central", "Centre", [], "G1", "\x1b[2J", "a\nb")
 
 
 def prepare_charts() -> None:
@@ -29,8 +32,8 @@ def charts(rng: np.random.Generator) -> str:
             _spoil_mapping(chosen, rng)
     try:
         game = make_game("armada", chart=chosen, max_turns=6)
-    except (ValueError, OSError):
-        return "refused"
+    except (ValueError, OSError) as error:
+        return refused(error)
     played = game.new_states(1)
     game.playouts(played, np.arange(1))
     game.check_states(played)
@@ -47,7 +50,7 @@ def _spoilt_text(text: str, rng: np.random.Generator) -> str:
             lines.insert(at, lines[rng.integers(len(lines))])
         elif kind == 2 and lines[at]:
             place = int(rng.integers(len(lines[at])))
-            letter = ".-:~abABZ# \x00\u00e9"[rng.integers(13)]
+            letter = ".-:~abABZ# \x00\u00e9\x1b"[rng.integers(14)]
             lines[at] = lines[at][:place] + letter + lines[at][place + 1 :]
         elif kind == 3:
             lines.append(f"join s{rng.integers(70)} G{rng.integers(9)}")
@@ -66,12 +69,12 @@ def _spoil_mapping(chart: dict[str, Any], rng: np.random.Generator) -> None:
     if kind == 0 and part:
         del part[at]
     elif kind == 1:
-        part.append([None, 7, [], {}, "x", ["G1"], ["G1", "G1"]][rng.integers(7)])
+        part.append([None, 7, [], {}, "x", ["G1"], ["G1", "G1"], "\x1b[2J"][rng.integers(8)])
     elif kind == 2 and len(names) > 1:
         chart["borders"].append([names[rng.integers(len(names))], names[rng.integers(len(names))]])
     elif kind == 3 and part and isinstance(part[at], dict):
         field = ("name", "lair", "island", "city", "post")[rng.integers(5)]
-        part[at][field] = [None, True, "green", "central", "Centre", [], "G1"][rng.integers(7)]
+        part[at][field] = ODD[rng.integers(len(ODD))]
     else:
         for city in [
             t["name"] for t in chart["territories"] if isinstance(t, dict) and t.get("city")

@@ -15,8 +15,11 @@ from safetensors.numpy import save
 
 from armarl.arena.records import RecordError, read_records
 from armarl.game import Game, make_game
+from armarl.judges import PARTS as JUDGE_PARTS
+from armarl.judges import reading_of
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
+from armarl.networks import PARTS
 from armarl.policies import PolicyError, load_policy, policy_game, save_policy
 from doors import refused
 from doors.games import VARIANTS, damaged, pool
@@ -87,32 +90,61 @@ def _has_long_number(value: Any) -> bool:
 
 
 @cache
-def policy(variant: int) -> tuple[Game, dict[str, NDArray[Any]], dict[str, Any], bytes]:
-    """A game, and the weights, the metadata and the file of a small policy of it."""
+def policy(
+    variant: int, judge: bool = False
+) -> tuple[Game, dict[str, NDArray[Any]], dict[str, Any], bytes]:
+    """A game, and the weights, the metadata and the file of a small policy, or judge, of it."""
     name, options = VARIANTS[variant]
     game, rng = make_game(name, **options), np.random.default_rng(variant)
-    widths = {"trunk": [game.observation.size, 3], "policy": [3, 2, len(game.actions)]}
     tensors = {}
-    for part, sizes in {**widths, "value": [3, 1]}.items():
+    for part, sizes in (_judge_widths(game) if judge else _widths(game)).items():
         for k in range(len(sizes) - 1):
             shape = sizes[k + 1], sizes[k]
             tensors[f"{part}.{k}.weight"] = rng.normal(0, 1, shape).astype(np.float32)
             tensors[f"{part}.{k}.bias"] = rng.normal(0, 1, shape[0]).astype(np.float32)
     path = folder() / "good.safetensors"
-    save_policy(path, game, tensors, "tanh", strength=[], training={"minutes": 1.5})
+    activation = "relu" if judge else "tanh"
+    save_policy(path, game, tensors, activation, strength=[], training={"minutes": 1.5})
     return game, tensors, load_policy(path).metadata, path.read_bytes()
 
 
+def _widths(game: Game) -> dict[str, list[int]]:
+    """Inputs and outputs of layers, by part."""
+    return {
+        "trunk": [game.observation.size, 3],
+        "policy": [3, 2, len(game.actions)],
+        "value": [3, 1],
+    }
+
+
+def _judge_widths(game: Game) -> dict[str, list[int]]:
+    reading = reading_of(game)
+    return {
+        "near": [reading.features, 5],
+        "far": [reading.rest, 5],
+        "prizes": [5, 4, reading.sides],
+        "whole": [reading.whole, 3, 1],
+        "direct": [reading.sides - 1, 1],
+    }
+
+
+def kinds() -> list[tuple[int, bool]]:
+    """The variants whose policies are tried, with and without a judge where there can be one."""
+    return [(v, judge) for v in SMALL for judge in (False, True) if not judge or pool(v)[0].survey]
+
+
 def prepare_policies() -> None:
-    for variant in SMALL:
-        pool(variant)
-        policy(variant)
+    for variant, judge in kinds():
+        game, _, _, whole = policy(variant, judge)
+        path = folder() / "policy.safetensors"
+        path.write_bytes(whole)
+        _decide(load_policy(path, game), pool(variant)[1], np.random.default_rng(0))
 
 
 def policies(rng: np.random.Generator) -> str:
     """A policy's file, damaged or forged; with what is taken decisions are made."""
-    variant = SMALL[rng.integers(len(SMALL))]
-    game, tensors, metadata, whole = policy(variant)
+    variant, judge = kinds()[rng.integers(len(kinds()))]
+    game, tensors, metadata, whole = policy(variant, judge)
     forged = bool(rng.integers(2))
     content = _forged(tensors, metadata, rng) if forged else damaged(whole, rng)
     path = folder() / "policy.safetensors"
@@ -136,7 +168,7 @@ def policies(rng: np.random.Generator) -> str:
 
 
 def _decide(player: NetworkPlayer, known: Any, rng: np.random.Generator) -> None:
-    """His choices are legal."""
+    """His choices are legal, and what he thinks are numbers."""
     game = player.game
     states = known[rng.integers(known.size, size=3)].copy()
     states = game.taken(states, np.flatnonzero(game.statuses(states)[0] == 0))
@@ -146,6 +178,9 @@ def _decide(player: NetworkPlayer, known: Any, rng: np.random.Generator) -> None
         with np.errstate(all="ignore"):
             chosen = player.choose(states, seats, rng.random(states.size))
         assert masks[rows, chosen].all(), "an illegal choice"
+    spread = player.probabilities(states, seats)
+    assert np.isfinite(spread).all()
+    assert not spread[masks == 0].any()
 
 
 def _forged(
@@ -181,7 +216,7 @@ def _spoil_tensors(tensors: dict[str, NDArray[Any]], rng: np.random.Generator) -
     if kind == 0:
         del tensors[name]
     elif kind == 1:
-        part = ("trunk", "policy", "value", "critic", "")[rng.integers(5)]
+        part = (*PARTS, *JUDGE_PARTS, "critic", "")[rng.integers(len(PARTS) + len(JUDGE_PARTS) + 2)]
         which = ("weight", "bias", "")[rng.integers(3)]
         tensors[f"{part}.{rng.integers(-1, 40)}.{which}"] = changed
     elif kind == 2:
@@ -191,8 +226,21 @@ def _spoil_tensors(tensors: dict[str, NDArray[Any]], rng: np.random.Generator) -
         for k in range(40):
             tensors[f"trunk.{k}.weight"] = np.eye(3, dtype=np.float32)
             tensors[f"trunk.{k}.bias"] = np.zeros(3, np.float32)
+    elif kind == 4:
+        _make_wide(tensors, (0, 1, 2, 9, 300, 70_000)[rng.integers(6)], rng)
     else:
         tensors[name] = changed
+
+
+def _make_wide(tensors: dict[str, NDArray[Any]], width: int, rng: np.random.Generator) -> None:
+    """Give a layer another number of units, and what fits it everywhere else."""
+    biases = [tensor.size for name, tensor in tensors.items() if name.endswith(".bias")]
+    if not biases:
+        return
+    units = biases[rng.integers(len(biases))]
+    for name, tensor in tensors.items():
+        shape = tuple(width if size == units else size for size in tensor.shape)
+        tensors[name] = np.resize(tensor, shape).astype(tensor.dtype)
 
 
 def spoilt_tensor(tensor: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
@@ -218,7 +266,7 @@ def spoilt_tensor(tensor: NDArray[Any], rng: np.random.Generator) -> NDArray[Any
         some = rng.integers(flat.size, size=rng.integers(1, 4))
         if changed.dtype.kind == "f":
             values = (np.nan, np.inf, -np.inf, 3e38, -3e38, 1e-45, 0.0, -1.0)
-            flat[some] = values[rng.integers(len(values))]
+            flat[some if rng.integers(4) else ...] = values[rng.integers(len(values))]
         elif changed.dtype.kind in "iu":
             limits = np.iinfo(changed.dtype)
             flat[some] = (limits.min, limits.max, 0, 1)[rng.integers(4)]

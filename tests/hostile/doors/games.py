@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from armarl.aec import RawAECEnv
+from armarl.afterstates import Afterstates
 from armarl.game import Game, States, make_game
+from armarl.self_play_batch import SelfPlayBatch
 
 REFUSALS = (TypeError, ValueError)  # ours are of these kinds
 
@@ -41,18 +44,27 @@ def pool(variant: int) -> tuple[Game, States]:
         game.play(states, going_on, actions[going_on])
 
 
-def prepare_arrays() -> None:
+def prepare_states() -> None:
     for variant in range(len(VARIANTS)):
         pool(variant)
 
 
-prepare_states = prepare_saves = prepare_arrays
+prepare_saves = prepare_states
+
+
+def prepare_arrays() -> None:
+    prepare_states()
+    for variant in range(len(VARIANTS)):
+        _batch(variant)
+
 
 # --- arrays --------------------------------------------------------------------------------------
 
 
 def arrays(rng: np.random.Generator) -> str:
-    """A method of `Game` with arguments of which some are spoilt."""
+    """A method of `Game`, or what stands above it, with arguments of which some are spoilt."""
+    if rng.integers(4) == 0:
+        return (_one_state, _step)[rng.integers(2)](rng)
     game, known = pool(int(rng.integers(len(VARIANTS))))
     n = int(rng.integers(0, 6))
     states = known[rng.integers(known.size, size=n)].copy()
@@ -76,6 +88,9 @@ def arrays(rng: np.random.Generator) -> str:
         (game.random_actions, [masks, draws]),
         (game.questions, [states, games, draws]),
     ]
+    if game.survey:
+        after = Afterstates(game)
+        calls += [(after.surveys, [states, seats]), (after.parts, [states])]
     method, good = calls[rng.integers(len(calls))]
     given = [spoilt(a, rng) if rng.integers(3) == 0 else a for a in good]
     frozen = [(a, a.tobytes()) for a in given if _is_frozen(a)]
@@ -87,6 +102,67 @@ def arrays(rng: np.random.Generator) -> str:
         assert all(a.tobytes() == before for a, before in frozen), "what may only be read changed"
     if method != game.new_states:  # which takes plain integers too
         assert all(map(_is_like, given, good)), "what does not fit was taken"
+    return "accepted"
+
+
+def _one_state(rng: np.random.Generator) -> str:
+    """What is made of one state for people."""
+    variant, other = rng.integers(len(VARIANTS), size=2)
+    game, known = pool(int(variant))
+    theirs = pool(int(other))[1]
+    kinds: list[Any] = [theirs[rng.integers(theirs.size)], known[:1], known[:0], None, 7, "state"]
+    state = kinds[rng.integers(len(kinds))] if rng.integers(2) else known[rng.integers(known.size)]
+    seat = [None, 0, game.players - 1, game.players, -1, True, 1.0, "0"][rng.integers(8)]
+    action = [0, len(game.actions) - 1, len(game.actions), -1, 2**70][rng.integers(5)]
+    try:
+        game.describe(state, seat)
+        game.draw(state, seat)
+        game.explain(state, action)
+    except REFUSALS:
+        return "refused"
+    assert isinstance(state, np.void)
+    assert state.dtype == game.blank.dtype
+    return "accepted"
+
+
+@cache
+def _batch(variant: int) -> SelfPlayBatch:
+    batch = SelfPlayBatch(pool(variant)[0], 3)
+    batch.step(np.zeros(3, np.int64), out=batch.reset(seed=0))
+    return batch
+
+
+def _step(rng: np.random.Generator) -> str:
+    """A step of many games, into arrays of which one may be spoilt; from states, in the middle."""
+    variant = int(rng.integers(len(VARIANTS)))
+    batch, known = _batch(variant), pool(variant)[1]
+    states: Any = known[rng.integers(known.size, size=batch.size)].copy()
+    actions: Any = rng.integers(-2, len(batch.game.actions) + 2, size=batch.size)
+    turn = batch.new_turn()
+    kind = int(rng.integers(3))
+    if kind == 0:
+        states = spoilt(states, rng)
+    elif kind == 1:
+        actions = spoilt(actions, rng)
+    else:
+        name = sorted(vars(turn))[rng.integers(len(vars(turn)))]
+        turn = replace(turn, **{name: spoilt(getattr(turn, name), rng)})
+    given = [states, actions, *vars(turn).values()]
+    frozen = [(a, a.tobytes()) for a in given if _is_frozen(a)]
+    before = batch.states.tobytes()
+    try:
+        if rng.integers(2):
+            batch.load_states(states, out=turn)
+            before = batch.states.tobytes()
+        batch.step(actions, out=turn)
+    except REFUSALS:
+        assert batch.states.tobytes() == before, "refused, and played on"
+        return "refused"
+    finally:
+        assert all(a.tobytes() == was for a, was in frozen), "what may only be read changed"
+        batch.game.check_states(batch.states)
+    wanted = vars(batch.new_turn())
+    assert all(_is_like(a, wanted[name]) for name, a in vars(turn).items())
     return "accepted"
 
 

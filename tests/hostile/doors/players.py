@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 
 from armarl.game import Game
+from armarl.network_players import network_player
 from armarl.players import Player, choose_legally, make_player
+from armarl.search import PolicySearchPlayer
 from armarl.specs import Spec
 from doors import refused
+from doors.files import policy
 from doors.games import REFUSALS, pool, spoilt
 
+NETWORK, JUDGE, SEARCH = "a network", "a judge", "a network that searches"
 PLAIN = ("random", "greedy", "flat:4", "grave:4", "ismcts:4", "rollout:4")
+PLAIN += ("random:patient", "greedy:noise=0.5", "greedy:first_random=3")
+PLAIN += (NETWORK, JUDGE, SEARCH)
 NAMES = (
     "random",
     "greedy",
@@ -27,29 +33,40 @@ NAMES = (
     "",
 )
 KEYS = ("noise", "first_random", "style", "patient", "exploration", "bias", "reference", "depth")
+KEYS += ("rows", "candidates", "turns", "longest", "doubt", "sample", "eta", "entropy")
 KEYS += ("scripted", "temperature", "margin_share", "observers", "led", "evaluated", "reward", "x")
 VALUES = ("0", "1", "2", "-1", "0.5", "1e-300", "1e300", "true", "nan", "win", "gold", "multiple")
-VALUES += ("999999999999999999", '"', "=", "::", "\x00", "é", "raider", "hoarder", "1e999", "")
+VALUES += ("999999999999999999", "99999999999999999999999", "-999999999999999999999")
+VALUES += ('"', "=", "::", "\x00", "\x1b[2J", "é", "raider", "hoarder", "1e999", "")
 SMALL = (0, 1, 3)  # of the variants, those whose searches are quick
 
 
 def prepare_players() -> None:
     for variant in SMALL:
         for name in PLAIN:
-            _ask(_player(name, variant), variant, np.random.default_rng(0))
+            if player := _player(name, variant):
+                _ask(player, variant, np.random.default_rng(0))
 
 
 @cache
-def _player(name: str, variant: int) -> Player:
-    return make_player(name, pool(variant)[0])
+def _player(name: str, variant: int) -> Player | None:
+    """By name, or by a small network; None where the game has no survey for a judge."""
+    game = pool(variant)[0]
+    if name not in (NETWORK, JUDGE, SEARCH):
+        return make_player(name, game)
+    if name == JUDGE and game.survey is None:
+        return None
+    tensors = policy(variant, name == JUDGE)[1]
+    player = network_player(game, tensors, "tanh", sample=True)
+    return PolicySearchPlayer(game, player, 4) if name == SEARCH else player
 
 
 def players(rng: np.random.Generator) -> str:
     """A specification that is taken makes a player who plays by the rules; bad questions do not."""
     variant = SMALL[rng.integers(len(SMALL))]
     if rng.integers(2):
-        name = PLAIN[rng.integers(len(PLAIN))]
-        return _ask_badly(_player(name, variant), variant, rng)
+        player = _player(PLAIN[rng.integers(len(PLAIN))], variant)
+        return _ask_badly(player, variant, rng) if player else "refused"
     text = _text(rng)
     try:
         spec = Spec.parse(text)
@@ -101,7 +118,11 @@ def _ask_badly(player: Player, variant: int, rng: np.random.Generator) -> str:
         if rng.integers(2):
             questions[i] = spoilt(questions[i], rng)
     try:
-        player.choose(*questions)
+        chosen = player.choose(*questions)
     except REFUSALS as error:
         return refused(error)
+    states = questions[0]
+    masks = pool(variant)[0].legal_masks(states)
+    legal = masks[np.arange(states.size), chosen] == 1
+    assert legal[masks.any(axis=1)].all(), "an illegal choice"
     return "accepted"

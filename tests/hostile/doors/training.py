@@ -19,12 +19,13 @@ from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
 from armarl_training.run import Run, _check_players, _make_game, resume_run, start_run
+from armarl_training.saving import refuse_diverged
 from doors import refused
 from doors.files import json_text, odd, sealed, spoil_json, spoilt_tensor
 from doors.games import damaged
 
 REFUSALS = (ConfigError, PolicyError, RunError)
-LEARNERS = ("ppo", "ppo", "ppo", "maskable_ppo")
+LEARNERS = ("ppo", "td", "maskable_ppo")
 
 
 @cache
@@ -43,6 +44,7 @@ def _small(learner: str) -> TrainingConfig:
             "threads": 1,
             "network": {"widths": [4]},
             "ppo": {"rollout_length": 4, "minibatch": 8, "epochs": 1},
+            "td": {"rollout_length": 4, "minibatch": 8, "epochs": 1},
             "opponents": {"share": 0.5, "snapshot_every": 16, "pool_size": 2},
             "evaluation": {"games": 2, "workers": 1, "progress_games": 0},
         }
@@ -200,8 +202,7 @@ def checkpoints(rng: np.random.Generator) -> str:
     except PolicyError as error:
         return refused(error)
     assert details is not None
-    _train_on(run)
-    return "accepted"
+    return _train_on(run)
 
 
 def _bad_checkpoint(learner: str, rng: np.random.Generator) -> bytes:
@@ -237,12 +238,18 @@ def _spoil_tensor(tensors: dict[str, NDArray[Any]], rng: np.random.Generator) ->
         tensors[name] = spoilt_tensor(tensors[name], rng)
 
 
-def _train_on(run: Run) -> None:
-    """One iteration more; the games stay lawful."""
-    with np.errstate(all="ignore"):
-        run.learner.iterate(0.5)
-    saved = run.learner.save()[0]["games/states"]
-    run.game.check_states(np.ascontiguousarray(saved).view(run.game.blank.dtype).reshape(-1))
+def _train_on(run: Run) -> str:
+    """One iteration more; the games stay lawful, and weights that are no numbers are told."""
+    try:
+        with np.errstate(all="ignore"):
+            run.learner.iterate(0.5)
+        saved = run.learner.save()[0]
+        refuse_diverged(saved)
+    except RunError as error:
+        return refused(error)
+    states = np.ascontiguousarray(saved["games/states"]).view(run.game.blank.dtype).reshape(-1)
+    run.game.check_states(states)
+    return "accepted"
 
 
 # --- folders -------------------------------------------------------------------------------------
@@ -271,10 +278,9 @@ def runs(rng: np.random.Generator) -> str:
     try:
         assert not [p for p in path.rglob(".*.*.[0-9]*") if p.is_file()], "temporaries are left"
         assert run.config == load_config(path / "config.yaml")
-        _train_on(run)
+        return _train_on(run)
     finally:
         run._lock.close()
-    return "accepted"
 
 
 def _check(before: bytes | None, path: Path) -> None:

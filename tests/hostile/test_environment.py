@@ -1,0 +1,99 @@
+"""What stands around a process: variables of its environment, and packages that offer games."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from armarl import catalogue
+from armarl.catalogue import OURS, GameEntry
+
+GOOD = GameEntry("othergame", "armarl.armadora", "Othergame", "a game from outside", (2,))
+SELF = f"{__name__}:"
+NO_ENTRY = "no entry"
+NAMESAKE = replace(OURS[0], module="os")  # takes our game's name for another module
+SAME_TITLE = replace(GOOD, name="shadow", title=OURS[0].title)  # whose ids would be ours
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Has packages offer what is named so, and the catalogue look for it anew."""
+
+    def offer(*values: str) -> None:
+        points = [
+            EntryPoint(f"p{i}", value, catalogue.ENTRY_POINTS) for i, value in enumerate(values)
+        ]
+        monkeypatch.setattr(catalogue, "entry_points", lambda group: points)
+        monkeypatch.setattr(catalogue, "_looked_for_installed", False)
+        monkeypatch.setattr(catalogue, "_entries", {entry.name: entry for entry in OURS})
+        monkeypatch.setattr(catalogue, "_broken", [])
+
+    return offer
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no_such_module:ENTRY", "ModuleNotFoundError"),
+        ("armarl:no_such_name", "AttributeError"),
+        (SELF + "NO_ENTRY", "TypeError"),
+        (SELF + "NAMESAKE", "another game named 'armadora'"),
+        (SELF + "SAME_TITLE", "another game with the title 'Armadora'"),
+    ],
+    ids=["module", "name", "text", "namesake", "title"],
+)
+def test_a_package_whose_game_cannot_be_taken_is_told_and_left_out(
+    installed: Any, value: str, reason: str
+) -> None:
+    """Its error came from whoever looked for a game first, and packages behind it were not read."""
+    installed(value, SELF + "GOOD")
+    with pytest.warns(UserWarning, match=reason) as told:
+        names = catalogue.game_names()
+    assert len(told) == 1
+    assert names == (*(entry.name for entry in OURS), GOOD.name)
+    assert catalogue.game_entry("armadora") == OURS[0]
+    warnings.simplefilter("error")  # it is told once
+    with pytest.raises(ValueError, match=reason):
+        catalogue.game_entry("nonsense")
+
+
+# Values that are none, and a line that the process must say of them or none.
+VARIABLES = [
+    ("ARMARL_CACHE_DIR", "relative", "must be an absolute path"),
+    ("ARMARL_CACHE_DIR", "/dev/null", "is not a folder"),
+    ("ARMARL_CACHE_DIR", "/" + "x" * 300, "too long"),
+    ("ARMARL_CACHE_DIR", "/proc/none", "none"),
+    ("XDG_CACHE_HOME", "relative", "must be an absolute path"),
+    ("XDG_CACHE_HOME", "/dev/null", ""),
+    ("HOME", "relative", ""),
+    ("HOME", "", ""),
+    ("TMPDIR", "/dev/null", ""),
+]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the paths are POSIX")
+@pytest.mark.parametrize(("name", "value", "said"), VARIABLES)
+def test_variables_that_make_no_sense(name: str, value: str, said: str, tmp_path: Any) -> None:
+    """The package is imported all the same, and says at most one line."""
+    environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    for other in ("ARMARL_CACHE_DIR", "XDG_CACHE_HOME"):
+        environment.pop(other, None)
+    done = subprocess.run(
+        [sys.executable, "-c", "import armarl.compiled"],
+        env={**environment, name: value},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("armarl:")]
+    assert lines == done.stderr.splitlines()
+    assert len(lines) <= 2
+    assert said in done.stderr
