@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from armarl.aec import CheckedAECEnv
 from armarl.afterstates import Afterstates
 from armarl.game import Game
-from armarl.judge_kernels import weights_of
 from armarl.judges import reading_of
+from armarl.network_players import JudgingPlayer
 from armarl.players import BUILT_IN, make_player
+from armarl.search import JudgeSearchPlayer
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.vector_env import SeatVectorEnv
 
@@ -97,7 +98,9 @@ def _judge(game: Game) -> None:
     for part, (outputs, inputs) in shapes.items():
         tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)
         tensors[f"{part}.0.bias"] = np.zeros(outputs, np.float32)
-    afterstates.worths(states, game.statuses(states)[1], weights_of(game, tensors))
+    judge, seats = JudgingPlayer(game, tensors), game.statuses(states)[1]
+    for player in (judge, JudgeSearchPlayer(game, judge, 2)):
+        player.choose(game.concealed(states, seats), seats, np.zeros(1))
 
 
 _USES: dict[str, Callable[[Game], None]] = {
