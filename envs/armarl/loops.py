@@ -26,6 +26,7 @@ from armarl.verbs import (
     Mask,
     Observation,
     Returns,
+    State,
     States,
     verbs,
 )
@@ -386,19 +387,23 @@ def take_turn(batch: SelfPlay, i: int, thread: int) -> None:
         batch.over[i] = end
 
 
+def write_masks(s: State, over: bool, legal: Mask, mask: Mask) -> None:
+    """What is legal, nothing where the game is over: in our own copy and in the caller's."""
+    if over:
+        legal[:] = 0
+    else:
+        verbs.legal(s, legal)
+    for action in range(mask.size):
+        mask[action] = legal[action]
+
+
 def view_mover(batch: SelfPlay, i: int, thread: int) -> None:
     """The seat to move and its view; the mask is 0 where the game is over."""
     s = batch.states[i]
     seat = verbs.to_move(s)
     batch.seats[i] = seat
     verbs.observe(s, seat, batch.observations[i])
-    legal, mask = batch.legal[i], batch.masks[i]
-    if batch.over[i]:
-        legal[:] = 0
-    else:
-        verbs.legal(s, legal)
-    for action in range(mask.size):
-        mask[action] = legal[action]
+    write_masks(s, batch.over[i], batch.legal[i], batch.masks[i])
 
 
 def step(batch: SelfPlay, i: int, thread: int) -> None:

@@ -10,7 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.loops import ILLEGAL_REWARD, Chance, Float32s, Float64s, Int8s, Int64s, own
+from armarl.loops import (
+    ILLEGAL_REWARD,
+    Chance,
+    Float32s,
+    Float64s,
+    Int8s,
+    Int64s,
+    own,
+    write_masks,
+)
 from armarl.randomness import pick, seed, seed_chance, uniform
 from armarl.verbs import ILLEGAL, PLAYING, States, verbs
 
@@ -135,11 +144,6 @@ class LearnerViews(NamedTuple):
 def view_learner(views: LearnerViews, i: int, thread: int) -> None:
     """The learner's observation and mask, which is 0 where the game is over."""
     batch = views.batch
-    s, legal, mask = batch.states[i], batch.legal[i], views.masks[i]
+    s = batch.states[i]
     verbs.observe(s, batch.seats[i], views.observations[i])
-    if batch.over[i]:
-        legal[:] = 0
-    else:
-        verbs.legal(s, legal)
-    for action in range(mask.size):
-        mask[action] = legal[action]
+    write_masks(s, batch.over[i], batch.legal[i], views.masks[i])
