@@ -9,7 +9,7 @@ import pytest
 
 import tiny
 from armarl.game import make_game
-from armarl.network_players import NetworkPlayer, network_player
+from armarl.network_players import NetworkPlayer, player_class
 from armarl.players import Player, make_player
 from armarl.policies import load_policy
 from armarl.specs import Spec
@@ -32,7 +32,8 @@ def weights(*, judge: bool, value: float | None = None) -> dict[str, Any]:
 
 def player_of(name: str) -> Player:
     if name in ("network", "judge"):
-        return network_player(GAME, weights(judge=name == "judge"), "tanh", sample=True)
+        tensors = weights(judge=name == "judge")
+        return player_class(tensors)(GAME, tensors, "tanh", sample=True)
     return make_player(name, GAME)
 
 
@@ -74,7 +75,7 @@ def test_weights_and_temperatures_at_the_ends_of_the_numbers(
     draws = np.linspace(0, 1, states.size, endpoint=False)
     assert (masks[:, 0] == 0).any()
     for tensors in (weights(judge=judge), weights(judge=judge, value=value)):
-        player: NetworkPlayer = network_player(
+        player: NetworkPlayer = player_class(tensors)(
             GAME, tensors, "relu", sample=sample, temperature=temperature
         )
         assert masks[rows, player.choose(states, seats, draws)].all()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armarl.game import Game
-from armarl.network_players import network_player
+from armarl.network_players import player_class
 from armarl.players import Player, choose_legally, make_player
 from armarl.search import PolicySearchPlayer
 from armarl.specs import Spec
@@ -57,7 +57,7 @@ def _player(name: str, variant: int) -> Player | None:
     if name == JUDGE and game.survey is None:
         return None
     tensors = policy(variant, name == JUDGE)[1]
-    player = network_player(game, tensors, "tanh", sample=True)
+    player = player_class(tensors)(game, tensors, "tanh", sample=True)
     return PolicySearchPlayer(game, player, 4) if name == SEARCH else player
 
 
