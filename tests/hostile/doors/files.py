@@ -240,7 +240,8 @@ def _make_wide(tensors: dict[str, NDArray[Any]], width: int, rng: np.random.Gene
     units = biases[rng.integers(len(biases))]
     for name, tensor in tensors.items():
         shape = tuple(width if size == units else size for size in tensor.shape)
-        tensors[name] = np.resize(tensor, shape).astype(tensor.dtype)
+        if np.prod(shape) < 1 << 24:
+            tensors[name] = np.resize(tensor, shape).astype(tensor.dtype)
 
 
 def spoilt_tensor(tensor: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
