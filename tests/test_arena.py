@@ -199,9 +199,18 @@ def test_folders_that_cannot_be_used(tmp_path):
         read_tournament(tmp_path)
 
 
-@pytest.mark.parametrize("wrong", [{"deals": 0}, {"workers": 0}])
-def test_a_wrong_number_of_deals_or_workers(wrong):
-    with pytest.raises(ValueError, match="at least 1 deal and 1 worker"):
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"deals": 0}, "deals must be in 1 to 10000000, not 0"),
+        ({"deals": 10**23}, "deals must be in 1 to 10000000"),
+        ({"seed": -1}, "seed must be in 0 to"),
+        ({"workers": 0}, "at least 1 worker, not 0"),
+    ],
+    ids=str,
+)
+def test_wrong_numbers(wrong, message):
+    with pytest.raises(ValueError, match=message):
         play_tournament(TWO, ["random", "random"], **{"deals": 1, **wrong})
 
 

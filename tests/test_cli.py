@@ -145,9 +145,13 @@ def test_evaluate_with_options(run):
         (("random", "-o", "advanced"), "option 'advanced' should be written name=value"),
         (("random", "-o", "advanced=maybe"), "advanced must be True or False, not 'maybe'"),
         (("random", "--game", "chess"), "unknown game 'chess'; there is armadora"),
-        (("random", "--games", "0"), "at least 1 game"),
-        (("random", "--games", "-3"), "at least 1 game"),
-        (("random", "--workers", "0"), "1 worker"),
+        (("random", "-o", "players=²"), "2, 3 or 4 players, not '²'"),
+        (("random", "-o", "players=--2"), "2, 3 or 4 players, not '--2'"),
+        (("random", "--games", "0"), "games must be in 1 to 100000000, not 0"),
+        (("random", "--games", "-3"), "games must be in 1 to 100000000, not -3"),
+        (("random", "--games", "1" + 23 * "0"), "games must be in 1 to 100000000, not 1000"),
+        (("random", "--seed", "-1"), "seed must be in 0 to 9223372036854775807, not -1"),
+        (("random", "--workers", "0"), "at least 1 worker, not 0"),
     ],
 )
 def test_evaluate_refuses(run, arguments, named):

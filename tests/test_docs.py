@@ -36,7 +36,10 @@ def namespace() -> dict[str, object]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.splitlines()[0])
 @pytest.mark.xdist_group("readme")
-def test_readme_example_runs(example: str, namespace: dict[str, object]) -> None:
+def test_readme_example_runs(
+    example: str, namespace: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where they may write
     exec(compile(example, "README.md", "exec"), namespace)
 
 

@@ -273,10 +273,26 @@ def test_a_wrong_number_of_players(game, number):
         play_match(game, ["random"] * number)
 
 
-@pytest.mark.parametrize("numbers", [{"games": 0}, {"games": -1}, {"workers": 0}], ids=str)
-def test_a_wrong_number_of_games_or_workers(numbers):
-    with pytest.raises(ValueError, match="at least 1 game and 1 worker"):
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"games": 0}, "games must be in 1 to 100000000, not 0"),
+        ({"games": -1}, "games must be in 1 to"),
+        ({"games": 10**23}, "games must be in 1 to"),
+        ({"seed": -1}, "seed must be in 0 to"),
+        ({"workers": 0}, "at least 1 worker, not 0"),
+    ],
+    ids=str,
+)
+def test_wrong_numbers(numbers, message):
+    with pytest.raises(ValueError, match=message):
         play_match(TWO, ["random", "random"], **numbers)
+
+
+@pytest.mark.parametrize("wrong", [{"games": 2.0}, {"seed": 1.5}, {"workers": "2"}], ids=str)
+def test_what_is_no_number(wrong):
+    with pytest.raises(TypeError, match=f"{next(iter(wrong))} "):
+        play_match(TWO, ["random", "random"], **wrong)
 
 
 def test_players_by_name_and_by_path(tmp_path):

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -110,6 +112,30 @@ def test_what_cannot_be_saved(make, message, tmp_path):
 def test_a_model_of_another_game(tmp_path):
     with pytest.raises(PolicyError, match=r"the model was trained on .*mini"):
         save_policy(tmp_path / "mine.safetensors", model_of(mini()), make_game("armadora"))
+
+
+# --- the maskable evaluation ---------------------------------------------------------------------
+
+
+def test_the_maskable_callback_and_evaluation(tmp_path):
+    """Illegal actions end their games with -1: where masks are not passed on, all are lost."""
+    checked, scored = (make_vec_env("armadora", 4, seed=seed) for seed in (1, 2))
+    check = MaskableEvalCallback(
+        checked, n_eval_episodes=12, eval_freq=8, log_path=tmp_path, warn=True, verbose=0
+    )
+    model = model_of(make_vec_env("armadora", 4, seed=0))
+    model.learn(32, callback=check)
+    results = np.load(tmp_path / "evaluations.npz")["results"]
+    assert results.shape == (1, 12)
+    assert set(results.ravel()) <= {-1.0, 0.0, 1.0}
+    assert check.last_mean_reward == results.mean()
+    returns, lengths = evaluate_policy(model, scored, 12, return_episode_rewards=True)
+    assert len(returns) == 12
+    assert min(lengths) > 1
+    assert (checked.endings.illegal, scored.endings.illegal) == (0, 0)
+    blind = make_vec_env("armadora", 4, seed=2)
+    assert evaluate_policy(model, blind, 12, use_masking=False)[0] < 0
+    assert blind.endings.illegal > 0
 
 
 # --- SB3's names ---------------------------------------------------------------------------------

@@ -84,6 +84,22 @@ def stubborn(game, player, times: int):
     return player
 
 
+class KilledOnce:
+    """A player whose process is killed when he is first asked; then he plays like Backwards."""
+
+    name = "killed once"
+
+    def __init__(self, game, folder):
+        self.game, self.mark = game, folder / "killed"
+
+    def choose(self, states, seats, draws):
+        try:
+            self.mark.touch(exist_ok=False)
+        except FileExistsError:
+            return Backwards(self.game).choose(states, seats, draws)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 class Killed:
     """A player whose process is killed."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from armarl.arena.stopping import Verdict
     from armarl.game import Game
     from armarl.matches import MatchResult
+    from armarl.workers import Workers
+
+
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,7 +129,17 @@ def _parser() -> argparse.ArgumentParser:
     compile_.set_defaults(run=_compile)
 
     for command in (evaluate, arena):
-        command.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+        command.add_argument(
+            "--workers",
+            type=int,
+            help="processes, or jobs at once of a cluster; default: all cores",
+        )
+        command.add_argument(
+            "--ray",
+            metavar="ADDRESS",
+            help="play on a cluster of Ray: auto (that of this machine, or RAY_ADDRESS), local "
+            "(start Ray here), host:port or ray://host:port",
+        )
     for command in (evaluate, arena, play, info, exploit):
         command.add_argument("--game", help="default: the saved policy's game, or armadora")
         command.add_argument(
@@ -173,14 +187,15 @@ def _evaluate(options: argparse.Namespace) -> int:
     from itertools import combinations
 
     from armarl.matches import play_match
+    from armarl.workers import workers_at
 
     if options.json and not options.json.resolve().parent.is_dir():
         raise ValueError(
             f"there is no folder {options.json.parent} to write {options.json.name} to"
         )
-    game = _game(options, options.players)
+    game, workers = _game(options, options.players), workers_at(options.ray, options.workers)
     if len(options.players) == 1:
-        return _evaluate_by_panel(options, game)
+        return _evaluate_by_panel(options, game, workers)
     together = min(len(options.players), len(set(game.sides)))
     results = []
     for players in combinations(options.players, together):
@@ -189,19 +204,20 @@ def _evaluate(options: argparse.Namespace) -> int:
             players,
             options.games,
             options.seed,
-            options.workers,
+            workers,
             _show_progress,
             options.records,
         )
         results.append(result)
         print(_table(game, result))
+    _tell_shares(workers)
     if options.json:
         text = json.dumps([result.as_dict() for result in results], indent=2)
         options.json.write_text(text + "\n", encoding="utf-8")
     return 0
 
 
-def _evaluate_by_panel(options: argparse.Namespace, game: Game) -> int:
+def _evaluate_by_panel(options: argparse.Namespace, game: Game, workers: Workers) -> int:
     from armarl.arena.panel import play_panel
 
     result = play_panel(
@@ -209,11 +225,12 @@ def _evaluate_by_panel(options: argparse.Namespace, game: Game) -> int:
         options.players[0],
         options.games,
         options.seed,
-        options.workers,
+        workers,
         _show_progress,
         options.records,
     )
     print(_panel_table(game, result))
+    _tell_shares(workers)
     if options.json:
         text = json.dumps(result.as_dict(), indent=2)
         options.json.write_text(text + "\n", encoding="utf-8")
@@ -224,8 +241,9 @@ def _arena(options: argparse.Namespace) -> int:
     from armarl.arena.report import write_report
     from armarl.arena.summary import stronger, summarise
     from armarl.arena.tournament import Tournament, play_tournament
+    from armarl.workers import workers_at
 
-    game = _game(options, options.players)
+    game, workers = _game(options, options.players), workers_at(options.ray, options.workers)
     if options.stronger is not None and len(options.players) != 2:
         raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")
 
@@ -240,7 +258,7 @@ def _arena(options: argparse.Namespace) -> int:
         mixed=options.mixed,
         every=options.every,
         seed=options.seed,
-        workers=options.workers,
+        workers=workers,
         folder=options.folder,
         records=options.records,
         progress=_show_progress,
@@ -252,6 +270,7 @@ def _arena(options: argparse.Namespace) -> int:
         print(_verdict(tournament.players, stronger(tournament, elo1=options.stronger)))
     if options.folder is not None:
         print(f"written: {write_report(summary, options.folder)}")
+    _tell_shares(workers)
     return 0
 
 
@@ -371,6 +390,12 @@ def _game(options: argparse.Namespace, players: Sequence[str]) -> Game:
     return make_game(options.game or game_names()[0], **_options(options.option))
 
 
+def _tell_shares(workers: Workers) -> None:
+    """What each worker of a cluster has done."""
+    for worker, share in sorted(getattr(workers, "shares", {}).items()):
+        print(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", file=sys.stderr)
+
+
 def _version() -> str:
     from importlib.metadata import version
 
@@ -385,7 +410,7 @@ def _options(texts: Sequence[str]) -> dict[str, Any]:
         if not equals:
             raise ValueError(f"option {text!r} should be written name=value, like players=3")
         words = {"true": True, "false": False, "none": None}
-        number = int(value) if value.lstrip("-").isdigit() else value
+        number = int(value) if _WHOLE_NUMBER.fullmatch(value) else value
         options[name] = words.get(value.lower(), number)
     return options
 

@@ -8,11 +8,7 @@ seed repeats a match exactly, with any number of worker processes.
 from __future__ import annotations
 
 import math
-import multiprocessing
-import signal
-from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,21 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import catalogue
 from armarl.arena.records import Recorder
 from armarl.game import Game, make_game
-from armarl.players import (
-    Factory,
-    Player,
-    PlayerLike,
-    choose_legally,
-    make_player,
-    register_player,
-    registered,
-)
+from armarl.guards import whole_number
+from armarl.players import Player, PlayerLike, choose_legally, make_player
 from armarl.verbs import CUT_SHORT
+from armarl.workers import Workers, check_workers, sent, spread
 
 DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
+MOST_GAMES = 10**8
+MOST_SEED = 2**63 - 1
 _Z = 1.959964  # 95 % of the normal distribution lie within
 
 
@@ -96,7 +87,7 @@ def play_match(
     players: Sequence[PlayerLike],
     games: int = 1000,
     seed: int = 0,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Callable[[int, int], None] | None = None,
     records: str | Path | None = None,
 ) -> MatchResult:
@@ -105,14 +96,16 @@ def play_match(
     Args:
         players: 2 up to as many as the game has sides; specifications, paths or `Player`s. With
             fewer players than sides the last one holds the remaining sides (A, B, B).
-        games: number of games; rounded up so that every deal is played in every rotation.
-        seed: repeats the match exactly.
-        workers: processes; `Player` objects must be picklable if more than 1.
+        games: number of games, 1 to MOST_GAMES; rounded up so that every deal is played in every
+            rotation.
+        seed: repeats the match exactly; 0 to MOST_SEED.
+        workers: processes, or a cluster; `Player` objects must be picklable if more than 1.
         progress: called with (games done, games in all).
         records: a file to which the record of every game is added (see `arena.records`).
 
     Raises:
-        ValueError: a wrong number of players or games.
+        TypeError: a number that is no integer.
+        ValueError: a wrong number of players, games or workers, or a seed below 0.
     """
     sides = len(set(game.sides))
     if not 2 <= len(players) <= sides:
@@ -120,18 +113,20 @@ def play_match(
             f"a match of {game.name} with {game.players} players takes 2 to {sides} entrants, "
             f"not {len(players)}"
         )
-    if games < 1 or workers < 1:
-        raise ValueError("a match takes at least 1 game and 1 worker")
+    whole_number("games", games, 1, MOST_GAMES)
+    whole_number("seed", seed, 0, MOST_SEED)
+    check_workers(workers)
     names = [make_player(player, game).name for player in players]
     deals = math.ceil(games / sides)
+    entrants = sent(players, game, workers)
     options, keep = {"players": game.players, **game.options}, records is not None
     jobs = [
-        (game.name, options, list(players), seed, first, last, keep)
+        (game.name, options, entrants, seed, first, last, keep)
         for first in range(0, deals, DEALS_AT_ONCE)
         for last in [min(first + DEALS_AT_ONCE, deals)]
     ]
     shares, rewards, lengths = [], [], []
-    for share, reward, length, texts in in_processes(_play_deals, jobs, workers):
+    for share, reward, length, texts in spread(_play_deals, jobs, workers):
         if records is not None:
             with Path(records).open("a", encoding="utf-8", newline="\n") as file:
                 file.writelines(texts)
@@ -150,57 +145,6 @@ def play_match(
             names, np.concatenate(shares), np.concatenate(rewards), seatings(len(names), game)
         ),
     )
-
-
-def in_processes(
-    work: Callable[[Any], Any], jobs: Sequence[Any], workers: int
-) -> Generator[Any, None, None]:
-    """`work` of every job in their order, in so many processes that know the same players.
-
-    Raises:
-        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
-            over and over.
-    """
-    workers = min(workers, len(jobs))
-    if workers <= 1:
-        yield from map(work, jobs)
-        return
-    if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
-    context = multiprocessing.get_context("spawn")
-    known = (registered(), catalogue.entries())
-    with ProcessPoolExecutor(workers, context, _prepare, known) as pool:
-        futures = [pool.submit(work, job) for job in jobs]
-        try:
-            for future in futures:
-                yield future.result()
-        except BrokenProcessPool as error:
-            raise RuntimeError(
-                f"a worker process has ended before its work: it was killed, for want of memory "
-                f"perhaps, or it could not start. {_GUARD}"
-            ) from error
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
-
-
-_GUARD = (
-    "With several workers a script is started once more in each of them, so what it does "
-    "must stand under `if __name__ == '__main__':`"
-)
-
-
-def _prepare(
-    players: list[tuple[str, Factory, bool]], games: tuple[catalogue.GameEntry, ...]
-) -> None:
-    """Make a worker process ready: players and games by name, and Ctrl-C ends it without a word.
-
-    (The process that waits for it tells of it.)
-    """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    for entry in games:
-        catalogue.add(entry)
-    for name, factory, around in players:
-        register_player(name, factory, around=around)
 
 
 def _play_deals(

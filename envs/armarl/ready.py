@@ -19,7 +19,7 @@ from armarl.self_play_batch import SelfPlayBatch
 from armarl.vector_env import SeatVectorEnv
 
 _SEARCHES = ("grave", "ismcts", "flat", "rollout")
-_OTHERS = ("human", "search")  # who asks at the terminal; one of the searches
+_OTHERS = ("human", "search", "onnx")  # at the terminal; one of the searches; from a file
 
 
 def compile_game(game: Game) -> Iterator[tuple[str, float]]:

@@ -19,7 +19,7 @@ from armarl.faces import (
     face_game,
     mask_place,
 )
-from armarl.game import Game
+from armarl.game import Game, States
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.verbs import CUT_SHORT, ENDED, ILLEGAL
@@ -150,6 +150,14 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
     def render(self) -> str | None:
         """The board as text, as far as the learning seat may know it; None without render mode."""
         return self._draw(self.seat)
+
+    @property
+    def states(self) -> States:
+        """The game in play, an array of one record with all that is hidden in it, to be read.
+
+        Who plays by it takes `game.concealed(states, seats)`, which is what seats may know.
+        """
+        return self._states
 
     @property
     def seat(self) -> int | None:

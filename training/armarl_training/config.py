@@ -143,6 +143,9 @@ class EvaluationConfig(_Section):
     )
     seed: Whole = 12345
     workers: Annotated[int, Field(strict=True, gt=0, le=1024)] = 2
+    ray: str | None = Field(
+        None, description="the address of a cluster of Ray, which plays the matches at the end"
+    )
 
 
 class TrainingConfig(_Section):

@@ -26,6 +26,7 @@ from armarl.network_players import NetworkPlayer
 from armarl.players import make_player
 from armarl.policies import load_policy, save_policy
 from armarl.words import brief
+from armarl.workers import workers_at
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
@@ -179,9 +180,10 @@ class Run:
     def evaluate(self, path: Path) -> list[dict[str, Any]]:
         """Play the configured matches with the saved policy."""
         settings = self.config.evaluation
+        workers = workers_at(settings.ray, None if settings.ray else settings.workers)
         return [
             play_match(
-                self.game, [path, opponent], settings.games, settings.seed, settings.workers
+                self.game, [path, opponent], settings.games, settings.seed, workers
             ).as_dict()
             for opponent in settings.opponents
         ]

@@ -18,6 +18,7 @@ from armarl.catalogue import game_entry
 from armarl.game import Game
 from armarl.matches import MatchResult, Standing, play_match
 from armarl.players import PlayerLike
+from armarl.workers import Workers
 
 PLAIN = ("random", "greedy", "greedy:noise=0.2")  # in every game
 VARIED = ("random:patient", "greedy:first_random=1")  # where the game has `rivals`
@@ -73,7 +74,7 @@ def play_panel(
     player: PlayerLike,
     games: int = 1000,
     seed: int = 0,
-    workers: int = 1,
+    workers: Workers = 1,
     progress: Callable[[int, int], None] | None = None,
     records: str | Path | None = None,
 ) -> PanelResult:

@@ -25,14 +25,15 @@ from armarl.arena.records import Recorder
 from armarl.folders import lock_folder, read_text, remove_temporaries, write_text
 from armarl.game import Game, make_game, restore_game
 from armarl.guards import whole_number
-from armarl.matches import deal_seeds, in_processes, play_games, shares_of_victory
+from armarl.matches import MOST_SEED, deal_seeds, play_games, shares_of_victory
 from armarl.players import PlayerLike, make_player
 from armarl.words import brief, printable
+from armarl.workers import Workers, check_workers, sent, spread
 
+MOST_DEALS = 10**7
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
 _MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # bytes
-_MOST_SEED = 1 << 256
 _REFUSALS = (ValueError, TypeError, LookupError, RecursionError)  # at JSON that is something else
 
 
@@ -125,7 +126,7 @@ def play_tournament(
     mixed: bool = False,
     every: bool = False,
     seed: int = 0,
-    workers: int = 1,
+    workers: Workers = 1,
     folder: str | Path | None = None,
     records: bool = True,
     progress: Callable[[int, int], None] | None = None,
@@ -140,7 +141,7 @@ def play_tournament(
         mixed: partners may be different players.
         every: all arrangements, for 4 places too.
         seed: repeats the tournament exactly.
-        workers: processes.
+        workers: processes, or a cluster.
         folder: where results and records are kept; a tournament that is there is gone on with.
             Without one nothing is kept.
         records: whether every game is kept as a record, in the folder.
@@ -151,15 +152,17 @@ def play_tournament(
         ValueError: numbers out of range, or no such players.
         ArenaError: the folder holds another tournament, or is damaged.
     """
-    if deals < 1 or workers < 1:
-        raise ValueError("a tournament takes at least 1 deal and 1 worker")
+    whole_number("deals", deals, 1, MOST_DEALS)
+    whole_number("seed", seed, 0, MOST_SEED)
+    check_workers(workers)
     names = _distinct([printable(make_player(player, game).name) for player in players])
     planned = Tournament(game, names, kind, mixed, every, seed, ())
     with _Store(folder, planned) as store:
-        jobs = _jobs(planned, players, deals, store, records and folder is not None)
+        entrants = sent(players, game, workers)
+        jobs = _jobs(planned, entrants, deals, store, records and folder is not None)
         left = sum((job.last - job.first) * len(job.tables) for job in jobs)
         whole = len(store.games) + left
-        playing = in_processes(_play_job, jobs, workers)
+        playing = spread(_play_job, jobs, workers)
         for number, (results, texts) in enumerate(playing, 1):
             store.add(results, texts)
             if progress:
@@ -394,7 +397,7 @@ def _planned(found: Any) -> Tournament:
     kind, mixed, every = found["kind"], found["mixed"], found["every"]
     if not isinstance(mixed, bool) or not isinstance(every, bool):
         raise TypeError("mixed and every are true or false")
-    seed = whole_number("seed", found["seed"], 0, _MOST_SEED)
+    seed = whole_number("seed", found["seed"], 0, MOST_SEED)
     planned = Tournament(game, tuple(players), kind, mixed, every, seed, ())
     planned.lineups()
     return planned

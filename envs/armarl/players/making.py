@@ -35,6 +35,7 @@ BUILT_IN: Mapping[str, Factory | str] = {
     "flat": "armarl.search:FlatPlayer",
     "rollout": "armarl.search:RolloutPlayer",
     "search": "armarl.search:best_search",
+    "onnx": "armarl.onnx_player:OnnxPlayer",
 }
 BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySearchPlayer"}
 _players: dict[str, Factory | str] = dict(BUILT_IN)

@@ -1,0 +1,103 @@
+"""Networks of any kind as players, from ONNX files: `onnx:mine.onnx`. Needs `onnxruntime`.
+
+A file holds a graph of arithmetic and its weights: to load it runs no code. It is read whole, so
+that it leads to no other file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.game import Game, States
+
+MOST_BYTES = 256 << 20  # of a file
+
+
+class OnnxPlayer:
+    """Plays the legal action of the highest logit, or draws by the logits.
+
+    The network's one input are observations, float32 (batch, size), of any number of them; its
+    first output are logits of all actions, (batch, actions).
+    """
+
+    def __init__(self, game: Game, path: str, sample: bool = False) -> None:
+        """A player of `game` by the network in a file.
+
+        Args:
+            sample: draw from the policy's distribution instead of taking the likeliest action.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it is damaged or too large, or its network does not fit the game.
+            ImportError: ONNX Runtime is missing.
+        """
+        file = Path(path)
+        if not file.is_file():
+            raise FileNotFoundError(f"there is no file {path}")
+        if file.stat().st_size > MOST_BYTES:
+            raise ValueError(f"{path} is larger than {MOST_BYTES >> 20} MiB")
+        self.name, self.game, self.sample = f"onnx:{file.stem}", game, sample
+        self._path, self._content = path, file.read_bytes()
+        self._session = self._open()
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """See `armarl.players.Player`."""
+        observations, masks = self.game.views(states, seats)
+        found = self._session.run(None, {self._session.get_inputs()[0].name: observations})[0]
+        logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
+        if not self.sample:
+            return np.asarray(logits.argmax(axis=1), np.int64)
+        reached = np.exp(logits - logits.max(axis=1, keepdims=True)).cumsum(axis=1)
+        chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
+        return np.asarray(chosen, np.int64)
+
+    def _open(self) -> Any:
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise ImportError(
+                "ONNX players need onnxruntime: pip install 'armarl[onnx]'"
+            ) from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # so that sums are the same on any machine's cores
+        options.log_severity_level = 4
+        try:
+            session = onnxruntime.InferenceSession(
+                self._content, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # its errors have no class of their own
+            raise ValueError(f"{self._path} is no ONNX file: {str(error)[:300]}") from error
+        inputs, outputs = session.get_inputs(), session.get_outputs()
+        size, actions = self.game.observation.size, len(self.game.actions)
+        fits = (
+            len(inputs) == 1
+            and inputs[0].type == "tensor(float)"
+            and _is_batch_of(size, inputs[0].shape)
+            and _is_batch_of(actions, outputs[0].shape)
+        )
+        if not fits:
+            found = ", ".join(f"{one.name} {one.type} {one.shape}" for one in (*inputs, *outputs))
+            raise ValueError(
+                f"{self._path} is of no network for this game, which takes one input of float32 "
+                f"(batch, {size}), with a batch of any size, and gives logits (batch, {actions}): "
+                f"it has {found}"
+            )
+        return session
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_session"}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+        self._session = self._open()
+
+
+def _is_batch_of(size: int, shape: list[Any]) -> bool:
+    """Whether a shape is (any number, size); dimensions that are not fixed have names, or None."""
+    return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)

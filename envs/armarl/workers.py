@@ -1,0 +1,137 @@
+"""Jobs spread over worker processes of this machine, or over a cluster.
+
+A job is what a function that can be imported is called with; it depends on nothing else, so whoever
+does it, and however often it is begun, its result is the same.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from armarl import catalogue
+from armarl.game import Game
+from armarl.players import Factory, PlayerLike, make_player, register_player, registered
+
+Work = Callable[[Any], Any]
+
+
+@runtime_checkable
+class Cluster(Protocol):
+    """Workers on other machines, such as `armarl.ray_cluster.RayCluster`."""
+
+    def results(self, work: Work, jobs: Sequence[Any]) -> Generator[Any, None, None]:
+        """`work` of every job, in the order of the jobs."""
+        ...
+
+
+Workers = int | Cluster  # so many processes of this machine, or a cluster
+
+
+class Known(NamedTuple):
+    """What this process calls by name, and a worker must know as well."""
+
+    players: list[tuple[str, Factory, bool]]
+    games: tuple[catalogue.GameEntry, ...]
+
+    @classmethod
+    def here(cls) -> Known:
+        """What has been registered in this process."""
+        return cls(registered(), catalogue.entries())
+
+    def learn(self) -> None:
+        """Register it in this process."""
+        for entry in self.games:
+            catalogue.add(entry)
+        for name, factory, around in self.players:
+            register_player(name, factory, around=around)
+
+
+def spread(work: Work, jobs: Sequence[Any], workers: Workers) -> Generator[Any, None, None]:
+    """`work` of every job in their order, by workers that know the same players and games.
+
+    Raises:
+        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
+            over and over; of a cluster, see there.
+    """
+    if not isinstance(workers, int):
+        yield from workers.results(work, jobs)
+    elif min(workers, len(jobs)) <= 1:
+        yield from map(work, jobs)
+    else:
+        yield from _in_processes(work, jobs, min(workers, len(jobs)))
+
+
+def workers_at(cluster: str | None, processes: int | None) -> Workers:
+    """A cluster of Ray by its address, or so many processes of this machine.
+
+    Args:
+        processes: None: as many as there are cores; of a cluster, jobs at once.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ValueError: fewer than 1.
+    """
+    if cluster is None:
+        return (os.cpu_count() or 1) if processes is None else processes
+    try:
+        from armarl.ray_cluster import RayCluster
+    except ImportError as error:
+        raise ImportError(
+            f"a cluster of Ray needs one more package ({error}): pip install 'armarl[ray]'"
+        ) from error
+    return RayCluster(cluster, processes)
+
+
+def sent(players: Sequence[PlayerLike], game: Game, workers: Workers) -> list[PlayerLike]:
+    """Players as jobs name them. On other machines nobody finds the files of this one, so that
+    players go there as they are, with the weights of their policies."""
+    if isinstance(workers, int):
+        return list(players)
+    return [make_player(player, game) for player in players]
+
+
+def check_workers(workers: Workers) -> None:
+    """Raise ValueError for fewer than 1 process, TypeError for what is neither."""
+    if isinstance(workers, bool) or not isinstance(workers, int | Cluster):
+        raise TypeError(f"workers is a number of processes, or a cluster, not {workers!r}")
+    if isinstance(workers, int) and workers < 1:
+        raise ValueError(f"it takes at least 1 worker, not {workers}")
+
+
+def _in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any, None, None]:
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(number, context, _prepare, (Known.here(),)) as pool:
+        futures = [pool.submit(work, job) for job in jobs]
+        try:
+            for future in futures:
+                yield future.result()
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                f"a worker process has ended before its work: it was killed, for want of memory "
+                f"perhaps, or it could not start. {_GUARD}"
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_GUARD = (
+    "With several workers a script is started once more in each of them, so what it does "
+    "must stand under `if __name__ == '__main__':`"
+)
+
+
+def _prepare(known: Known) -> None:
+    """Make a worker process ready: players and games by name, and Ctrl-C ends it without a word.
+
+    (The process that waits for it tells of it.)
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    known.learn()

@@ -1,0 +1,123 @@
+"""The arena on a cluster of Ray, of several nodes on this machine: what it plays, and what dies."""
+
+import os
+from pathlib import Path
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+
+import tiny
+from armarl.arena.tournament import play_tournament
+from armarl.cli import main
+from armarl.game import make_game
+from armarl.matches import play_match
+from armarl.ray_cluster import ClusterError, RayCluster
+
+TWO = make_game("armadora")
+NAMES = ["random", "greedy", "random:patient"]
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    """A head that plays nothing, and one node of one core; Ray's workers see the tests, too."""
+    root = Path(__file__).resolve().parent.parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (root / "envs", root / "tests"))))
+        patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+        cluster.add_node(num_cpus=1)
+        ray.init(cluster.address, log_to_driver=False)
+        yield cluster
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def test_a_match_is_the_same_and_finds_what_is_named_here(nodes, tmp_path):
+    mine = tiny.policy(tmp_path, TWO, name="mine.safetensors")
+    alone = play_match(TWO, [mine, "random"], 300, seed=3)
+    cluster = RayCluster()
+    assert play_match(TWO, [mine, "random"], 300, seed=3, workers=cluster) == alone
+    assert sum(share.jobs for share in cluster.shares.values()) == 3
+    assert alone.standings[0].player == "mine"
+
+
+def test_a_killed_worker_loses_nothing(nodes, tmp_path):
+    players = [tiny.KilledOnce(TWO, tmp_path), "random"]
+    found = play_match(TWO, players, 300, seed=4, workers=RayCluster())
+    assert players[0].mark.exists()
+    assert found == play_match(TWO, players, 300, seed=4)
+
+
+def test_a_lost_node_loses_nothing(nodes, tmp_path):
+    """The node with what has been played on it goes when the first games are in; another comes."""
+    alone = play_tournament(TWO, NAMES, 32, seed=5, folder=tmp_path / "alone")
+    lost = nodes.add_node(num_cpus=1)
+    nodes.wait_for_nodes()
+
+    def lose(done, games):
+        nonlocal lost
+        if lost is not None:
+            nodes.remove_node(lost, allow_graceful=False)
+            lost = None
+            nodes.add_node(num_cpus=1)
+
+    cluster = RayCluster()
+    found = play_tournament(
+        TWO, NAMES, 32, seed=5, workers=cluster, folder=tmp_path / "ray", progress=lose
+    )
+    assert lost is None
+    assert found == alone
+    assert contents(tmp_path / "ray") == contents(tmp_path / "alone")
+
+
+def contents(folder):
+    """The results and records of a tournament."""
+    files = [*folder.glob("*.json*"), *folder.glob("records/*")]
+    assert len(files) > 2
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
+def test_who_dies_always_is_told_of(nodes):
+    cluster = RayCluster(retries=1)
+    with pytest.raises(ClusterError, match="a job was begun 2 times, and its worker or node died"):
+        play_match(TWO, [tiny.Killed(), "random"], 2, workers=cluster)
+
+
+def test_errors_come_as_they_are(nodes):
+    with pytest.raises(ValueError, match="invalid literal for int"):
+        list(RayCluster().results(int, ["1", "one"]))
+
+
+def test_another_version_on_a_node_is_refused(nodes, monkeypatch):
+    monkeypatch.setattr("armarl.ray_cluster._sources", lambda: "another")
+    with pytest.raises(ClusterError, match=r"has another ArmaRL .* install the same on every node"):
+        play_match(TWO, ["random", "random"], 2, workers=RayCluster())
+
+
+def test_the_command_line(nodes, capsys):
+    arguments = ["evaluate", "greedy", "random", "--games", "20", "--seed", "2"]
+    assert main([*arguments, "--workers", "1"]) == 0
+    alone = capsys.readouterr()
+    assert main([*arguments, "--ray", "auto"]) == 0
+    clustered = capsys.readouterr()
+    assert clustered.out == alone.out
+    assert " 1 jobs in " in clustered.err
+
+
+def test_no_cluster_there(monkeypatch):
+    """Ray looks for one for minutes, and then says so."""
+
+    def refuse(address, **options):
+        raise ConnectionError("nobody answers")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(ClusterError, match=r"no cluster of Ray at 'here:1' \(nobody .*ray start"):
+        list(RayCluster("here:1").results(int, ["1"]))
+
+
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"retries": -1}])
+def test_wrong_numbers(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be in"):
+        RayCluster(**wrong)

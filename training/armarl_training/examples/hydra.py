@@ -1,0 +1,37 @@
+"""Hydra: our configurations composed, changed and swept by it.
+
+    python -m armarl_training.examples.hydra total_decisions=50_000
+    python -m armarl_training.examples.hydra --multirun seed=1,2,3 ppo.epochs=2,4
+    python -m armarl_training.examples.hydra --config-name armadora-3p
+
+A setting that the configuration does not name is written `++evaluation.games=200`. Every run lies
+in Hydra's folder of its job, in `run`, where `armarl evaluate` finds it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from omegaconf import DictConfig, OmegaConf
+
+from armarl_training.config import TrainingConfig
+from armarl_training.run import start_run
+
+
+def train(settings: DictConfig) -> float:
+    """Train; what is returned, the win rate against greedy, a sweeper may maximise."""
+    config = TrainingConfig.model_validate(OmegaConf.to_container(settings))
+    run = start_run(config, Path(HydraConfig.get().runtime.output_dir) / "run")
+    run.train()
+    strength = run.evaluate(run.export())
+    path = run.export(strength)
+    rates = {match["standings"][1]["player"]: match["standings"][0] for match in strength}
+    print(f"{path}: wins {100 * rates['greedy']['win_rate']:.1f} % against greedy")
+    return float(rates["greedy"]["win_rate"])
+
+
+if __name__ == "__main__":
+    run_by = hydra.main(version_base=None, config_path="../configs", config_name="armadora-quick")
+    run_by(train)()

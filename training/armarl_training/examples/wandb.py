@@ -1,0 +1,53 @@
+"""Weights & Biases: a run of ours, logged; offline unless WANDB_MODE says otherwise.
+
+python -m armarl_training.examples.wandb --run runs/logged total_decisions=50_000
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+import wandb
+
+from armarl_training.config import load_config
+from armarl_training.run import Report, start_run
+
+
+def train(folder: Path, settings: list[str]) -> Path:
+    """Train by the shipped configuration, with changes; returns the folder of the log."""
+    run = start_run(load_config("armadora-quick", settings), folder)
+    with wandb.init(
+        project="armarl",
+        dir=folder,
+        mode=os.environ.get("WANDB_MODE", "offline"),
+        config=run.config.model_dump(mode="json"),
+    ) as log:
+
+        def watch(report: Report) -> None:
+            log.log({f"return/{name}": mean for name, mean in report.returns.items()})
+            log.log({"decisions": report.decisions, "minutes": report.seconds / 60})
+
+        run.train(watch)
+        strength = run.evaluate(run.export())
+        for match in strength:
+            own, other = match["standings"]
+            log.summary[f"wins/{other['player']}"] = own["win_rate"]
+        policy = wandb.Artifact("policy", type="model")
+        policy.add_file(str(run.export(strength)))
+        log.log_artifact(policy)
+        return Path(log.dir).parent
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--run", type=Path, default=Path("runs/logged"))
+    parser.add_argument("settings", nargs="*", metavar="key=value")
+    options = parser.parse_args()
+    print(train(options.run, options.settings))
+
+
+if __name__ == "__main__":
+    main()
