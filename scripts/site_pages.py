@@ -25,6 +25,7 @@ PAGES = {  # of the site, by their places in the repository
     "policies/README.md": "policies.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
+_NOT_RUN, _CODE = "```python no-run", "```python"  # for the tests; MkDocs takes it for no code
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]+)(#[^)]*)?\)")
 
 
@@ -44,7 +45,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def as_on_site(markdown: str, page: str) -> str:
-    """A page's text with links as they are right on the site.
+    """A page's text with links and code as they are right on the site.
 
     Raises:
         FileNotFoundError: a link leads nowhere.
@@ -62,4 +63,4 @@ def as_on_site(markdown: str, page: str) -> str:
         name = text.strip("`")
         return f"`{path}`" if name in path else f"{text} (`{path}`)"
 
-    return _LINK.sub(led, markdown)
+    return _LINK.sub(led, markdown.replace(_NOT_RUN, _CODE))

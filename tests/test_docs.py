@@ -85,6 +85,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         ("arena.md", "[home](../README.md)", "[home](index.md)"),
         ("arena.md", "[`verbs.py`](../envs/armarl/verbs.py)", "`envs/armarl/verbs.py`"),
         ("arena.md", "[the verbs](../envs/armarl/verbs.py)", "the verbs (`envs/armarl/verbs.py`)"),
+        ("arena.md", "```python no-run\nx\n```", "```python\nx\n```"),
         ("arena.md", "[SemVer](https://semver.org)", "[SemVer](https://semver.org)"),
     ],
 )
