@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks import aec, learning, memory, ours, search, start
+from benchmarks import aec, gpu, learning, memory, ours, search, start
 from benchmarks.frame import Measurement, Settings, machine, measure
 from benchmarks.page import SECTIONS, page
 from benchmarks.targets import targets
@@ -37,6 +37,7 @@ GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {
     "search": search.groups,
     "memory": memory.groups,
     "start": start.groups,
+    "gpu": gpu.groups,
 }
 
 

@@ -1,4 +1,5 @@
 """The rules compile unchanged as CUDA device functions: each verb, and a kernel that calls them.
+(`test_gpu.py` has the face over them.)
 
 numba-cuda (the extra `cuda`, which the extra `test` brings in) compiles to PTX, and NVIDIA's
 assembler to machine code, with neither a GPU nor its driver. An allocation or a Python object in a
@@ -20,11 +21,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from armarl import loops
-from armarl.binding import Binding
 from armarl.catalogue import OURS
 from armarl.game import make_game
-from armarl.verbs import Verbs
 
 pytest.importorskip("numba_cuda", reason="needs the extra `cuda`: pip install '.[cuda]'")
 cuda = importlib.import_module("numba.cuda")
@@ -127,43 +125,6 @@ def test_one_thread_per_game_steps_and_observes(
     assert "st.global.u8" in ptx  # bytes: the state's and the mask's
     assert "st.global.f32" in ptx  # the observation's numbers
     assert assembled_size(ptx, tmp_path) > 100_000  # the rules are in it
-
-
-@pytest.mark.parametrize("game", GAME_NAMES)
-def test_the_bodies_of_the_loops_are_what_a_gpu_thread_calls(
-    game: str, compile_to_ptx: Compile
-) -> None:
-    """`loops.step` as it is, with the thread's own `i`, on the NamedTuple that CPU threads take."""
-
-    def on_device(function, *, merge=False):
-        return cuda.jit(function, device=True)
-
-    verbs = Verbs(*(on_device(verb.py_func) for verb in verbs_of(game)))
-    step = Binding(game, verbs, on_device).function(loops.step)
-    types_of = {
-        "states": record_of(game)[::1],
-        "finals": record_of(game)[::1],
-        "actions": ACTIONS,
-        "seats": ACTIONS,
-        "kind": KIND,
-        "same_step": types.boolean,
-        "over": MASK,
-        "ends": MASK,
-        "legal": MASKS,
-        "masks": MASKS,
-        "rewards": types.float64[:, ::1],
-        "observations": OBSERVATIONS,
-    }
-    fields = [types_of[name] for name in loops.SelfPlay._fields]
-
-    def kernel(batch):
-        i = cuda.grid(1)
-        if i < batch.states.size:
-            step(batch, i, i)
-
-    ptx = compile_to_ptx(kernel, (types.NamedTuple(fields, loops.SelfPlay),), device=False)
-    assert ptx.count(".visible .entry") == 1
-    assert "st.global.f32" in ptx
 
 
 def assembled_size(ptx: str, folder: Path) -> int:

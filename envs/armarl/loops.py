@@ -346,7 +346,8 @@ class SelfPlay(NamedTuple):
     """Games whose seats are all the caller's, and what a step of them leaves."""
 
     states: States  # (n,)
-    actions: Int64s  # (n,) of whoever is to move; (0,): the games are only looked at
+    acting: bool  # actions are played; else the games are only looked at
+    actions: Int64s  # (n,) of whoever is to move
     kind: int  # number of the reward
     same_step: bool  # a game that ends starts anew at once
     over: Int8s  # (n,) how games ended that have not started anew; PLAYING for the others
@@ -407,8 +408,8 @@ def view_mover(batch: SelfPlay, i: int, thread: int) -> None:
 
 
 def step(batch: SelfPlay, i: int, thread: int) -> None:
-    """`take_turn`, where there are actions, then `view_mover`."""
-    if batch.actions.size:
+    """`take_turn`, where actions are played, then `view_mover`."""
+    if batch.acting:
         take_turn(batch, i, thread)
     view_mover(batch, i, thread)
 

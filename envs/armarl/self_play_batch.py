@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from armarl import guards, loops
+from armarl.devices import device_of
 from armarl.faces import deal_number, face_game
 from armarl.game import Game, States
 from armarl.verbs import CUT_SHORT, PLAYING
@@ -20,7 +21,7 @@ from armarl.verbs import CUT_SHORT, PLAYING
 
 @dataclass(frozen=True)
 class Turn:
-    """What a step left, as arrays with one row per game.
+    """What a step left, as arrays with one row per game; on a GPU they are torch's.
 
     Attributes:
         seats: int64, the seat to move.
@@ -57,6 +58,9 @@ class SelfPlayBatch:
     from the same seed with the same actions, byte by byte, whatever the batch and the threads.
     An illegal action ends its game, unplayed, with reward -1 for its seat.
 
+    On a GPU (`device="cuda"`, docs/gpu.md) all arrays are tensors that stay there, and states their
+    bytes; `to` takes a batch from one device to another.
+
     Attributes:
         states: (size,) records, which may be read and copied.
         final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
@@ -73,6 +77,7 @@ class SelfPlayBatch:
         *,
         reward: str = "win",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        device: str = "cpu",
         **options: Any,
     ) -> None:
         """A batch whose games have not been dealt yet.
@@ -82,23 +87,26 @@ class SelfPlayBatch:
             size: number of games.
             reward: one of `game.rewards`.
             autoreset_mode: a mode or its name.
+            device: "cpu", or a GPU as torch names it, "cuda" or "cuda:1".
             options: the game's options, where it is given by name.
 
         Raises:
             TypeError: an unknown option, or options beside a `Game`.
             ValueError: a value out of range.
+            RuntimeError: something that the GPU needs is missing; the message says what.
         """
-        game = face_game(game, options, "reward, autoreset_mode")
+        game = face_game(game, options, "reward, autoreset_mode, device")
         if size < 1:
             raise ValueError(f"the number of games must be 1 or more, not {size}")
         self.game, self.size = game, size
         self.autoreset_mode = as_autoreset_mode(autoreset_mode)
-        self.states: States = np.full(size, game.blank)
-        self.final_states: States = np.full(size, game.blank)
-        self._reward_kind = game.reward_kind(reward)
-        self._no_actions = np.zeros(0, np.int64)
-        self._over = np.zeros(size, np.int8)
-        self._legal = np.zeros((size, len(game.actions)), np.int8)  # as shown last
+        self.reward, self._reward_kind = reward, game.reward_kind(reward)
+        self._device = device_of(game, device)
+        self.states: States = self._device.put(np.full(size, game.blank))
+        self.final_states: States = self._device.put(np.full(size, game.blank))
+        self._no_actions = self._device.zeros((size,), np.int64)
+        self._over = self._device.zeros((size,), np.int8)
+        self._legal = self._device.zeros((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # of a turn: shapes and types
             "seats": ((size,), np.int64),
@@ -110,7 +118,30 @@ class SelfPlayBatch:
 
     def new_turn(self) -> Turn:
         """Arrays for `reset` and `step` to write into, instead of new ones each time."""
-        return Turn(**{name: np.zeros(*column) for name, column in self._columns.items()})
+        zeros = self._device.zeros
+        return Turn(**{name: zeros(*column) for name, column in self._columns.items()})
+
+    @property
+    def device(self) -> str:
+        """Where the batch lies, as it was told when it was made."""
+        return self._device.name
+
+    def to(self, device: str) -> SelfPlayBatch:
+        """A copy on another device (or this one), which plays on to the same bytes.
+
+        Raises:
+            ValueError: there is no such device.
+            RuntimeError: something that it needs is missing.
+        """
+        mode = self.autoreset_mode
+        there = SelfPlayBatch(
+            self.game, self.size, reward=self.reward, autoreset_mode=mode, device=device
+        )
+        for name in ("states", "final_states", "_over", "_legal"):
+            array = self._device.fetch(getattr(self, name))
+            setattr(there, name, there._device.put(array))
+        there._begun = self._begun
+        return there
 
     def reset(
         self,
@@ -124,14 +155,14 @@ class SelfPlayBatch:
         Args:
             seed: game `i` is dealt from `seed + i`, or from `seed[i]`. None goes on with the
                 games' own generators, which a first call seeds at random.
-            games: which games to start; all if None. The others are only shown again.
+            games: which games to start, (size,) bool; all if None. The others are only shown again.
             out: arrays to write into; new ones if None.
 
         Raises:
             ValueError: a wrong number of seeds, one out of range, a wrong choice of games, or
                 arrays of wrong shapes or types.
         """
-        chosen = chosen_games(games, self.size)
+        chosen = chosen_games(None if games is None else self._device.fetch(games), self.size)
         seeds = deal_numbers(seed, self.size)
         turn = self._turn(out)
         if seeds is None and not self._begun:
@@ -139,15 +170,14 @@ class SelfPlayBatch:
         if not self._begun and chosen.size < self.size:
             raise ValueError("the first reset must start all games")
         self._begun = True
+        which = self._device.put(chosen)
         if seeds is None:
-            self.game.run(loops.start, chosen.size, loops.Starts(self.states, chosen))
+            self._device.run(loops.start, chosen.size, loops.Starts(self.states, which))
         else:
-            self.game.deal(self.states, chosen, seeds[chosen])
-        self._over[chosen] = PLAYING
-        turn.rewards[:] = 0
-        turn.ends[:] = PLAYING
-        self.game.run(loops.step, self.size, self._batch(self._no_actions, turn))
-        return turn
+            deals = loops.Deals(self.states, which, self._device.put(seeds[chosen]))
+            self._device.run(loops.deal, chosen.size, deals)
+        self._over[which] = PLAYING
+        return self._show(turn)
 
     def step(self, actions: NDArray[np.integer[Any]], *, out: Turn | None = None) -> Turn:
         """Play one action in every game, of the seat that is to move there.
@@ -165,10 +195,10 @@ class SelfPlayBatch:
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         if self.autoreset_mode is AutoresetMode.DISABLED:
-            refuse_games_over(self._over)
-        ids = action_ids(actions, self.size)
+            refuse_games_over(self._device.fetch(self._over))
+        ids = self._device.action_ids(actions, self.size)
         turn = self._turn(out)
-        self.game.run(loops.step, self.size, self._batch(ids, turn))
+        self._device.run(loops.step, self.size, self._batch(ids, turn, acting=True))
         return turn
 
     def load_states(self, states: States, *, out: Turn | None = None) -> Turn:
@@ -179,22 +209,28 @@ class SelfPlayBatch:
             ValueError: a wrong number of games, one that is over or unlawful, or arrays of wrong
                 shapes or types.
         """
+        states = self._device.fetch(states)
         self.game.check_states(states)
         guards.check_size("states", states, self.size)
         if self.game.statuses(states)[0].any():
             raise ValueError("a game that is over cannot go on")
         turn = self._turn(out)
-        self.states = self.game.taken(states, np.arange(self.size))
+        self.states = self._device.put(self.game.taken(states, np.arange(self.size)))
         self._begun = True
         self._over[:] = PLAYING
+        return self._show(turn)
+
+    def _show(self, turn: Turn) -> Turn:
+        """The games as they stand, no action played."""
         turn.rewards[:] = 0
         turn.ends[:] = PLAYING
-        self.game.run(loops.step, self.size, self._batch(self._no_actions, turn))
+        self._device.run(loops.step, self.size, self._batch(self._no_actions, turn, acting=False))
         return turn
 
-    def _batch(self, actions: NDArray[np.int64], turn: Turn) -> loops.SelfPlay:
+    def _batch(self, actions: NDArray[np.int64], turn: Turn, acting: bool) -> loops.SelfPlay:
         return loops.SelfPlay(
             states=self.states,
+            acting=acting,
             actions=actions,
             kind=self._reward_kind,
             same_step=self.autoreset_mode is AutoresetMode.SAME_STEP,
@@ -217,7 +253,7 @@ class SelfPlayBatch:
         if out is None:
             return self.new_turn()
         for name, (shape, dtype) in self._columns.items():
-            if not guards.takes(getattr(out, name, None), shape, dtype):
+            if not self._device.is_array(getattr(out, name, None), shape, dtype):
                 raise ValueError(
                     f"out.{name} must be {np.dtype(dtype)} of shape {shape}, in one piece and free "
                     "to be written, as new_turn() makes it"
@@ -267,17 +303,6 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
 def random_numbers(size: int) -> NDArray[np.int64]:
     """Seeds from the operating system's chance."""
     return np.random.default_rng().integers(2**63, size=size)
-
-
-def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
-    """Actions as int64 of shape (size,)."""
-    ids = np.asarray(actions)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"actions must be integers, not {ids.dtype}")
-    if ids.shape != (size,):
-        raise ValueError(f"actions must have shape ({size},), not {ids.shape}")
-    ids = ids.astype(np.int64, copy=False)
-    return ids if ids.flags.carray else ids.copy()  # loops are compiled for plain arrays
 
 
 def refuse_games_over(over: NDArray[Any]) -> None:

@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from armarl.devices import action_ids
 from armarl.faces import (
     RENDER_MODES,
     Endings,
@@ -25,7 +26,6 @@ from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.seat_env import INFO_KEYS
 from armarl.self_play_batch import (
-    action_ids,
     as_autoreset_mode,
     chosen_games,
     deal_numbers,

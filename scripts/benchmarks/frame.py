@@ -47,6 +47,7 @@ class Measurement:
         package: the module that must be installed for it.
         cores: how many the process may use, its threads being as many.
         most: so many samples are enough, where the run's number may be greater.
+        lacking: what the machine lacks for it, if it does; it is then not taken, and that is said.
     """
 
     section: str
@@ -59,6 +60,7 @@ class Measurement:
     package: str = "armarl"
     cores: int = 1
     most: int | None = None
+    lacking: str = ""
 
     def samples(self, settings: Settings) -> int:
         """How many samples to take."""
@@ -145,6 +147,9 @@ def measure(group: Sequence[Measurement], settings: Settings) -> list[dict[str, 
     processes: dict[int, _Process] = {}
     try:
         for i, measurement in enumerate(group):
+            if measurement.lacking:
+                rows[i]["lacking"] = measurement.lacking
+                continue
             if importlib.util.find_spec(measurement.package) is None:
                 rows[i]["missing"] = measurement.package
                 continue

@@ -154,7 +154,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     finals, rewards = np.full(batch, game.blank), np.zeros((batch, game.players))
     masks = game.legal_masks(states)
     turns = loops.SelfPlay(
-        *(states, actions, 0, True, over, masks, ends, rewards, finals),
+        *(states, True, actions, 0, True, over, masks, ends, rewards, finals),
         *(np.zeros(batch, np.int64), np.zeros((batch, 1), np.float32), masks),  # not looked at
     )
     calls = _calls(batch)

@@ -58,6 +58,12 @@ SECTIONS = {
         "Seconds by the clock in a new Python process. The first use of a variant's rules on a "
         "machine compiles them into the user's cache folder.",
     ),
+    "gpu": (
+        "On a GPU",
+        "By the number of games in the batch, on one GPU: random games to their end, and steps in "
+        "lockstep that include the choice of a random legal action. A CUDA graph spares the calls "
+        "from Python. Pgx runs on the same card. See docs/gpu.md.",
+    ),
 }
 
 
@@ -131,6 +137,9 @@ def _section(section: str, rows: Rows) -> str:
         lines += _table(own, lambda row: row["how"], base=aec.PEER, names=("subject",))
     elif section == "learning":
         lines += _table(own, lambda row: _cores(row["cores"]), base=learning.FREE)
+    elif section == "gpu":
+        lines += _table([row for row in own if row["batch"]], _batch)
+        lines += ["", *_table([row for row in own if not row["batch"]], lambda row: row["unit"])]
     elif section in ("memory", "start"):
         lines += _table(own, lambda row: row["unit"])
     else:
@@ -228,6 +237,8 @@ def _not_measured(rows: Rows) -> str:
     reasons: dict[str, list[str]] = {}
     for row in rows:
         name = f"{row['section']}: {', '.join(filter(None, [row['subject'], row['how']]))}"
+        if "lacking" in row:
+            reasons.setdefault(row["lacking"], []).append(name)
         if "missing" in row:
             reasons.setdefault(f"`{row['missing']}` is not installed", []).append(name)
         if "failed" in row:

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
+from armarl.devices import action_ids
 from armarl.faces import Endings, face_game, observation_box
 from armarl.game import Game
 from armarl.players import PlayerLike
 from armarl.registration import NAMESPACE
 from armarl.seat_batch import SeatBatch, make_opponents
-from armarl.self_play_batch import action_ids, deal_numbers, random_numbers
+from armarl.self_play_batch import deal_numbers, random_numbers
 from armarl.verbs import CUT_SHORT
 
 

@@ -1,0 +1,361 @@
+"""Batches of games on a GPU: arrays of torch, and the same bodies, one game to a GPU thread.
+
+`SelfPlayBatch(..., device="cuda")` lies and plays here; `CudaGame` has the batched methods of
+`Game` beside it. The bodies of `loops.py` and the rules under them are compiled by `numba.cuda` as
+they are; what is of this file alone is a kernel that ranges over games, and tensors shown to it.
+
+A kernel is started on torch's current stream and nobody waits for it, nor looks at what arrays
+hold: types, shapes and the device are checked, contents are trusted. Needs torch built for CUDA and
+numba-cuda. Under Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`) tensors are torch's on the CPU, and
+nothing needs a GPU.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import loops
+from armarl.binding import Binding
+from armarl.catalogue import game_entry
+from armarl.devices import Shape
+from armarl.game import Game, States
+from armarl.shares import Body
+from armarl.verbs import Verbs, as_verbs
+
+try:
+    from numba import cuda
+except ImportError:
+    cuda = None  # `fault` says so
+
+Tensor = Any  # torch.Tensor; torch is imported only by those who have a GPU
+
+SIMULATED = bool(numba.config.ENABLE_CUDASIM)
+"""Whether kernels run in Numba's simulator."""
+
+# Of one kernel: threads of a block, and most threads, among whom the games are dealt in turn. That
+# is as many as the largest cards keep under way at once, and bounds the scratch, a row for each.
+BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (128, 2**18)
+
+_INSTALL = (
+    "install torch built for CUDA, and numba-cuda[cu12] or numba-cuda[cu13] as suits the driver"
+)
+
+
+def fault() -> str | None:
+    """What is missing for games on a GPU, or None if nothing is."""
+    for package, module in (("numba-cuda", "numba_cuda"), ("torch", "torch")):
+        if find_spec(module) is None:
+            return f"{package} is not installed: {_INSTALL}"
+    if SIMULATED:
+        return None
+    torch = importlib.import_module("torch")
+    if torch.version.cuda is None:
+        return f"the installed torch {torch.__version__} is not built for CUDA: {_INSTALL}"
+    if not torch.cuda.is_available():
+        return "torch finds no GPU: is there one, and a driver that suits torch?"
+    if not cuda.is_available():
+        return f"Numba finds no GPU where torch does, or not all it needs: {_INSTALL}"
+    return None
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+def range_over_games(body: Body) -> Callable[[int, Any], None]:
+    """The function of a GPU thread: the body for every game whose turn it is."""
+
+    def play(games: int, batch: Any) -> None:
+        thread = cuda.grid(1)
+        i = thread
+        while i < games:
+            body(batch, i, thread)
+            i += cuda.gridsize(1)
+
+    return play
+
+
+def device_function(function: Any, *, merge: bool = False) -> Any:
+    """What a kernel calls; it is for NVIDIA's compiler to merge it into its callers."""
+    return cuda.jit(function, device=True)
+
+
+def device_binding(name: str) -> Binding:
+    """The functions above the games, for the game of this name on a GPU."""
+    verbs: tuple[Any, ...] = as_verbs(game_entry(name).load())
+    on_device = Verbs(*(device_function(verb.py_func) for verb in verbs))
+    return Binding(name, on_device, device_function)
+
+
+def simulated_binding(name: str) -> Binding:
+    """The same for the simulator: plain Python, which calls verbs as the CPU has them."""
+    return Binding(name, as_verbs(game_entry(name).load()), lambda function, merge=False: function)
+
+
+@cache
+def _binding(name: str) -> Binding:
+    return simulated_binding(name) if SIMULATED else device_binding(name)
+
+
+@cache
+def _kernel(name: str, body: Callable[..., None]) -> Any:
+    """A body as a kernel, for the game of this name; compiled by its first call."""
+    play = range_over_games(_binding(name).function(body))
+    return cuda.jit(play)
+
+
+@cache
+def _stream(pointer: int) -> Any:
+    """Numba's name of one of torch's streams; its 0, the default stream, has none."""
+    return cuda.external_stream(pointer) if pointer else 0
+
+
+def threads_for(games: int) -> int:
+    """The threads that play so many games, whole blocks of them."""
+    return min(-(-games // BLOCK) * BLOCK, MOST_THREADS)
+
+
+# --- a game on a GPU -----------------------------------------------------------------------------
+
+
+class CudaGame:
+    """The batched methods of a `Game`, on tensors of a GPU; a `Device` for `SelfPlayBatch`.
+
+    States are tensors uint8 (batch, bytes of a record), `put` and `fetch` take records there and
+    back. Everything else has the types and shapes that it has on the CPU, and the same numbers.
+
+    Attributes:
+        game: the variant.
+        name: the device, as torch names it.
+    """
+
+    def __init__(self, game: Game, name: str = "cuda") -> None:
+        """For a game, on a device that torch names so; "cuda" is the current one.
+
+        Raises:
+            RuntimeError: what it needs is missing; the message says what to install.
+        """
+        if missing := fault():
+            raise RuntimeError(f"device={name!r}: {missing}")
+        self._torch = importlib.import_module("torch")
+        self.game, self.name = game, name
+        self._place = self._torch.device("cpu" if SIMULATED else name)
+        self._record = game.blank.dtype
+
+    # --- arrays ----------------------------------------------------------------------------------
+
+    def zeros(self, shape: Shape, dtype: Any) -> Tensor:
+        """A new tensor, of a type that NumPy names."""
+        return self._torch.zeros(shape, dtype=self._type(dtype), device=self._place)
+
+    def put(self, array: NDArray[Any]) -> Tensor:
+        """A copy of an array of NumPy's; of records, their bytes."""
+        if array.dtype.names:
+            array = array.view(np.uint8).reshape(*array.shape, self._record.itemsize)
+        return self._torch.tensor(array, dtype=self._type(array.dtype), device=self._place)
+
+    def fetch(self, array: Tensor) -> NDArray[Any]:
+        """A tensor as an array of NumPy's, of records where it has their bytes; waits for it.
+
+        What is NumPy's already is given back.
+        """
+        if isinstance(array, np.ndarray):
+            return array
+        fetched: NDArray[Any] = array.detach().cpu().contiguous().numpy().copy()
+        return self._as_records(fetched) if self._holds_records(array) else fetched
+
+    def is_array(self, array: Tensor, shape: Shape, dtype: Any) -> bool:
+        """Whether it is a tensor of this device, shape and type, in one piece."""
+        return (
+            isinstance(array, self._torch.Tensor)
+            and array.device.type == self._place.type
+            and tuple(array.shape) == tuple(shape)
+            and array.dtype == self._type(dtype)
+            and array.is_contiguous()
+        )
+
+    def action_ids(self, actions: Tensor, size: int) -> Tensor:
+        """Actions as int64 of shape (size,), the same tensor if it is that.
+
+        Raises:
+            TypeError: it is no tensor of integers of this device.
+            ValueError: it has another shape.
+        """
+        if not isinstance(actions, self._torch.Tensor) or actions.device.type != self._place.type:
+            raise TypeError(f"actions must be a torch tensor on {self.name}, not {_kind(actions)}")
+        if actions.is_floating_point() or actions.dtype == self._torch.bool:
+            raise TypeError(f"actions must be integers, not {actions.dtype}")
+        if tuple(actions.shape) != (size,):
+            raise ValueError(f"actions must have shape ({size},), not {tuple(actions.shape)}")
+        return actions.to(self._torch.int64).contiguous()
+
+    def _type(self, dtype: Any) -> Any:
+        """Torch's name of one of NumPy's types."""
+        return getattr(self._torch, np.dtype(dtype).name)
+
+    def _holds_records(self, array: Tensor) -> bool:
+        """Whether its last axis is the bytes of a record; no other array has bytes side by side."""
+        return bool(
+            array.dtype == self._torch.uint8
+            and array.ndim > 1
+            and array.shape[-1] == self._record.itemsize
+        )
+
+    def _as_records(self, array: NDArray[np.uint8]) -> States:
+        records: States = array.view(self._record)[..., 0]
+        return records
+
+    # --- kernels ---------------------------------------------------------------------------------
+
+    def run(self, body: Body, games: int, batch: Any) -> None:
+        """Run a body for each of so many games of a batch, on torch's current stream.
+
+        Args:
+            body: one of `loops`, or any function that is written as they are.
+            batch: what the body takes, with tensors in the place of arrays; they are trusted to be
+                as it says. Scratch has the rows of `scratch_masks`.
+        """
+        if games == 0:
+            return
+        kernel = _kernel(self.game.name, cast("Callable[..., None]", body))
+        threads = threads_for(games)
+        if SIMULATED:
+            kernel[threads // BLOCK, BLOCK](games, self._seen(batch))
+            return
+        with self._torch.cuda.device(self._place):
+            stream = _stream(self._torch.cuda.current_stream().cuda_stream)
+            kernel[threads // BLOCK, BLOCK, stream](games, self._seen(batch))
+
+    def _seen(self, value: Any) -> Any:
+        """A batch as kernels see it, without a copy: arrays, and arrays of records."""
+        if isinstance(value, tuple):
+            return type(value)(*map(self._seen, value))
+        if not isinstance(value, self._torch.Tensor):
+            return value
+        if SIMULATED:
+            array = value.numpy()
+            return self._as_records(array) if self._holds_records(value) else array
+        array = cuda.as_cuda_array(value, sync=False)
+        if not self._holds_records(value):
+            return array
+        return array.view(self._record).reshape(tuple(value.shape[:-1]))
+
+    def scratch_masks(self, games: int) -> Tensor:
+        """A mask for each thread on a batch, for bodies that need one to themselves."""
+        return self.zeros((loops.own(threads_for(games)), len(self.game.actions)), np.int8)
+
+    # --- what `Game` does with batches -----------------------------------------------------------
+
+    def new_states(self, seeds: Tensor) -> Tensor:
+        """Freshly dealt games, one for each of the seeds, int64 (n,)."""
+        self._check("seeds", seeds, (len(seeds),), np.int64)
+        blank = self.put(np.full(1, self.game.blank))
+        states = blank.expand(len(seeds), -1).contiguous()
+        self.run(loops.deal, len(seeds), loops.Deals(states, self._all(len(seeds)), seeds))
+        return states
+
+    def play(self, states: Tensor, actions: Tensor) -> None:
+        """Play an action, int64 (batch,), in each state; of what is illegal anything may come."""
+        self._check_states(states)
+        self._check("actions", actions, (len(states),), np.int64)
+        everything = self._all(len(states))
+        self.run(loops.apply, len(states), loops.Actions(states, everything, actions))
+
+    def legal_masks(self, states: Tensor) -> Tensor:
+        """Masks of the seats to move, int8 (batch, actions)."""
+        self._check_states(states)
+        masks = self.zeros((len(states), len(self.game.actions)), np.int8)
+        self.run(loops.read_mask, len(states), loops.Masks(states, masks))
+        return masks
+
+    def views(self, states: Tensor, seats: Tensor) -> tuple[Tensor, Tensor]:
+        """Observations (batch, size) and masks (batch, actions) of one seat in each state."""
+        self._check_seats(states, seats)
+        observations = self.zeros((len(states), self.game.observation.size), np.float32)
+        masks = self.zeros((len(states), len(self.game.actions)), np.int8)
+        self.run(loops.view, len(states), loops.Views(states, seats, observations, masks))
+        return observations, masks
+
+    def concealed(self, states: Tensor, seats: Tensor) -> Tensor:
+        """Copies of the states without anything that `seats[i]` is not shown."""
+        self._check_seats(states, seats)
+        hidden = states.clone()
+        self.run(loops.conceal, len(states), loops.Concealments(hidden, seats))
+        return hidden
+
+    def determinised(self, states: Tensor, seats: Tensor, seeds: Tensor) -> Tensor:
+        """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`."""
+        self._check_seats(states, seats)
+        self._check("seeds", seeds, (len(states),), np.int64)
+        dealt = states.clone()
+        self.run(loops.determinise, len(states), loops.Determinisations(dealt, seats, seeds))
+        return dealt
+
+    def statuses(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move."""
+        self._check_states(states)
+        statuses, seats = self.zeros((2, len(states)), np.int64)
+        self.run(loops.read_status, len(states), loops.Statuses(states, statuses, seats))
+        return statuses, seats
+
+    def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
+        """Play games to their end at random, in place: returns (batch, players), actions played."""
+        self._check_states(states)
+        chance, size = self.new_chance(seeds), len(states)
+        self._check("seeds", seeds, (size,), np.int64)
+        returns, lengths = self.zeros((size, self.game.players), np.float64), self._all(size)
+        kind, masks = self.game.reward_kind(reward), self.scratch_masks(size)
+        batch = loops.Playouts(states, chance, kind, masks, returns, lengths)
+        self.run(loops.play_out, size, batch)
+        return returns, lengths
+
+    def new_chance(self, seeds: Tensor) -> Tensor:
+        """A stream of random numbers for each of the seeds, int64 (n,); uint64 (n,)."""
+        self._check("seeds", seeds, (len(seeds),), np.int64)
+        chance = self.zeros((len(seeds),), np.uint64)
+        batch = loops.Streams(chance, self._all(len(seeds)), seeds)
+        self.run(loops.seed_stream, len(seeds), batch)
+        return chance
+
+    def random_actions(self, masks: Tensor, chance: Tensor, out: Tensor | None = None) -> Tensor:
+        """A random legal action of each row of `masks`, by its stream; 0 where none is legal."""
+        size = len(masks)
+        self._check("masks", masks, (size, len(self.game.actions)), np.int8)
+        self._check("chance", chance, (size,), np.uint64)
+        actions = self.zeros((size,), np.int64) if out is None else out
+        self._check("out", actions, (size,), np.int64)
+        self.run(loops.pick_action, size, loops.Picks(masks, chance, actions))
+        return actions
+
+    def _all(self, size: int) -> Tensor:
+        """The numbers of all games of a batch."""
+        return self._torch.arange(size, device=self._place)
+
+    def _check_states(self, states: Tensor) -> None:
+        self._check("states", states, (len(states), self._record.itemsize), np.uint8)
+
+    def _check_seats(self, states: Tensor, seats: Tensor) -> None:
+        self._check_states(states)
+        self._check("seats", seats, (len(states),), np.int64)
+
+    def _check(self, name: str, array: Tensor, shape: Shape, dtype: Any) -> None:
+        """Raise TypeError unless it is a tensor of this device, shape and type."""
+        if not self.is_array(array, shape, dtype):
+            raise TypeError(
+                f"{name} must be a contiguous torch tensor of {np.dtype(dtype)}, of shape {shape}, "
+                f"on {self.name}, not {_kind(array)}"
+            )
+
+
+def _kind(array: Any) -> str:
+    """What somebody gave in the place of a tensor."""
+    if type(array).__name__ not in ("Tensor", "Parameter"):
+        return type(array).__name__
+    return f"{array.dtype} of shape {tuple(array.shape)} on {array.device}"

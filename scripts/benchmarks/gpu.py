@@ -1,0 +1,206 @@
+"""Games on a GPU, beside Pgx on the same one. Without a GPU nothing is measured, which is said."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.frame import Measurement
+from benchmarks.ours import STEPPED, WITH, WITHOUT, Variant, title
+from benchmarks.peers import CHUNK, LOOP, PGX_GAMES
+
+BATCHES = (1024, 16_384, 131_072, 1_048_576)
+PLAYOUTS, GRAPH = "playouts", f"in a CUDA graph of {CHUNK} steps"
+FIRST, MEMORY = "first step: kernels compiled", "memory of a game: states, masks, a turn"
+_PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
+JAX_PLUGIN = next(filter(find_spec, _PLUGINS), _PLUGINS[0])
+
+
+def groups() -> Iterator[list[Measurement]]:
+    """By the size of the batch; then what does not depend on it."""
+    for batch in BATCHES:
+        yield [
+            *(_row(variant, PLAYOUTS, "playouts", batch, "actions/s") for variant in STEPPED),
+            *(
+                _row(variant, f"{WITH}, {how}", "steps", batch, graph=graph)
+                for variant in STEPPED
+                for how, graph in (("a call per step", False), (GRAPH, True))
+            ),
+            *(_row(variant, f"{WITHOUT}, {GRAPH}", "blind_steps", batch) for variant in STEPPED),
+            *(_pgx(game, batch) for game in PGX_GAMES),
+        ]
+    yield [
+        *(_row(variant, FIRST, "first_step", None, "s") for variant in STEPPED),
+        *(_row(variant, MEMORY, "memory", None, "bytes") for variant in STEPPED),
+    ]
+
+
+def _row(
+    variant: Variant, how: str, probe: str, batch: int | None, unit: str = "steps/s", **more: Any
+) -> Measurement:
+    from armarl.cuda import fault
+
+    options = {"variant": variant, **({"batch": batch} if batch else {}), **more}
+    return Measurement(
+        *("gpu", title(variant), how, f"gpu.{probe}", options, batch, unit),
+        lacking=fault() or "",
+        most=None if batch else 1,
+    )
+
+
+def _pgx(game: str, batch: int) -> Measurement:
+    from armarl.cuda import fault
+
+    options = {"game": game, "batch": batch}
+    return Measurement(
+        *("gpu", f"Pgx {game}", LOOP, "gpu.pgx", options, batch),
+        package=JAX_PLUGIN,
+        lacking=fault() or "",
+    )
+
+
+def playouts(variant: Variant, batch: int) -> Callable[[], int]:
+    """Deal games and play them to their end at random; counts actions."""
+    game = _game(variant)
+    seeds = game.put(np.arange(batch))
+
+    def chunk() -> int:
+        seeds.add_(batch)
+        return int(game.playouts(game.new_states(seeds), seeds)[1].sum())  # waits
+
+    chunk()
+    return chunk
+
+
+def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
+    """`SelfPlayBatch.step` with random legal actions, chosen from its masks by a kernel."""
+    from armarl import SelfPlayBatch
+
+    game = _game(variant)
+    games = SelfPlayBatch(game.game, batch, device="cuda")
+    turn = games.reset(seed=0)
+    chance = game.new_chance(game.put(np.arange(batch)))
+    actions = game.random_actions(turn.masks, chance)
+
+    def step() -> None:
+        game.random_actions(turn.masks, chance, out=actions)
+        games.step(actions, out=turn)
+
+    return _chunk(step, batch, graph)
+
+
+def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
+    """The same without observations: actions are played, games begun anew, masks made."""
+    from armarl import loops
+
+    game = _game(variant)
+    seeds = game.put(np.arange(batch))
+    states, chance = game.new_states(seeds), game.new_chance(seeds)
+    masks = game.legal_masks(states)
+    actions = game.zeros((batch,), np.int64)
+    over, ends = game.zeros((2, batch), np.int8)
+    rewards = game.zeros((batch, game.game.players), np.float64)
+    turns = loops.SelfPlay(
+        *(states, True, actions, 0, True, over, masks, ends, rewards, states.clone()),
+        *(game.zeros((batch,), np.int64), game.zeros((batch, 1), np.float32), masks),
+    )
+
+    def step() -> None:
+        game.random_actions(masks, chance, out=actions)
+        game.run(loops.take_turn, batch, turns)
+        game.run(loops.read_mask, batch, loops.Masks(states, masks))
+
+    return _chunk(step, batch, graph=True)
+
+
+def first_step(variant: Variant) -> Callable[[], float]:
+    """Seconds from a process that has the GPU ready to the first turn; then 0, so one sample."""
+    game = _game(variant)
+    game.fetch(game.zeros((1,), np.int8))
+
+    def first() -> float:
+        from armarl import SelfPlayBatch
+
+        began = time.perf_counter()
+        games = SelfPlayBatch(game.game, 1024, device="cuda")
+        turn = games.reset(seed=0)
+        games.step(turn.masks.argmax(1))
+        _wait()
+        return time.perf_counter() - began
+
+    return first
+
+
+def memory(variant: Variant) -> Callable[[], float]:
+    """Bytes of the GPU for each game of a batch with one turn, as torch counts them."""
+    import torch
+
+    from armarl import SelfPlayBatch
+
+    game, batch = _game(variant), 65_536
+
+    def per_game() -> float:
+        before = torch.cuda.memory_allocated()
+        games = SelfPlayBatch(game.game, batch, device="cuda")
+        turn = games.new_turn()
+        assert turn
+        return (torch.cuda.memory_allocated() - before) / batch
+
+    return per_game
+
+
+def pgx(game: str, batch: int) -> Callable[[], int]:
+    """Pgx in its fastest form, on the GPU."""
+    os.environ["JAX_PLATFORMS"] = "cuda"
+    return peers.pgx(game, batch, scan=True, devices=1)
+
+
+def _game(variant: Variant) -> Any:
+    from armarl import make_game
+    from armarl.cuda import CudaGame
+
+    name, options = variant
+    return CudaGame(make_game(name, **options))
+
+
+def _chunk(step: Callable[[], None], batch: int, graph: bool) -> Callable[[], int]:
+    """Some steps, called one by one or replayed as a graph; counts steps of games."""
+    import torch
+
+    def many() -> None:
+        for _ in range(CHUNK):
+            step()
+
+    run = many
+    if graph:
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):  # kernels are compiled before they are captured
+            step()
+        stream.synchronize()
+        captured = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(captured):
+            many()
+        run = captured.replay
+
+    def chunk() -> int:
+        run()
+        _wait()
+        return CHUNK * batch
+
+    chunk()
+    return chunk
+
+
+def _wait() -> None:
+    import torch
+
+    from armarl.cuda import SIMULATED
+
+    if not SIMULATED:
+        torch.cuda.synchronize()

@@ -1,0 +1,182 @@
+"""Play the same games on the CPU and on a GPU, and compare every byte.
+
+    python scripts/check_gpu.py --plies 10000000
+
+plays so many actions of every variant, half of them after the batches have changed places, with
+illegal actions among them and in every mode of autoreset, and compares after each step all that it
+left; then what `CudaGame` does besides. Where there is no GPU it says what is missing. Numba's
+simulator needs none, and is slow:
+
+    NUMBA_ENABLE_CUDASIM=1 python scripts/check_gpu.py --plies 2000 --batch 20
+
+The exit code is 0 when everything was equal, 1 when something was not, 2 without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+
+from armarl import SelfPlayBatch
+from armarl.cuda import SIMULATED, CudaGame, fault
+from armarl.game import Game
+from variants import VARIANTS
+
+if SIMULATED:  # it waits for its threads awake, and they for the interpreter's lock
+    sys.setswitchinterval(1e-4)
+
+MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
+ILLEGAL_SHARE = 0.01  # of the actions are any number at all
+
+
+class DifferenceError(AssertionError):
+    """The GPU has something else than the CPU; the message says what and where."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--plies", type=int, default=1_000_000, help="actions of each variant")
+    parser.add_argument("--batch", type=int, default=4096, help="games at once")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--game", help="this one alone")
+    arguments = parser.parse_args()
+    if missing := fault():
+        print(f"nothing was checked: {missing}")
+        return 2
+    failed = 0
+    for variant in VARIANTS:
+        if arguments.game not in (None, variant.game):
+            continue
+        began = time.monotonic()
+        try:
+            plies = check(
+                variant.make(), arguments.plies, arguments.batch, arguments.seed, arguments.device
+            )
+        except DifferenceError as difference:
+            failed += 1
+            print(f"{variant}: DIFFERENT: {difference}", flush=True)
+        else:
+            print(f"{variant}: {plies:,} plies equal, {time.monotonic() - began:.0f} s", flush=True)
+    return 1 if failed else 0
+
+
+def check(game: Game, plies: int, size: int, seed: int = 0, device: str = "cuda") -> int:
+    """Play so many actions or a few more, a third of them in each mode of autoreset; how many.
+
+    Raises:
+        DifferenceError: something was not equal.
+    """
+    steps = -(-plies // (size * len(MODES)))
+    for number, mode in enumerate(MODES):
+        _check_mode(game, mode, size, max(steps, 2), seed + number, device)
+    check_methods(game, size, seed, device)
+    return max(steps, 2) * size * len(MODES)
+
+
+def _check_mode(game: Game, mode: str, size: int, steps: int, seed: int, device: str) -> None:
+    there = CudaGame(game, device)
+    rng = np.random.default_rng(seed)
+    reward = game.rewards[seed % len(game.rewards)]
+    here = SelfPlayBatch(game, size, reward=reward, autoreset_mode=mode)
+    away = SelfPlayBatch(game, size, reward=reward, autoreset_mode=mode, device=device)
+    seeds = np.arange(size) + seed
+    chance, its_chance = game.new_chance(seeds), there.new_chance(there.put(seeds))
+    turn, its_turn = here.reset(seed=seed), away.reset(seed=seed)
+    for step in range(steps):
+        where = f"{mode}, step {step}"
+        _compare_turns(where, there, turn, its_turn)
+        _compare(f"{where}, states", here.states, there.fetch(away.states))
+        _compare(f"{where}, final states", here.final_states, there.fetch(away.final_states))
+        if step == steps // 2:  # the two change places
+            here, away = away.to("cpu"), here.to(device)
+        over = turn.ends != 0
+        if mode == "DISABLED" and over.any():
+            turn = here.reset(games=over)
+            its_turn = away.reset(games=there.put(over), out=its_turn)
+            _compare_turns(f"{where}, reset", there, turn, its_turn)
+        actions = game.random_actions(turn.masks, chance)
+        _compare(
+            f"{where}, random actions",
+            *(actions, there.fetch(there.random_actions(its_turn.masks, its_chance))),
+        )
+        wild = rng.random(size) < ILLEGAL_SHARE
+        actions = np.where(wild, rng.integers(-2, len(game.actions) + 2, size), actions)
+        turn, its_turn = here.step(actions), away.step(there.put(actions))
+
+
+def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") -> None:
+    """What `CudaGame` does besides, on games that are under way.
+
+    Raises:
+        DifferenceError: something was not equal.
+    """
+    there = CudaGame(game, device)
+    seeds = np.arange(size) + seed
+    its_seeds = there.put(seeds)
+    states, its_states = game.new_states(seeds), there.new_states(its_seeds)
+    _compare("new_states", states, there.fetch(its_states))
+    for step in range(4):
+        masks = game.legal_masks(states)
+        _compare("legal_masks", masks, there.fetch(there.legal_masks(its_states)))
+        actions = game.random_actions(masks, game.new_chance(seeds + step))
+        going = np.flatnonzero(game.statuses(states)[0] == 0)
+        states, seeds, actions = game.taken(states, going), seeds[going], actions[going]
+        game.play(states, np.arange(going.size), actions)
+        its_states, its_seeds = its_states[there.put(going)], its_seeds[there.put(going)]
+        there.play(its_states, there.put(actions))
+        _compare("play", states, there.fetch(its_states))
+    going = np.flatnonzero(game.statuses(states)[0] == 0)
+    states, seeds = game.taken(states, going), seeds[going]
+    its_states, its_seeds = there.put(states), there.put(seeds)
+    seats = game.statuses(states)[1]
+    for name, one, other in zip(
+        ("statuses", "seats"), game.statuses(states), there.statuses(its_states), strict=True
+    ):
+        _compare(name, one, there.fetch(other))
+    for seat in range(game.players):
+        seats = np.full(states.size, seat)
+        its_seats = there.put(seats)
+        views, its_views = game.views(states, seats), there.views(its_states, its_seats)
+        _compare("views", views[0], there.fetch(its_views[0]))
+        _compare("views' masks", views[1], there.fetch(its_views[1]))
+        hidden, its_hidden = game.concealed(states, seats), there.concealed(its_states, its_seats)
+        _compare("concealed", hidden, there.fetch(its_hidden))
+        dealt = game.determinised(hidden, seats, seeds)
+        its_dealt = there.determinised(its_hidden, its_seats, its_seeds)
+        _compare("determinised", dealt, there.fetch(its_dealt))
+    for reward in game.rewards:
+        returns, lengths = game.playouts(states.copy(), seeds, reward)
+        its_returns, its_lengths = there.playouts(its_states.clone(), its_seeds, reward)
+        _compare("playouts", returns, there.fetch(its_returns))
+        _compare("playouts' lengths", lengths, there.fetch(its_lengths))
+
+
+def _compare_turns(where: str, there: CudaGame, turn: Any, its_turn: Any) -> None:
+    for name in ("seats", "observations", "masks", "rewards", "ends", "terminated", "truncated"):
+        _compare(f"{where}, {name}", getattr(turn, name), there.fetch(getattr(its_turn, name)))
+
+
+def _compare(what: str, ours: Any, theirs: Any) -> None:
+    """Raise DifferenceError unless two arrays have one type, one shape and the same bytes."""
+    if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+        raise DifferenceError(f"{what}: {ours.dtype} {ours.shape}, {theirs.dtype} {theirs.shape}")
+    if ours.tobytes() != theirs.tobytes():
+        rows = [i for i in range(len(ours)) if ours[i].tobytes() != theirs[i].tobytes()]
+        raise DifferenceError(
+            f"{what}: {len(rows)} of {len(ours)} rows, the first of them {rows[0]}"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,177 @@
+"""Compile every kernel of the GPU's face without a GPU, and say what each takes of a thread.
+
+    python scripts/gpu_kernels.py
+    python scripts/gpu_kernels.py --game armada --capability 9.0
+
+prints a Markdown table: registers, bytes of local memory and of what is spilt into it, bytes of
+machine code, seconds to compile; and how often a product of floats is contracted with a sum, which
+rounds once where the CPU rounds twice, so that the product must be exact. Needs the extra `cuda`:
+numba-cuda makes PTX and NVIDIA's assembler machine code, with neither a GPU nor its driver.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numba
+import numpy as np
+
+from armarl import SelfPlayBatch, cuda, make_game
+from armarl.catalogue import OURS
+from armarl.game import Game
+from armarl.shares import Body
+
+CAPABILITIES = ((8, 0), (9, 0))
+Capability = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A body that a face runs, and the type of the batch that it is given."""
+
+    game: str
+    body: Body
+    batch: Any
+
+    @property
+    def name(self) -> str:
+        return getattr(self.body, "__name__", "")
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a thread of a kernel takes, by NVIDIA's assembler; sizes in bytes."""
+
+    registers: int
+    local: int
+    spilt: int
+    code: int
+    seconds: float
+    contracted: int
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--game", action="append", choices=[entry.name for entry in OURS])
+    parser.add_argument("--capability", action="append", help="8.0 and 9.0 unless told")
+    parser.add_argument("--kernel", action="append", help="the name of a body: step, play_out")
+    arguments = parser.parse_args()
+    wanted = [tuple(map(int, text.split("."))) for text in arguments.capability or ()]
+    print("| game | kernel | for | registers | local | spilt | code | contracted | seconds |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name in arguments.game or [entry.name for entry in OURS]:
+        for kernel in kernels_of(make_game(name)):
+            if arguments.kernel and kernel.name not in arguments.kernel:
+                continue
+            for capability in wanted or CAPABILITIES:
+                report = compiled(kernel, capability)
+                print(
+                    f"| {name} | `{kernel.name}` | sm_{capability[0]}{capability[1]} "
+                    f"| {report.registers} | {report.local} | {report.spilt} "
+                    f"| {report.code:,} | {report.contracted} | {report.seconds:.1f} |",
+                    flush=True,
+                )
+    return 0
+
+
+def kernels_of(game: Game) -> list[Kernel]:
+    """Every kernel of the face, found by having it do all that it can, without a GPU or games."""
+    found: dict[Body, Kernel] = {}
+
+    class Recorder(cuda.CudaGame):
+        def run(self, body: Body, games: int, batch: Any) -> None:
+            types = numba.typeof(self._seen(batch))
+            found.setdefault(body, Kernel(game.name, body, types))
+
+    simulated, cuda.SIMULATED = cuda.SIMULATED, True
+    face, cuda.CudaGame = cuda.CudaGame, Recorder  # type: ignore[misc]
+    try:
+        _use_all(game, Recorder(game))
+    finally:
+        cuda.SIMULATED, cuda.CudaGame = simulated, face  # type: ignore[misc]
+    return list(found.values())
+
+
+def _use_all(game: Game, there: cuda.CudaGame) -> None:
+    batch = SelfPlayBatch(game, 2, device="cuda")
+    batch.reset(seed=0)
+    batch.reset()
+    seeds = there.put(np.arange(2))
+    states, chance = there.new_states(seeds), there.new_chance(seeds)
+    there.play(states, there.random_actions(there.legal_masks(states), chance))
+    there.views(states, seeds)
+    there.statuses(states)
+    there.playouts(there.determinised(there.concealed(states, seeds), seeds, seeds), seeds)
+
+
+def compiled(kernel: Kernel, capability: Capability) -> Report:
+    """What a kernel takes, compiled for a GPU of this capability."""
+    began = time.monotonic()
+    ptx = to_ptx(kernel, capability)
+    with tempfile.TemporaryDirectory() as folder:
+        said, code = assembled(ptx, capability, Path(folder))
+    seconds = time.monotonic() - began
+    entry = said[said.index("Compiling entry function") :]
+    return Report(
+        registers=int(re.findall(r"Used (\d+) registers", entry)[0]),
+        local=sum(map(int, re.findall(r"(\d+) bytes stack frame", said))),
+        spilt=sum(map(int, re.findall(r"(\d+) bytes spill stores", said))),
+        code=code,
+        seconds=seconds,
+        contracted=sum(1 for _ in contractions(ptx)),
+    )
+
+
+def to_ptx(kernel: Kernel, capability: Capability) -> str:
+    """The kernel that a GPU would be given, as PTX."""
+    # For every function that is called, numba-cuda asks the device what to compile for.
+    device = SimpleNamespace(compute_capability=capability)
+    import_module("numba.cuda.dispatcher").get_current_device = lambda: device
+    inner = cuda.device_binding(kernel.game).function(kernel.body)
+    play = cuda.range_over_games(inner)
+    types = (numba.types.int64, kernel.batch)
+    ptx: str = import_module("numba.cuda").compile(
+        play, types, device=False, abi="numba", cc=capability
+    )[0]
+    return ptx
+
+
+def contractions(ptx: str) -> Iterator[str]:
+    """Instructions that multiply and add floats with one rounding."""
+    return (line for line in ptx.splitlines() if re.match(r"\s*(@\S+\s+)?fma\.", line))
+
+
+def assembled(ptx: str, capability: Capability, folder: Path) -> tuple[str, int]:
+    """What NVIDIA's assembler says of PTX, and the bytes of machine code.
+
+    Raises:
+        RuntimeError: the assembler is missing, or refuses it.
+    """
+    source, machine_code = folder / "kernel.ptx", folder / "kernel.cubin"
+    source.write_text(ptx)
+    assembler = import_module("cuda.pathfinder").find_nvidia_binary_utility("ptxas")
+    if not assembler:
+        raise RuntimeError("ptxas is missing: the extra `cuda` has it")
+    architecture = "-arch=sm_{}{}".format(*capability)
+    command = [assembler, "-v", architecture, str(source), "-o", str(machine_code)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout + done.stderr, machine_code.stat().st_size
+
+
+if __name__ == "__main__":
+    sys.exit(main())
