@@ -26,9 +26,10 @@ TESTS = Path(__file__).parent
 def test_the_face_plays_in_the_simulator_as_the_cpu_does(jit: str) -> None:
     path = os.pathsep.join(filter(None, sys.path))
     settings = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path}
-    if jit == "plain Python":
-        settings["NUMBA_DISABLE_JIT"] = "1"
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", str(TESTS / "simulated_gpu.py")]
+    if jit == "plain Python":  # a thousand times as slow: the games alone
+        settings["NUMBA_DISABLE_JIT"] = "1"
+        command += ["-k", "plays_to_the_same_bytes"]
     done = subprocess.run(command, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
