@@ -136,5 +136,5 @@ def test_what_cannot_be_is_refused(options, message):
     judge = JudgingPlayer(GAME, judge_of(GAME).tensors())
     with pytest.raises(ValueError, match=message):
         JudgeSearchPlayer(GAME, judge, **options)
-    with pytest.raises(TypeError, match="judge of positions"):
+    with pytest.raises(ValueError, match="judge of positions, not greedy"):
         JudgeSearchPlayer(GAME, GreedyPlayer(GAME))

@@ -68,11 +68,10 @@ class JudgeSearchPlayer:
             reward: what a finished game is worth, a name of `game.rewards`.
 
         Raises:
-            ValueError: a value out of range, or a name that there is not.
-            TypeError: the player is no judge of positions.
+            ValueError: a value out of range, a name that there is not, or a player who is no judge.
         """
-        if not isinstance(player, JudgingPlayer):
-            raise TypeError(f"this search needs a judge of positions, not {player!r}")
+        judges = isinstance(player, JudgingPlayer)
+        check(judges, f"this search needs a judge of positions, not {player.name}")
         for name, number in (("exploration", exploration), ("sharpness", sharpness)):
             check(0 <= number <= MOST, f"{name} must be in 0 to {MOST:g}, not {number}")
         self.game, self.player = game, player
