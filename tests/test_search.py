@@ -271,9 +271,18 @@ def test_policy_search_plays_to_the_end_where_that_is_near():
     assert (thoughts.values[rows, actions] >= np.nanmax(thoughts.values, axis=1) - 0.2).all()
 
 
+def test_who_is_not_to_move_is_not_asked():
+    game = make_game("armadora")
+    states, seats, draws = asked(game)
+    with pytest.raises(ValueError, match=f"seat {1 - seats[0]} is asked in state 0, where"):
+        IsmctsPlayer(game, 2).choose(states, 1 - seats, draws)
+
+
 def test_policy_search_refuses_who_does_not_think():
     game = make_game("armadora")
     with pytest.raises(ValueError, match="tells what he thinks, not greedy"):
         PolicySearchPlayer(game, GreedyPlayer(game))
+    with pytest.raises(ValueError, match="probabilities and a value, random tells not both"):
+        PolicySearchPlayer(game, RandomPlayer(game))
     with pytest.raises(ValueError, match="candidates must be 2 or more"):
         PolicySearchPlayer(game, tiny.network(game), candidates=1)

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import kernel
+from armarl.verbs import PLAYING
 
 if TYPE_CHECKING:
-    from armarl.game import Game
+    from armarl.game import Game, States
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
@@ -174,6 +175,15 @@ def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
     check_size("draws", draws, states.size)
     if draws.size and not (draws.min() >= 0 and draws.max() < 1):
         raise ValueError("draws must be in [0, 1)")
+
+
+def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
+    """Raise ValueError unless every seat is the one to move, in games that are not over."""
+    statuses, movers = game.statuses(states)
+    wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"seat {seats[i]} is asked in state {i}, where {movers[i]} is to move")
 
 
 def check_size(name: str, column: NDArray[Any], size: int | None) -> None:

@@ -79,6 +79,8 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
             if len(names) > MOST_TENSORS:
                 raise ValueError(f"it holds more than {MOST_TENSORS} tensors")
             tensors = {name: file.get_tensor(name) for name in names}
+        if not all(array.dtype.isbuiltin == 1 for array in tensors.values()):
+            raise ValueError("it holds numbers of a type that NumPy lacks")  # ml_dtypes has it
         text = header.get("armarl", "{}")
         metadata = json.loads(text)
     except (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import guards
 from armarl.game import Game, States
 from armarl.players.plain import RandomPlayer, rivals
 from armarl.players.protocol import Player
@@ -23,6 +24,7 @@ class NoisyPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
         fate, draws = split_draws(draws)
         return _partly_random(self.player, self.game, states, seats, draws, fate < self.noise)
 
@@ -44,6 +46,7 @@ class OpeningPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
         opening = self._progress(states, seats) < self.first_random
         return _partly_random(self.player, self.game, states, seats, draws, opening)
 

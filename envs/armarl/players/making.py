@@ -16,6 +16,7 @@ from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
 from armarl.players.protocol import Player, check_variant
 from armarl.specs import Part, Spec, Value
+from armarl.words import brief
 
 Factory = Callable[..., Player]
 PlayerLike = str | Path | Spec | Player
@@ -200,7 +201,7 @@ def _make_around(part: Part, player: Player, game: Game) -> Player:
     factory = _named({**_around, **getattr(player, "around", {})}, part.name)
     if factory is None:
         known = ", ".join(f"+{name}" for name in _around) or "nothing, as yet"
-        raise ValueError(f"no +{part.name}: what can be put around a player is {known}")
+        raise ValueError(f"no +{brief(part.name)}: what can be put around a player is {known}")
     return _call(factory, part, [], game, player)
 
 
@@ -225,7 +226,7 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
         raise ValueError(_unknown(name))
     if not code:
         raise ValueError(
-            f"{part}: a player of one's own, module:Class, cannot be named here; "
+            f"{brief(part)}: a player of one's own, module:Class, cannot be named here; "
             "pass him as an object, or register him (armarl.register_player)"
         )
     try:
@@ -265,21 +266,22 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
             raise ValueError(_takes(part, names + besides, repr(argument)))
         key = str(argument) if argument in flags else unnamed.pop(0)
         if key in values:
-            raise ValueError(f"{part}: {key} is given twice")
+            raise ValueError(f"{brief(part)}: {key} is given twice")
         values[key] = True if argument in flags else argument
     for key, value in values.items():
         if key not in names:
             raise ValueError(_takes(part, names + besides, repr(key)))
         if not _fits(value, hints.get(key)):
-            raise ValueError(f"{part}: {key} takes {_kinds(hints[key])}, not {value!r}")
+            raise ValueError(f"{brief(part)}: {key} takes {_kinds(hints[key])}, not {value!r}")
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
     if missing:
-        raise ValueError(f"{part.name} needs {missing[0]}: {part.name}:{missing[0]}=...")
+        raise ValueError(f"{brief(part.name)} needs {missing[0]}: {part.name}:{missing[0]}=...")
     return factory(*given, **values)
 
 
 def _takes(part: Part, names: list[str], given: str) -> str:
-    return f"{part}: {part.name} takes {', '.join(names) or 'no arguments'}, not {given}"
+    takes = ", ".join(names) or "no arguments"
+    return f"{brief(part)}: {brief(part.name)} takes {takes}, not {given}"
 
 
 def _fits(value: Value, hint: Any) -> bool:

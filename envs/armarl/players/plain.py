@@ -50,6 +50,7 @@ class PatientPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
+        guards.check_question(self.game, states, seats, draws)
         masks = self.game.legal_masks(states)
         others = masks.copy()
         others[:, self._last_resorts] = 0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import guards
 from armarl.game import Game, States
 from armarl.players import Thoughts, split_draws
 
@@ -26,7 +27,11 @@ def decide(
 
     Args:
         take: of probabilities (games, actions) and a number in [0, 1) for each game the actions.
+
+    Raises:
+        ValueError: a seat is asked that is not to move.
     """
+    guards.check_movers(game, states, seats)
     masks = game.legal_masks(states)
     actions = masks.argmax(axis=1)
     open_ = np.flatnonzero(masks.sum(axis=1, dtype=np.int64) > 1)

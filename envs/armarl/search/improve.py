@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import guards
 from armarl.game import Game, States
 from armarl.players import Thinker, Thoughts, split_draws
 from armarl.search.deciding import by_lot, decide, likeliest
@@ -83,6 +84,9 @@ class PolicySearchPlayer:
                 raise ValueError(f"{name} must be {least} or more, not {number}")
         if not isinstance(player, Thinker):
             raise ValueError(f"search needs a player who tells what he thinks, not {player.name}")
+        states = game.new_states(0)
+        seats = game.statuses(states)[1]
+        _told(player, game.concealed(states, seats), seats, np.zeros(1))
         self.name = f"{player.name}+search:{simulations}"
         self.game, self.player = game, player
         self._simulations, self._candidates = simulations, candidates
@@ -93,6 +97,7 @@ class PolicySearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
+        guards.check_question(self.game, states, seats, draws)
         take = by_lot if self._sample else likeliest
         return decide(self.game, self.think, take, states, seats, draws)
 
@@ -100,6 +105,7 @@ class PolicySearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and say what was found."""
+        guards.check_question(self.game, states, seats, draws)
         policy, value = _told(self.player, states, seats, draws)
         tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
         sums, counts = np.zeros(tried.shape), np.zeros(tried.shape)
@@ -208,9 +214,9 @@ def _told(
     """The probabilities and the value of what a player thinks.
 
     Raises:
-        TypeError: he tells no probabilities, or no value.
+        ValueError: he tells no probabilities, or no value.
     """
     thoughts = player.think(states, seats, draws)
     if thoughts.probabilities is None or thoughts.value is None:
-        raise TypeError(f"the player {player.name!r} tells no probabilities or no value")
+        raise ValueError(f"search needs probabilities and a value, {player.name} tells not both")
     return thoughts.probabilities, thoughts.value
