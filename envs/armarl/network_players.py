@@ -65,6 +65,7 @@ class NetworkPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         guards.check_question(self.game, states, seats, draws)
+        guards.check_movers(self.game, states, seats)
         logits = self.logits(states, seats)
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
