@@ -101,7 +101,8 @@ def test_the_command_line(nodes, capsys):
     alone = capsys.readouterr()
     assert main([*arguments, "--ray", "auto"]) == 0
     clustered = capsys.readouterr()
-    assert clustered.out == alone.out
+    # Ray may tell between, in colour, of workers that died in the tests before.
+    assert alone.out.strip() in clustered.out
     assert " 1 jobs in " in clustered.err
 
 
