@@ -80,6 +80,12 @@ parts = st.builds(
 )
 
 
+@pytest.mark.parametrize("text", ['a:x=win",y="', 'a:1,"on"=""', 'a:b"=,+"', 'a:x=""'])
+def test_quotes_anywhere_read_as_they_are_written(text):
+    spec = Spec.parse(text)
+    assert Spec.parse(str(spec)) == spec
+
+
 @given(st.builds(Spec, parts, st.lists(parts, max_size=2).map(tuple)))
 def test_a_specification_reads_as_it_is_written(spec):
     again = Spec.parse(str(spec))

@@ -108,7 +108,7 @@ def _value(text: str) -> Value:
         return int(text)
     if _DECIMAL.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
-    return text
+    return _plain(text)
 
 
 def _plain(text: str) -> str:
@@ -121,7 +121,8 @@ def _text(value: Value) -> str:
         return str(value).lower()
     if not isinstance(value, str):
         return repr(value).replace("e+", "e")
-    return f'"{value}"' if _SPECIAL.search(value) or _value(value) != value else value
+    bare = value and not _SPECIAL.search(value) and _value(value) == value
+    return value if bare else f'"{value}"'
 
 
 def _name(name: str) -> str:
