@@ -18,8 +18,8 @@ from armarl import guards
 from armarl.game import Game, States
 from armarl.players import Thinker, Thoughts, split_draws
 from armarl.search.deciding import by_lot, decide, likeliest
+from armarl.search.tree import SEEDS
 
-SEEDS = 2.0**53
 MOST_STATES = 1 << 14  # rollouts that are under way at a time
 
 

@@ -14,8 +14,6 @@ from armarl.network_players import JudgingPlayer
 from armarl.players import Thoughts, split_draws
 from armarl.search.deciding import decide, likeliest
 from armarl.search.judged_tree import (
-    LONGEST_PATH,
-    SEEDS,
     TOTALS,
     VISITS,
     WORTH,
@@ -24,6 +22,7 @@ from armarl.search.judged_tree import (
     search_judged,
 )
 from armarl.search.settings import check, simulations_of
+from armarl.search.tree import LONGEST_PATH, SEEDS
 
 MOST = 1e6  # of a number that a search weighs by
 CHUNK = 8  # simulations between two looks at the clock

@@ -20,15 +20,22 @@ from armarl.judge_kernels import Scratch, Weights, worth
 from armarl.judges import MARGIN
 from armarl.loops import own
 from armarl.randomness import uniform
-from armarl.search.tree import Chance, Integers, Mask, Numbers
+from armarl.search.tree import (
+    EDGE,
+    LONGEST_PATH,
+    MOVER,
+    NO_ROW,
+    ROW,
+    SEEDS,
+    Chance,
+    Integers,
+    Mask,
+    Numbers,
+)
 from armarl.verbs import PLAYING, Int, verbs
 
-SEEDS = 2.0**53  # how many different numbers `uniform` gives
 WORTH, VISITS, TOTALS = range(3)  # of an edge: by the judge, times tried, sum of what it brought
 UNJUDGED = -2.0  # in place of a worth, which is in [-1, 1]
-NO_ROW = 0  # of `next`: no edge leads to row 0, which is the root
-ROW, EDGE, MOVER = range(3)  # of an entry of a path
-LONGEST_PATH = 256
 SIMULATED, TRIED = range(2)  # of `states`
 VALUE, SECOND = range(2)  # of `returns`
 
@@ -36,11 +43,9 @@ VALUE, SECOND = range(2)  # of `returns`
 class JudgedWork(NamedTuple):
     """What a thread works on; the first axis is for threads (see `loops.own`)."""
 
-    states: NDArray[
-        np.void
-    ]  # (rows, 2), that of the simulation, and one on which actions are tried
+    states: NDArray[np.void]  # (rows, 2), that of the simulation, and one to try actions on
     masks: Mask  # (rows, actions)
-    path: Integers  # (rows, LONGEST_PATH, 3)
+    path: Integers  # (rows, LONGEST_PATH, 3), ROW, EDGE and MOVER
     returns: NDArray[np.float64]  # (rows, 2, players)
     scratch: Scratch  # (rows, ...)
 

@@ -22,7 +22,6 @@ from armarl.players import Thoughts, split_draws
 from armarl.search.deciding import decide, likeliest
 from armarl.search.rollouts import (
     ILLEGAL,
-    SEEDS,
     Lots,
     Rollouts,
     RolloutWork,
@@ -30,6 +29,7 @@ from armarl.search.rollouts import (
     try_candidates,
 )
 from armarl.search.settings import Ranges, settled, simulations_of
+from armarl.search.tree import SEEDS
 
 # Unless it, or the game, says otherwise; and what may be set.
 PLAIN: Mapping[str, Any] = {"candidates": 32, "turns": 8, "longest": 1000, "doubt": 1.0}

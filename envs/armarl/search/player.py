@@ -14,8 +14,8 @@ from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
 from armarl.search.deciding import by_lot, decide
 from armarl.search.settings import check, settled, simulations_of
-from armarl.search.simulations import SEEDS, SearchBatch, Workspace, search_game
-from armarl.search.tree import LONGEST_PATH, TOTALS, VISITS, Rules, Trees
+from armarl.search.simulations import SearchBatch, Workspace, search_game
+from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
 OBSERVERS = ("single", "multiple")
 CHUNK = 32  # simulations between two looks at the clock

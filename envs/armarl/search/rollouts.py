@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from armarl.loops import own
 from armarl.randomness import seed_chance, uniform
-from armarl.search.tree import Chance, Mask
+from armarl.search.tree import SEEDS, Chance, Mask
 from armarl.verbs import PLAYING, Int, verbs
 
-SEEDS = 2.0**53  # how many different numbers `uniform` gives
 SIMULATED, SPARE = range(2)  # of `states`
 SCRIPTED, ILLEGAL = -1.0, 2.0  # lots
 

@@ -27,6 +27,7 @@ from armarl.search.tree import (
     OUTSIDE,
     PASSED,
     ROW,
+    SEEDS,
     STEP,
     SUMS,
     TABLE,
@@ -47,7 +48,6 @@ from armarl.search.tree import (
 )
 from armarl.verbs import PLAYING, Int, verbs
 
-SEEDS = 2.0**53  # how many different numbers `uniform` gives
 AT, REFERENCE = range(2)  # of `places`: a row, and the table whose rapid values count there
 LEGAL, UNTRIED = range(2)  # of `masks`
 SIMULATED, SPARE = range(2)  # of `states`

@@ -30,6 +30,7 @@ NO_ROW = 0  # of `next`: no edge leads to row 0, which is a root
 NO_TABLE = -1
 OUTSIDE = -1  # in place of a row: the path has left the tree
 
+SEEDS = 2.0**53  # how many different numbers `uniform` gives
 ROW, EDGE, MOVER, STEP = range(4)  # of an entry of a path
 LONGEST_PATH = 256
 CODE, PLAYER = range(2)  # of a step of a trace; a code is player * actions + action
