@@ -26,6 +26,7 @@ FinalRate = Annotated[float, Field(ge=0, description="reached linearly at the en
 Average = Annotated[float, Field(ge=0, lt=1, description="of the weights, per step")]
 
 MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
+MOST_NESTED = 32  # levels
 MOST_FAULTS = 20  # that are told at once
 # What a run may change when it is resumed: nothing that would change what it has done already.
 CHANGEABLE = ("total_decisions", "time_limit_minutes", "threads", "checkpoint_every_minutes")
@@ -255,7 +256,22 @@ def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without aliases, by which few lines could stand for billions of values."""
+    """YAML without aliases, by which few lines could stand for billions of values, and without deep
+    nesting, for every level of which PyYAML goes through all levels above it again.
+    """
+
+    def fetch_flow_collection_start(self, token: Any) -> None:
+        self._go_deeper()
+        super().fetch_flow_collection_start(token)
+
+    def add_indent(self, column: int) -> bool:
+        self._go_deeper()
+        added: bool = super().add_indent(column)
+        return added
+
+    def _go_deeper(self) -> None:
+        if self.flow_level + len(self.indents) > MOST_NESTED:
+            raise yaml.YAMLError("it is nested too deeply")
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -273,8 +289,6 @@ def _parsed(text: str) -> Any:
         return yaml.load(text, _Loader)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from error
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
     except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # PyYAML's own: a list as a key, `!!float ''`, `!!timestamp x`
         raise ValueError(f"a value is not what its tag says: {error}") from error
