@@ -58,6 +58,7 @@ BAD_MAPPINGS: dict[str, Any] = {
     "a long name": changed(sea=[*WHOLE["sea"], "x" * 10**6]),
     "a terminal's commands": changed(sea=[*WHOLE["sea"], "\x1b[2J"]),
     "a list for a lair": changed(territories=[{"name": "a", "lair": [], "island": "b"}]),
+    "commands for a post": changed(territories=[{**WHOLE["territories"][0], "post": "\x1b[2J"}]),
     "a list for a post": changed(territories=[{**WHOLE["territories"][30], "post": [[]]}]),
     "keys that are numbers": {1: 2},
     "a number": 7,
@@ -69,6 +70,7 @@ def test_bad_mappings(name: str) -> None:
     with pytest.raises(ChartError) as caught:
         load_chart(BAD_MAPPINGS[name])
     assert len(str(caught.value)) < 500
+    assert str(caught.value).isprintable()
 
 
 BAD_FILES: dict[str, bytes] = {

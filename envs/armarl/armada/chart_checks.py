@@ -98,15 +98,15 @@ class Draft:
                 raise ChartError(f"{where}: {t.name} is in lair {lair}; lairs are {known}")
             if t.city and t.lair == CENTRAL:
                 raise ChartError(f"{where}: city {t.name} is outside the lairs (ADA-2)")
-            if t.post is not None and t.lair != CENTRAL:
-                raise ChartError(
-                    f"{where}: post {t.post} stands on {t.name} of the {t.lair} lair, outside the "
-                    "central group (ADA-2)"
-                )
             if t.post is not None and t.post not in POSTS:
                 raise ChartError(
                     f"{where}: {t.name} has the post {shortened(t.post)}; "
                     f"posts are {', '.join(POSTS)}"
+                )
+            if t.post is not None and t.lair != CENTRAL:
+                raise ChartError(
+                    f"{where}: post {t.post} stands on {t.name} of the {t.lair} lair, outside the "
+                    "central group (ADA-2)"
                 )
 
     def _check_names(self) -> None:

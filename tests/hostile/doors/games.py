@@ -210,7 +210,8 @@ def spoilt(array: Any, rng: np.random.Generator) -> Any:
         return array.astype(types[rng.integers(len(types))])
     changed = array.copy()
     if changed.size and changed.dtype.kind == "f":
-        changed.flat[rng.integers(changed.size)] = (np.nan, np.inf, -1.0, 1.0, 1e300)[rng.integers(5)]
+        numbers = [np.nan, np.inf, -1.0, 1.0, 1e300]
+        changed.flat[rng.integers(changed.size)] = numbers[rng.integers(5)]
     elif changed.size:
         low, high = (np.iinfo(changed.dtype).min, np.iinfo(changed.dtype).max)
         values = [low, high, 0, min(high, 10**6), 2]
