@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from armarl.folders import read_text
-from armarl.words import printable
+from armarl.words import brief, printable
 
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
@@ -287,11 +287,11 @@ def _parsed(text: str) -> Any:
     """
     try:
         return yaml.load(text, _Loader)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from error
+    except yaml.YAMLError as error:  # it shows the line, and below it where it went wrong
+        raise ValueError("\n".join(map(printable, str(error).splitlines()))) from error
     except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
         # PyYAML's own: a list as a key, `!!float ''`, `!!timestamp x`
-        raise ValueError(f"a value is not what its tag says: {error}") from error
+        raise ValueError(f"a value is not what its tag says: {brief(error)}") from error
 
 
 def _override(settings: dict[str, Any], override: str) -> None:
