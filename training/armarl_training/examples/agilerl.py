@@ -4,6 +4,9 @@ Its rollouts read `info["action_mask"]` of vector environments. Its multi-agent 
 parallel environments alone, so all seats need a loop of one's own, as in its tutorials: each
 decision learns from the return of its own seat, whoever ended the game. (Its DQN bootstraps from
 the best next action without a mask, legal or not: returns need no bootstrapping.)
+
+Its PPO learns from returns, too, less what the critic expected (`use_gae=False`): its GAE cuts a
+game off before the last decision, which alone gets the reward (version 2.58.0).
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from agilerl.rollouts.on_policy import collect_rollouts
 from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
-ENVS, STEPS = 64, 32
+ENVS, STEPS = 64, 16
 NETWORK = {"encoder_config": {"hidden_size": [128, 128]}, "latent_dim": 64}
 
 
@@ -35,9 +38,10 @@ def one_seat(decisions: int, seed: int) -> Learning:
         net_config=NETWORK,
         num_envs=ENVS,
         learn_step=ENVS * STEPS,
-        batch_size=512,
+        batch_size=256,
         lr=1e-3,
         gamma=1.0,
+        rollout_buffer_config={"use_gae": False},
         wrap=False,
     )
 
@@ -58,10 +62,9 @@ def one_seat(decisions: int, seed: int) -> Learning:
         return taken, envs.unwrapped.endings.illegal
 
     def choose(observations: Any, masks: Any) -> Any:
-        agent.set_training_mode(False)
-        actions = agent.get_action(observations, action_mask=masks)[0]
-        agent.set_training_mode(True)
-        return actions
+        with torch.no_grad():
+            agent.actor(agent.preprocess_observation(observations), action_mask=masks)
+        return agent.actor.head_net.dist.logits.argmax(dim=1).numpy()
 
     return Learning(choose, train)
 

@@ -36,8 +36,8 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
         config.env_runners(num_env_runners=0)
         .learners(num_learners=0)
         .training(
-            train_batch_size=2048,
-            minibatch_size=512,
+            train_batch_size=1024,
+            minibatch_size=256,
             num_epochs=4,
             lr=1e-3,
             gamma=1.0,
@@ -49,10 +49,11 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
 
     def train() -> tuple[int, int]:
         taken = 0
+        before = _illegal(algorithm.env_runner.env)  # of RLlib, which tries an environment
         while taken < decisions:
             result = algorithm.train()
             taken = int(result["num_env_steps_sampled_lifetime"])
-        return taken, _illegal(algorithm.env_runner.env)
+        return taken, _illegal(algorithm.env_runner.env) - before
 
     def choose(observations: Any, masks: Any) -> Any:
         batch = {

@@ -32,6 +32,7 @@ TO_THE_END = 200  # actions; no game of Armadora for two is longer
 
 def one_seat(decisions: int, seed: int) -> Learning:
     """Single environments, the random player in the other seat."""
+    torch.manual_seed(seed)
     names = {"mask": "observation", "observation_key": "obs", "mask_key": "mask"}
     envs = [gymnasium.make("armarl/Armadora-v0", **names).unwrapped for _ in range(ENVS)]
     algorithm = _dqn(envs[0].observation_space["obs"], envs[0].action_space)
@@ -40,6 +41,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
 def all_seats(decisions: int, seed: int) -> Learning:
     """The AEC environment, with one network for both agents."""
+    torch.manual_seed(seed)
     envs = [PettingZooEnv(armadora_v0.env()) for _ in range(ENVS)]
     space = envs[0].observation_space["observation"]
     shared = _dqn(space, envs[0].action_space)

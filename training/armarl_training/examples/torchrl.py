@@ -23,7 +23,7 @@ from torchrl.objectives.value import GAE
 from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
-ENVS, STEPS, EPOCHS, MINIBATCH, RATE = 64, 32, 4, 512, 1e-3
+ENVS, STEPS, EPOCHS, MINIBATCH, RATE = 64, 16, 4, 256, 1e-3
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
@@ -43,7 +43,9 @@ def one_seat(decisions: int, seed: int) -> Learning:
     )
     critic = ValueOperator(_network(game.observation.size, 1), in_keys=["observation"])
     advantage = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
-    loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01)
+    loss = ClipPPOLoss(
+        actor, critic, clip_epsilon=0.2, entropy_coeff=0.01, normalize_advantage=True
+    )
     optimiser = torch.optim.Adam(loss.parameters(), RATE)
 
     def train() -> tuple[int, int]:

@@ -1,0 +1,94 @@
+"""RLlib's PPO on our environments: a few iterations for real, here and in a worker of Ray."""
+
+import os
+from pathlib import Path
+
+import pytest
+import ray
+import torch
+from ray.rllib.algorithms.ppo import PPOConfig
+
+from armarl_training import rllib
+
+DECISIONS = 128  # of an iteration
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster():
+    """Two cores of this machine, whose workers see our sources."""
+    root = Path(__file__).resolve().parent.parent
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (root / "envs", root / "training"))))
+        patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
+        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+        yield
+        ray.shutdown()
+
+
+def trained(config, runners, iterations=2):
+    """The algorithm after some iterations, its results, and its runners' illegal actions."""
+    algorithm = (
+        config.env_runners(num_env_runners=runners, num_envs_per_env_runner=4)
+        .learners(num_learners=0)
+        .training(train_batch_size=DECISIONS, minibatch_size=64, num_epochs=1, gamma=1.0)
+        .debugging(seed=0, log_level="ERROR")
+        .build_algo()
+    )
+    before, probed = weights(algorithm), illegal_actions(algorithm)
+    results = [algorithm.train() for _ in range(iterations)]
+    assert any((before[name] != after).any() for name, after in weights(algorithm).items())
+    illegal = illegal_actions(algorithm) - probed
+    algorithm.stop()
+    return results, illegal
+
+
+def weights(algorithm):
+    """Every weight of the learner, by its name."""
+    kept = algorithm.learner_group.get_weights()
+    return {
+        f"{policy}/{name}": torch.as_tensor(array).clone()
+        for policy, arrays in kept.items()
+        for name, array in arrays.items()
+    }
+
+
+def illegal_actions(algorithm):
+    """How many games ended by one; RLlib's own look at an environment is by unmasked actions."""
+
+    def of(runner):
+        if runner.env is None:  # the one here, where workers run them
+            return 0
+        inside = getattr(runner.env, "envs", None)
+        games = [one.unwrapped.env for one in inside] if inside else [runner.env.unwrapped]
+        return sum(one.endings.illegal for one in games)
+
+    return sum(algorithm.env_runner_group.foreach_env_runner(of))
+
+
+def test_one_seat_against_the_greedy_player():
+    """Who begins to learn loses to him; where rewards of others' moves got lost, it would be 0."""
+    config = rllib.one_seat(PPOConfig(), "armadora", opponents="greedy")
+    results, illegal = trained(config, runners=0)
+    assert illegal == 0
+    played = results[-1]["env_runners"]
+    assert results[-1]["num_env_steps_sampled_lifetime"] >= 2 * DECISIONS
+    assert played["num_episodes"] > 0
+    assert played["episode_len_mean"] > 10
+    assert played["episode_return_mean"] < -0.5
+
+
+def test_self_play_in_a_worker():
+    """Every game's returns make nothing: the loser's has come, whoever ended it."""
+    config = rllib.self_play(PPOConfig(), "armadora", board="mini")
+    results, illegal = trained(config, runners=1)
+    assert illegal == 0
+    returns = [result["env_runners"]["agent_episode_returns_mean"] for result in results]
+    assert any(each["player_0"] for each in returns)
+    assert all(each["player_0"] + each["player_1"] == pytest.approx(0) for each in returns)
+    assert set(results[-1]["learners"]) >= {rllib.LEARNER}
+
+
+@pytest.mark.parametrize("make", [rllib.one_seat, rllib.self_play])
+def test_another_option_is_refused(make):
+    with pytest.raises(TypeError, match="colour"):
+        make(PPOConfig(), "armadora", colour="red")
