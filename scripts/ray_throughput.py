@@ -1,10 +1,12 @@
-"""Throughput of the arena on Ray by the number of workers, and what a killed one costs.
+"""Throughput of arena and training on Ray by the number of workers, and what a killed one costs.
 
     python scripts/ray_throughput.py --workers 1 2 --deals 400
+    python scripts/ray_throughput.py --workers 1 2 --train armadora-2p shards=4 imitation.games=0
 
 Every number of workers is a cluster of its own on this machine, of so many nodes of one core beside
 a head that plays nothing; at last a worker is killed, and later a node lost, in the middle of the
-same tournament. Beside them stand as many processes without Ray. All must play the same games.
+same tournament, or training. Beside them stand as many processes without Ray, or the process alone.
+All must play the same games, or learn the same weights.
 """
 
 from __future__ import annotations
@@ -12,8 +14,13 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -23,6 +30,8 @@ from armarl.arena.tournament import Tournament, play_tournament
 from armarl.game import make_game
 from armarl.ray_cluster import RayCluster
 from armarl.workers import Workers
+from armarl_training.config import TrainingConfig, load_config
+from armarl_training.run import start_run
 
 Progress = Callable[[int, int], None]
 
@@ -38,25 +47,51 @@ def timed(
     return len(found.games) / (time.perf_counter() - begun), found
 
 
-def on_nodes(number: int, players: list[str], deals: int, deadly: bool) -> tuple[float, Tournament]:
-    """The same on a cluster of so many nodes; whether a worker and a node die."""
+def trained(
+    config: TrainingConfig, updates: int, progress: Progress | None = None
+) -> tuple[float, bytes]:
+    """Decisions a second over some updates, the first one not counted, and a digest of weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = start_run(config, Path(folder) / "run")
+        run.learner.iterate(0.0)
+        begun, before = time.perf_counter(), run.decisions
+        for k in range(updates):
+            run.learner.iterate(0.0)
+            if progress:
+                progress(k + 1, updates)
+        rate = (run.decisions - before) / (time.perf_counter() - begun)
+        weights = run.learner.policy(average=False).tensors
+        return rate, sha256(b"".join(weights[name].tobytes() for name in sorted(weights))).digest()
+
+
+@contextmanager
+def nodes_of(number: int) -> Iterator[tuple[Cluster, Any]]:
+    """A cluster of so many nodes, and the first of them."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(number)]
     ray.init(cluster.address, log_to_driver=False)
-    crew = RayCluster()
     try:
-        return timed(players, deals, crew, deaths(cluster, nodes[0], crew) if deadly else None)
+        yield cluster, nodes[0]
     finally:
         ray.shutdown()
         cluster.shutdown()
 
 
-def deaths(cluster: Cluster, node: Any, crew: RayCluster) -> Progress:
-    """Kill the busiest worker after a quarter of the games, and a node after half of them."""
+def kill_at_work() -> None:
+    """Kill the first worker that is found at a job, where there is /proc (Linux)."""
+    while True:
+        for told in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):  # it has ended
+                if told.read_bytes().startswith(b"ray::_do"):
+                    os.kill(int(told.parent.name), signal.SIGKILL)
+                    return
+
+
+def deaths(cluster: Cluster, node: Any) -> Progress:
+    """Kill a worker after a quarter of the work, and a node after half of it."""
 
     def kill() -> None:
-        busiest = max(crew.shares, key=lambda name: crew.shares[name].jobs)
-        os.kill(int(busiest.split("/")[1]), signal.SIGKILL)
+        threading.Thread(target=kill_at_work).start()
 
     def lose() -> None:
         cluster.remove_node(node, allow_graceful=False)
@@ -79,24 +114,55 @@ def main() -> None:
     parser.add_argument("players", nargs="*", default=["armadora-2p", "greedy"])
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--deals", type=int, default=400)
+    parser.add_argument("--train", nargs="+", metavar=("CONFIG", "key=value"))
+    parser.add_argument("--updates", type=int, default=8, help="of the training")
     options = parser.parse_args()
+    (arena if options.train is None else training)(options)
+
+
+def arena(options: argparse.Namespace) -> None:
+    """The table of tournaments."""
     players, deals = options.players, options.deals
-    rows, played = [], []
+    rows = []
     for number in options.workers:
-        for name, (rate, found) in (
-            (f"{number} without Ray", timed(players, deals, number)),
-            (f"{number} on Ray, a node each", on_nodes(number, players, deals, deadly=False)),
-        ):
-            rows.append((name, rate))
-            played.append(found)
+        rows.append((f"{number} without Ray", timed(players, deals, number)))
+        with nodes_of(number):
+            rows.append((f"{number} on Ray, a node each", timed(players, deals, RayCluster())))
     last = options.workers[-1]
-    rate, found = on_nodes(last, players, deals, deadly=True)
-    rows.append((f"{last} on Ray, a worker and a node killed", rate))
-    if any(other != found for other in played):
+    with nodes_of(last) as (cluster, node):
+        found = timed(players, deals, RayCluster(), deaths(cluster, node))
+    rows.append((f"{last} on Ray, a worker and a node killed", found))
+    played = [tournament for _, (_, tournament) in rows]
+    if any(other != played[0] for other in played):
         raise SystemExit("they did not play the same games")
-    print(f"{' - '.join(players)}, {len(found.games)} games, all alike\n")
-    print("| workers | games a second |\n| --- | --: |")
-    for name, rate in rows:
+    print(f"{' - '.join(players)}, {len(played[0].games)} games, all alike\n")
+    show("games", rows)
+
+
+def training(options: argparse.Namespace) -> None:
+    """The table of trainings."""
+    name, *settings = options.train
+    config = load_config(name, settings)
+    clustered = config.changed(["ray=auto"])
+    rows = [("this process alone", trained(config, options.updates))]
+    for number in options.workers:
+        with nodes_of(number):
+            found = trained(clustered, options.updates)
+        rows.append((f"{number} on Ray, a node each", found))
+    last = options.workers[-1]
+    with nodes_of(last) as (cluster, node):
+        found = trained(clustered, options.updates, deaths(cluster, node))
+    rows.append((f"{last} on Ray, a worker and a node killed", found))
+    if len({weights for _, (_, weights) in rows}) > 1:
+        raise SystemExit("they did not learn the same weights")
+    print(f"{name}, {config.shards} shards, {options.updates} updates, all weights alike\n")
+    show("decisions", rows)
+
+
+def show(unit: str, rows: list[tuple[str, tuple[float, Any]]]) -> None:
+    """A table of rates."""
+    print(f"| workers | {unit} a second |\n| --- | --: |")
+    for name, (rate, _) in rows:
         print(f"| {name} | {rate:,.0f} |")
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -214,6 +215,8 @@ def test_names_that_users_add():
     register_player("backwards", tiny.Backwards)  # a module may be imported twice
     register_player("stubborn", tiny.stubborn, around=True)
     assert make_player("backwards:2", TWO).rank == 2
+    register_player("fourth", partial(tiny.Backwards, rank=4))
+    assert make_player("fourth", TWO).rank == 4
     assert make_player("greedy+stubborn:5", TWO).name == "greedy+stubborn:5"
     with pytest.raises(ValueError, match="backwards takes rank, noise, first_random, not 'depth'"):
         make_player("backwards:depth=2", TWO)
@@ -221,6 +224,8 @@ def test_names_that_users_add():
         make_player("greedy+stubborn", TWO)
     with pytest.raises(ValueError, match="there is a player 'greedy' already"):
         register_player("greedy", tiny.Backwards)
+    register_player("fourth", tiny.Backwards, replace=True)  # as one does in a notebook
+    assert make_player("fourth", TWO).rank == 1
     with pytest.raises(ValueError, match="small letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
     names = ["backwards:1", "greedy+stubborn:5"]

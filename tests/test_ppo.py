@@ -174,7 +174,7 @@ def test_what_is_kept_of_a_position_is_exact(name, options):
 def test_in_four_seats_partners_sit_together():
     game = make_game("armadora", players=4)
     pool = OpponentPool(game, OpponentConfig(share=0.5, earlier=0, players={"random": 1}), None)
-    play = SelfPlay(game, pool, games=400, steps=4, reward="win", seed=1)
+    play = SelfPlay(game, pool, games=400, steps=4, reward="win", seed=[1])
     foreign = (play.lineups != LEARNER).any(axis=1)
     assert 0.4 < foreign.mean() < 0.6
     lineups = play.lineups[foreign]

@@ -1,8 +1,10 @@
 """The arena on a cluster of Ray, of several nodes on this machine: what it plays, and what dies."""
 
 import os
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 import ray
 from ray.cluster_utils import Cluster
@@ -12,7 +14,10 @@ from armarl.arena.tournament import play_tournament
 from armarl.cli import main
 from armarl.game import make_game
 from armarl.matches import play_match
+from armarl.players import making
 from armarl.ray_cluster import ClusterError, RayCluster
+from armarl_training.config import TrainingConfig
+from armarl_training.run import start_run
 
 TWO = make_game("armadora")
 NAMES = ["random", "greedy", "random:patient"]
@@ -23,7 +28,10 @@ def nodes():
     """A head that plays nothing, and one node of one core; Ray's workers see the tests, too."""
     root = Path(__file__).resolve().parent.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (root / "envs", root / "tests"))))
+        patch.setenv(
+            "PYTHONPATH",
+            os.pathsep.join(str(root / name) for name in ("envs", "training", "tests")),
+        )
         patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
         cluster.add_node(num_cpus=1)
@@ -71,6 +79,29 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
     assert contents(tmp_path / "ray") == contents(tmp_path / "alone")
 
 
+@pytest.mark.parametrize("learner", ["ppo", "td"])
+def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
+    """Shard by shard, with earlier selves and a worker that is killed at its first shard."""
+    monkeypatch.setattr(making, "_players", dict(making._players))
+    making.register_player("deadly", partial(tiny.KilledOnce, folder=tmp_path))
+    settings = tiny.settings(
+        learner=learner,
+        options={"board": "mini"},
+        shards=2,
+        opponents={"share": 0.5, "players": {"deadly": 0.5}, "snapshot_every": 256},
+    )
+    runs = {}
+    for name, address in (("clustered", "auto"), ("alone", None)):
+        runs[name] = start_run(TrainingConfig(**settings, ray=address), tmp_path / name)
+        assert runs[name].train()
+    assert (tmp_path / "killed").exists()
+    arrays, values = runs["alone"].learner.save()
+    others, theirs = runs["clustered"].learner.save()
+    assert values == theirs
+    assert arrays.keys() == others.keys()
+    assert all(np.array_equal(array, others[name]) for name, array in arrays.items())
+
+
 def contents(folder):
     """The results and records of a tournament."""
     files = [*folder.glob("*.json*"), *folder.glob("records/*")]
@@ -90,7 +121,7 @@ def test_errors_come_as_they_are(nodes):
 
 
 def test_another_version_on_a_node_is_refused(nodes, monkeypatch):
-    monkeypatch.setattr("armarl.ray_cluster._sources", lambda: "another")
+    monkeypatch.setattr("armarl.ray_cluster._sources", lambda package: "another")
     with pytest.raises(ClusterError, match=r"has another ArmaRL .* install the same on every node"):
         play_match(TWO, ["random", "random"], 2, workers=RayCluster())
 

@@ -51,7 +51,7 @@ def test_returns_are_those_of_the_definition(value_lambda):
 def test_it_learns_towards_what_came_true(tmp_path, options):
     """Of every seat, at the end: its return, and who took which prize, its own side first."""
     td = learner(tmp_path, options=options, environments=64, td={"rollout_length": 120})
-    played = td._play()
+    played = td.shards.parts[0]._rollout()
     steps, games = np.nonzero(played.ends != PLAYING)
     assert steps.size == len(played.last) > 10
     true = played.outcomes[steps, games]
@@ -93,12 +93,13 @@ def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
 def test_random_openings_are_not_learned_as_decisions(tmp_path):
     openings = {"openings": 1.0, "opening_length": 1, "exploration": 0.0, "rollout_length": 1}
     td = learner(tmp_path, td=openings, opponents={"share": 0})
-    assert (td.openings == 1).all()
+    games = td.shards.parts[0]
+    assert (games.openings == 1).all()
     td.iterate(0.0)
     assert td.decisions == 0
-    assert (td.openings == 0).all()
+    assert (games.openings == 0).all()
     td.iterate(0.0)
-    assert td.decisions == td.states.size
+    assert td.decisions == games.states.size
 
 
 def test_a_game_without_a_survey_is_refused(tmp_path):

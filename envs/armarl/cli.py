@@ -140,6 +140,9 @@ def _parser() -> argparse.ArgumentParser:
             help="play on a cluster of Ray: auto (that of this machine, or RAY_ADDRESS), local "
             "(start Ray here), host:port or ray://host:port",
         )
+    train.add_argument(
+        "--ray", metavar="ADDRESS", help="the setting ray: a cluster, which plays the shards"
+    )
     for command in (evaluate, arena, play, info, exploit):
         command.add_argument("--game", help="default: the saved policy's game, or armadora")
         command.add_argument(
@@ -166,6 +169,8 @@ def _train(options: argparse.Namespace) -> int:
             f"training needs more packages ({error}): pip install 'armarl[train]'"
         ) from error
     settings = options.settings
+    if options.ray is not None:
+        settings = [f"ray={json.dumps(options.ray)}", *settings]
     if options.against is not None:
         if options.resume is not None:
             raise ValueError("a resumed run keeps its opponents: leave out --against")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ class RayCluster:
         """
         self._connect()
         task = ray.remote(num_cpus=1, max_retries=self.retries)(_do)
-        known = ray.put((_sources(), Known.here()))
+        known = ray.put((_sources(_package(work)), Known.here()))
         waiting = iter(enumerate(jobs))
         running: dict[Any, int] = {}
         done: dict[int, Any] = {}
@@ -147,7 +148,7 @@ class _Result(NamedTuple):
 def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
     """Do a job, in a worker of the cluster."""
     sources, known = asked
-    if sources != _sources():
+    if sources != _sources(_package(work)):
         raise ClusterError(
             f"node {platform.node()} has another ArmaRL ({armarl.__file__}) than the process that "
             "asks: install the same on every node, so that all play the same"
@@ -160,10 +161,16 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
     return _Result(value, worker, time.perf_counter() - begun)
 
 
+def _package(work: Work) -> str:
+    """The package that a function stands in, or the module."""
+    return work.__module__.partition(".")[0]
+
+
 @cache
-def _sources() -> str:
-    """A digest of this package's sources."""
-    digest, home = sha256(), Path(armarl.__file__).parent
-    for path in sorted(home.rglob("*.py")):
-        digest.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
+def _sources(package: str) -> str:
+    """A digest of the sources of this package, and of another one."""
+    digest = sha256()
+    for home in [*armarl.__path__, *getattr(sys.modules[package], "__path__", [])]:
+        for path in sorted(Path(home).rglob("*.py")):
+            digest.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()

@@ -49,7 +49,7 @@ class Known(NamedTuple):
         for entry in self.games:
             catalogue.add(entry)
         for name, factory, around in self.players:
-            register_player(name, factory, around=around)
+            register_player(name, factory, around=around, replace=True)
 
 
 def spread(work: Work, jobs: Sequence[Any], workers: Workers) -> Generator[Any, None, None]:

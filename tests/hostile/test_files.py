@@ -380,18 +380,24 @@ def _weights_that_are_none(tensors: Any, values: Any) -> None:
     tensors[_first(tensors, "networks/")][:] = np.nan
 
 
+def _games_of(values: Any) -> Any:
+    """Where a learner says of its first shard of games what JSON can hold."""
+    games = values["learner"].get("games")
+    return games[0] if games else values["learner"]
+
+
 def _no_learner(tensors: Any, values: Any) -> None:
     values["learner"] = []
 
 
 def _other_returns(tensors: Any, values: Any) -> None:
-    where = values["learner"] if "recent" in values["learner"] else values["learner"]["games"]
+    where = _games_of(values)
     where["recent"] = {"x": ["a", None]}
 
 
 def _a_name_that_clears_the_terminal(tensors: Any, values: Any) -> None:
     """Names of opponents are shown in the progress bar."""
-    where = values["learner"] if "recent" in values["learner"] else values["learner"]["games"]
+    where = _games_of(values)
     where["recent"] = {"\x1b[2J": [0.5]}
 
 
@@ -425,7 +431,7 @@ def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
         if "numpy_chance" in values["learner"]:
             values["learner"]["numpy_chance"][1] = 10**6
         else:
-            where = values["learner"].get("games", values["learner"])
+            where = _games_of(values)
             where["chance"] = {"bit_generator": "MT19937"}
 
     forge(folder, spoil)

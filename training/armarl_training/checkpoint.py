@@ -15,7 +15,7 @@ from armarl_training.config import MOST
 from armarl_training.learner import Learner
 from armarl_training.opponents import OpponentPool
 
-FORMAT = "armarl-checkpoint-3"
+FORMAT = "armarl-checkpoint-4"
 FILE = "checkpoint.safetensors"
 MOST_SELVES = 1 << 16
 # What NumPy, torch and our own checks raise at numbers and names that are none of theirs.
@@ -59,7 +59,7 @@ def restore(
 
     Raises:
         PolicyError: the checkpoint is damaged, or of another game, version, learner, network or
-            number of environments.
+            numbers of environments and shards.
     """
     path = folder / FILE
     if not path.exists():

@@ -29,7 +29,9 @@ MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as m
 MOST_NESTED = 32  # levels
 MOST_FAULTS = 20  # that are told at once
 # What a run may change when it is resumed: nothing that would change what it has done already.
-CHANGEABLE = ("total_decisions", "time_limit_minutes", "threads", "checkpoint_every_minutes")
+CHANGEABLE = (
+    *("total_decisions", "time_limit_minutes", "threads", "checkpoint_every_minutes", "ray"),
+)
 CHANGEABLE_SECTIONS = ("evaluation",)
 
 
@@ -144,9 +146,6 @@ class EvaluationConfig(_Section):
     )
     seed: Whole = 12345
     workers: Annotated[int, Field(strict=True, gt=0, le=1024)] = 2
-    ray: str | None = Field(
-        None, description="the address of a cluster of Ray, which plays the matches at the end"
-    )
 
 
 class TrainingConfig(_Section):
@@ -162,6 +161,14 @@ class TrainingConfig(_Section):
     total_decisions: Positive = Field(description="that the learner learns from in all")
     time_limit_minutes: float | None = Field(None, gt=0, description="stop earlier, and finish")
     environments: Count = 512
+    shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
+        1, description="ours: parts of the environments, each with chance of its own"
+    )
+    ray: str | None = Field(
+        None,
+        description="ours: the address of a cluster of Ray, which plays the shards, where there "
+        "are several, and the matches at the end",
+    )
     checkpoint_every_minutes: float = Field(2.0, gt=0)
     threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(2, description="of torch")
     start_from: str | None = Field(None, description="a saved policy whose weights to begin with")
@@ -177,6 +184,14 @@ class TrainingConfig(_Section):
     def _networks_of_the_learner(self) -> TrainingConfig:
         if self.learner != "ppo" and (self.network.channels or self.network.advisers):
             raise ValueError("network.channels and network.advisers need learner: ppo")
+        return self
+
+    @model_validator(mode="after")
+    def _shards_are_alike(self) -> TrainingConfig:
+        if self.environments % self.shards:
+            raise ValueError(f"shards must divide the {self.environments} environments")
+        if self.learner == "maskable_ppo" and self.shards > 1:
+            raise ValueError("shards need learner: ppo or td")
         return self
 
     def dump(self) -> str:

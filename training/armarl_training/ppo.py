@@ -8,7 +8,7 @@ kept high and falls (Rudolph et al., 2025), and an average of the weights is wha
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,20 +26,18 @@ from armarl_training.lessons import Lessons
 from armarl_training.losses import STATISTICS, ppo_gradients
 from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
-from armarl_training.rollout import Rollout, SelfPlay
+from armarl_training.ppo_games import Played, PPOGames, Reading
+from armarl_training.quantities import Quantities
+from armarl_training.rollout import Rollout
 from armarl_training.saving import (
     Saved,
-    check_arrays,
     count_of,
     restore_networks,
     restore_optimiser,
     saved_networks,
     saved_optimiser,
-    section,
 )
-
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-_ROWS_AT_ONCE = 4096  # where nothing is learned
+from armarl_training.shards import Shards
 
 
 class PPO:
@@ -49,28 +47,22 @@ class PPO:
         actor: gives logits and the expected return from what a seat sees.
         average: the exponential average of the actor's weights.
         critic: gives logits of every seat's chance, the mover's first, from what all seats see.
-        games: the games in play.
+        shards: the games in play.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
         self._config, self._game = config, game
-        ppo, network = config.ppo, config.network
         torch.manual_seed(config.seed)
-        self.games = SelfPlay(
-            *(game, pool, config.environments, ppo.rollout_length, config.reward, config.seed),
-            looks=ppo.looks,
-            advisers=network.advisers,
-        )
-        kept = self.games.kept
-        self.actor = make_actor(game, network)
+        self._kept = Quantities(game)
+        self._reading = Reading(self._kept, config.ppo.precision)
+        self.actor = make_actor(game, config.network)
         self.average = copy.deepcopy(self.actor)
-        self.critic = make_critic(game, network, kept)
+        self.critic = make_critic(game, config.network, self._kept)
         self._parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
-        self._advice = Advice(game, network.advisers)
-        self._dtype = PRECISIONS[ppo.precision]
-        self._factors = torch.from_numpy(1 / kept.scales).to(self._dtype)
-        self._truth_factors = torch.from_numpy(1 / kept.truth_scales).to(self._dtype)
+        self._advice = Advice(game, config.network.advisers)
+        self.shards = Shards(PPOGames, config, game, pool)
+        self._rng = np.random.default_rng([config.seed, 3])
         self.decisions = 0
 
     # --- one iteration ---------------------------------------------------------------------------
@@ -78,15 +70,8 @@ class PPO:
     def iterate(self, done: float) -> dict[str, float]:
         """One rollout, the advantages of its decisions, and the update by them."""
         ppo = self._config.ppo
-        quick, judge = self._quick(self.actor), self._quick(self.critic)
-        early = self._config.early_reward
-        rollout = self.games.play(
-            lambda quantities, advice: self._logits(quick, quantities, advice),
-            lambda quantities, secrets: self._outlook(judge, quantities, secrets),
-            early=early.reward,
-            weight=max(0.0, 1 - done / early.until),
-        )
-        values = self._values(judge, rollout)
+        playing = saved_networks({"actor": self.actor, "critic": self.critic})
+        rollout, values = _joined(self.shards.play(playing, done))
         advantages, targets = seat_advantages(
             *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
             policy_lambda=ppo.gae_lambda,
@@ -128,11 +113,11 @@ class PPO:
 
         sums, norm = np.zeros(STATISTICS), 0.0
         for _ in range(ppo.epochs):
-            order = self.games.rng.permutation(rows)
+            order = self._rng.permutation(rows)
             for batch in np.array_split(order, max(1, round(order.size / ppo.minibatch))):
                 seen = quantities[batch]
-                outputs = self.actor(self._seen(seen), advice[batch]).float()
-                outlooks = self.critic(self._truth(seen, secrets[batch])).float()
+                outputs = self.actor(self._reading.seen(seen), advice[batch]).float()
+                outlooks = self.critic(self._reading.truth(seen, secrets[batch])).float()
                 gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
                 ppo_gradients(
                     *(outputs.detach().numpy(), outlooks.detach().numpy()),
@@ -161,56 +146,13 @@ class PPO:
         for group in self._optimiser.param_groups:
             group["lr"] = rate
 
-    # --- the networks ----------------------------------------------------------------------------
-
-    def _quick(self, network: nn.Module) -> nn.Module:
-        """A copy to look at rollouts with, in the precision of the learner."""
-        return copy.deepcopy(network).to(self._dtype)
-
-    def _seen(self, quantities: NDArray[Any]) -> torch.Tensor:
-        return torch.from_numpy(quantities).to(self._dtype) * self._factors
-
-    def _truth(self, quantities: NDArray[Any], secrets: NDArray[Any]) -> torch.Tensor:
-        both = torch.cat([torch.from_numpy(quantities), torch.from_numpy(secrets)], dim=1)
-        return both.to(self._dtype) * self._truth_factors
-
-    @torch.no_grad()
-    def _logits(
-        self, actor: nn.Module, quantities: NDArray[Any], advice: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        outputs = actor(self._seen(quantities), torch.from_numpy(advice))
-        logits: NDArray[np.float32] = outputs.float().numpy()
-        return logits
-
-    @torch.no_grad()
-    def _outlook(
-        self, critic: nn.Module, quantities: NDArray[Any], secrets: NDArray[Any]
-    ) -> NDArray[np.float32]:
-        """What every seat expects, in [-1, 1], the seat to move first: (n, players)."""
-        outlooks = critic(self._truth(quantities, secrets)).float()
-        expected: NDArray[np.float32] = torch.tanh(outlooks / 2).numpy()
-        return expected
-
-    def _values(self, critic: nn.Module, rollout: Rollout) -> NDArray[np.float32]:
-        """What every seat expects, in [-1, 1], at every row of a rollout (rows, games, players)."""
-        players = self._game.players
-        seats = (rollout.movers[..., None] + np.arange(players)) % players
-        values = np.empty(seats.shape, np.float32)
-        at_once = max(1, _ROWS_AT_ONCE // self.games.batch.size)
-        for t in range(0, len(seats), at_once):
-            some = slice(t, t + at_once)
-            quantities, secrets = (_flat(a[some]) for a in (rollout.quantities, rollout.secrets))
-            expected = self._outlook(critic, quantities, secrets).reshape(seats[some].shape)
-            np.put_along_axis(values[some], seats[some], expected, axis=2)
-        return values
-
     # --- the head start --------------------------------------------------------------------------
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
         """Learn a teacher's choices, and from how the games ended; one pass."""
-        game, kept, players = self._game, self.games.kept, self._game.players
+        game, kept, players = self._game, self._kept, self._game.players
         self._set_rate(rate)
-        order, right = self.games.rng.permutation(lessons.seats.size), 0
+        order, right = self._rng.permutation(lessons.seats.size), 0
         for batch in np.array_split(order, max(1, order.size // self._config.imitation.minibatch)):
             states, seats = game.taken(lessons.states, batch), lessons.seats[batch]
             observations, masks = game.views(states, seats)
@@ -222,9 +164,9 @@ class PPO:
             around = (seats[:, None] + np.arange(players)) % players
             returns = torch.from_numpy(np.take_along_axis(lessons.returns[batch], around, axis=1))
             advice = torch.from_numpy(self._advice.actions(states, seats))
-            outputs = self.actor(self._seen(seen), advice).float()
+            outputs = self.actor(self._reading.seen(seen), advice).float()
             logits = outputs[:, :-1].masked_fill(torch.from_numpy(masks == 0), -1e4)
-            outlooks = self.critic(self._truth(seen, secrets)).float()
+            outlooks = self.critic(self._reading.truth(seen, secrets)).float()
             loss = functional.cross_entropy(logits, actions)
             loss = loss + 0.5 * functional.mse_loss(outputs[:, -1], returns[:, 0])
             loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(
@@ -240,7 +182,7 @@ class PPO:
 
     def recent(self) -> dict[str, float]:
         """Mean returns of the last games against each opponent."""
-        return {name: float(np.mean(last)) for name, last in sorted(self.games.recent.items())}
+        return self.shards.recent()
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""
@@ -265,19 +207,27 @@ class PPO:
 
     def save(self) -> Saved:
         """Networks, optimiser, games, chance."""
-        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser)
-        arrays, values = self.games.save()
-        tensors |= {f"games/{name}": array for name, array in arrays.items()}
-        return tensors, {"decisions": self.decisions, "games": values}
+        games, values = self.shards.save()
+        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser) | games
+        chance = self._rng.bit_generator.state
+        return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """Be as it was when it was saved."""
-        games = section(tensors, "games")
-        check_arrays(games, self.games.save()[0], "the games'")
+        self.shards.restore(tensors, values["games"])
         restore_networks(self._networks(), tensors)
         restore_optimiser(self._optimiser, tensors)
-        self.games.restore(games, values["games"])
+        self._rng.bit_generator.state = values["chance"]
         self.decisions = count_of(values["decisions"])
+
+
+def _joined(shards: Sequence[Played]) -> Played:
+    """The games of all shards beside each other."""
+    if len(shards) == 1:
+        return shards[0]
+    rollouts, values = zip(*shards, strict=True)
+    columns = (np.concatenate(parts, axis=1) for parts in zip(*rollouts, strict=True))
+    return Played(Rollout(*columns), np.concatenate(values, axis=1))
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:

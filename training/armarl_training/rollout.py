@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +21,13 @@ from armarl.verbs import PLAYING
 from armarl_training.looks import LookAhead, Outlook
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
-from armarl_training.saving import check_range, recent_returns
+from armarl_training.saving import check_arrays, check_range, recent_returns
 
 # From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
 Logits = Callable[[NDArray[Any], NDArray[np.int64]], NDArray[np.float32]]
 
 
-@dataclass(frozen=True)
-class Rollout:
+class Rollout(NamedTuple):
     """`steps` decisions of each of `games` games, in the order in which they were taken.
 
     Attributes:
@@ -80,7 +78,7 @@ class SelfPlay:
         games: int,
         steps: int,
         reward: str,
-        seed: int,
+        seed: Sequence[int],
         *,
         looks: int = 0,
         advisers: Sequence[str] = (),
@@ -100,7 +98,7 @@ class SelfPlay:
         self._ahead = LookAhead(game, self.kept, reward)
         self._advice = Advice(game, advisers)
         self._reached = np.empty(len(game.actions))
-        self.rng = np.random.default_rng([seed, 1])
+        self.rng = np.random.default_rng(seed)
         self.recent: dict[str, deque[float]] = {}
         self._turn: Turn = self.batch.reset(seed=_deals(self.rng, games))
         self.lineups = pool.lineups(self.rng, games)
@@ -193,7 +191,12 @@ class SelfPlay:
         return arrays, {"chance": self.rng.bit_generator.state, "recent": recent}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """The games as they were when they were saved."""
+        """The games as they were when they were saved.
+
+        Raises:
+            ValueError: it was saved with other numbers of games, or is damaged.
+        """
+        check_arrays(arrays, self.save()[0], "the games'")
         states = np.ascontiguousarray(arrays["states"]).view(self.game.blank.dtype).reshape(-1)
         check_range(arrays["lineups"], LEARNER, len(self.pool.players) - 1, "the games' lineups")
         self._turn = self.batch.load_states(states)

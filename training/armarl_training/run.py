@@ -180,7 +180,8 @@ class Run:
     def evaluate(self, path: Path) -> list[dict[str, Any]]:
         """Play the configured matches with the saved policy."""
         settings = self.config.evaluation
-        workers = workers_at(settings.ray, None if settings.ray else settings.workers)
+        ray = self.config.ray
+        workers = workers_at(ray, None if ray else settings.workers)
         return [
             play_match(
                 self.game, [path, opponent], settings.games, settings.seed, workers

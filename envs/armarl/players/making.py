@@ -7,7 +7,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -46,7 +46,9 @@ _PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
 _HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
-def register_player(name: str, factory: Factory, *, around: bool = False) -> None:
+def register_player(
+    name: str, factory: Factory, *, around: bool = False, replace: bool = False
+) -> None:
     """Give a player a name, by which he can be called for wherever players are named.
 
     Args:
@@ -57,6 +59,7 @@ def register_player(name: str, factory: Factory, *, around: bool = False) -> Non
             function or a class that can be imported.
         around: the name is put around another player, as in `greedy+name:200`; the factory is
             called with the game, that player, and the arguments.
+        replace: take the place of whoever has the name.
 
     Raises:
         ValueError: the name is no name, or is taken.
@@ -64,8 +67,8 @@ def register_player(name: str, factory: Factory, *, around: bool = False) -> Non
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(f"a player's name is of small letters, digits and hyphens, not {name!r}")
     registry = _around if around else _players
-    if registry.get(name, factory) is not factory:
-        raise ValueError(f"there is a player {name!r} already")
+    if not replace and registry.get(name, factory) is not factory:
+        raise ValueError(f"there is a player {name!r} already; replace=True takes his place")
     registry[name] = factory
 
 
@@ -256,7 +259,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
         ValueError: it does not take them; the message says what it takes.
     """
     parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
-    hints = get_type_hints(factory.__init__ if inspect.isclass(factory) else factory)
+    hints = get_type_hints(_annotated(factory))
     names = [parameter.name for parameter in parameters]
     flags = [name for name in names if bool in (get_args(hints.get(name)) or (hints.get(name),))]
     values = dict(part.settings)
@@ -277,6 +280,14 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     if missing:
         raise ValueError(f"{brief(part.name)} needs {missing[0]}: {part.name}:{missing[0]}=...")
     return factory(*given, **values)
+
+
+def _annotated(factory: Factory) -> Any:
+    """Where the annotations of a factory's arguments stand."""
+    target = factory.func if isinstance(factory, partial) else factory
+    if inspect.isclass(target):
+        return target.__init__
+    return target if inspect.isroutine(target) else type(target).__call__
 
 
 def _takes(part: Part, names: list[str], given: str) -> str:

@@ -247,8 +247,10 @@ def _train_on(run: Run) -> str:
         refuse_diverged(saved)
     except RunError as error:
         return refused(error)
-    states = np.ascontiguousarray(saved["games/states"]).view(run.game.blank.dtype).reshape(-1)
-    run.game.check_states(states)
+    for name, array in saved.items():
+        if name.startswith("games/") and name.endswith("/states"):
+            states = np.ascontiguousarray(array).view(run.game.blank.dtype).reshape(-1)
+            run.game.check_states(states)
     return "accepted"
 
 
