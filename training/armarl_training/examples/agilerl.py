@@ -25,6 +25,7 @@ from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
 ENVS, STEPS = 64, 16
+KEPT, REPLAYS, BATCH = 50_000, 4, 256  # in all seats: how often a decision is learnt from
 NETWORK = {"encoder_config": {"hidden_size": [128, 128]}, "latent_dim": 64}
 
 
@@ -77,10 +78,10 @@ def all_seats(decisions: int, seed: int) -> Learning:
     agent = DQN(
         space, env.action_space("player_0"), net_config=NETWORK, lr=5e-4, double=False, wrap=False
     )
-    buffer = ReplayBuffer(20_000)
+    buffer = ReplayBuffer(KEPT)
 
     def train() -> tuple[int, int]:
-        taken = 0
+        taken, due = 0, 0
         while taken < decisions:
             env.reset(seed=seed + taken)
             played: list[tuple[str, Any, int]] = []
@@ -94,8 +95,10 @@ def all_seats(decisions: int, seed: int) -> Learning:
                 env.step(action)
             _add(buffer, played, env.rewards)
             taken += len(played)
-            for _ in range(len(played) // 16 if len(buffer) >= 256 else 0):
-                agent.learn(buffer.sample(256))
+            due += len(played) * REPLAYS
+            while due >= BATCH and len(buffer) >= BATCH:
+                agent.learn(buffer.sample(BATCH))
+                due -= BATCH
         return taken, env.endings.illegal
 
     def choose(observations: Any, masks: Any) -> Any:

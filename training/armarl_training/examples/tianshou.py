@@ -27,6 +27,7 @@ from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
 ENVS = 16
+KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and how often each is learnt from
 TO_THE_END = 200  # actions; no game of Armadora for two is longer
 
 
@@ -71,7 +72,7 @@ def _learning(
     np.random.seed(seed)
     vector = DummyVectorEnv([lambda env=env: env for env in envs])
     vector.seed(seed)
-    buffer = VectorReplayBuffer(20_000, ENVS)
+    buffer = VectorReplayBuffer(KEPT, ENVS)
     collector = Collector(algorithm, vector, buffer, exploration_noise=True)
 
     def train() -> tuple[int, int]:
@@ -81,7 +82,7 @@ def _learning(
                 max_epochs=1,
                 epoch_num_steps=decisions,
                 collection_step_num_env_steps=256,
-                update_step_num_gradient_steps_per_sample=1 / 16,
+                update_step_num_gradient_steps_per_sample=REPLAYS / 256,
                 batch_size=256,
                 test_collector=None,
                 verbose=False,
