@@ -12,7 +12,14 @@ from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import OpponentConfig
 from armarl_training.looks import LookAhead
-from armarl_training.losses import ENTROPY, POLICY_LOSS, STATISTICS, VALUE_LOSS, ppo_gradients
+from armarl_training.losses import (
+    DISTANCE,
+    ENTROPY,
+    POLICY_LOSS,
+    STATISTICS,
+    VALUE_LOSS,
+    ppo_gradients,
+)
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
 from armarl_training.rollout import SelfPlay
@@ -87,12 +94,14 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
     assert advantages[:, 0].tolist() == [1, -0.25, -0.25, -0.75, 1]
 
 
-def test_gradients_are_those_of_automatic_differentiation():
+@pytest.mark.parametrize("magnet_weight", [0.0, 0.3])
+def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     rng = np.random.default_rng(0)
     n, actions, players, clip, entropy_weight, value_weight = 64, 21, 3, 0.2, 0.05, 0.5
     looks = 2  # other actions whose advantages are known
     outputs = torch.from_numpy(rng.normal(size=(n, actions + 1)).astype(np.float32))
     outlooks = torch.from_numpy(rng.normal(size=(n, players)).astype(np.float32))
+    magnets = torch.from_numpy(rng.normal(size=(n, actions + 1)).astype(np.float32))
     legal = rng.random((n, actions)) < 0.5
     legal[:, 3] = True
     taken = np.array([rng.choice(np.flatnonzero(row), 1 + looks) for row in legal])
@@ -101,7 +110,11 @@ def test_gradients_are_those_of_automatic_differentiation():
 
     outputs.requires_grad_()
     outlooks.requires_grad_()
-    logs = outputs[:, :-1].masked_fill(torch.from_numpy(~legal), -1e9).log_softmax(dim=1)
+    logs, drawn = (
+        each[:, :-1].masked_fill(torch.from_numpy(~legal), -1e9).log_softmax(dim=1)
+        for each in (outputs, magnets)
+    )
+    distance = (logs.exp() * (logs - drawn)).sum(dim=1).mean()
     own = logs.gather(1, torch.from_numpy(taken))
     before = own.detach() + torch.from_numpy(rng.normal(0, 0.3, own.shape).astype(np.float32))
     ratio, gain = (own - before).exp(), torch.from_numpy(gains)
@@ -111,18 +124,22 @@ def test_gradients_are_those_of_automatic_differentiation():
     value_loss = functional.binary_cross_entropy_with_logits(outlooks, (wanted + 1) / 2)
     guess = functional.mse_loss(outputs[:, -1], wanted[:, 0])
     loss = policy_loss - entropy_weight * entropy + value_weight * (value_loss + guess)
+    loss = loss + magnet_weight * distance
     loss.backward()
 
     found = np.empty((n, actions + 1), np.float32), np.empty((n, players), np.float32)
     sums = np.zeros(STATISTICS)
     ppo_gradients(
-        *(outputs.detach().numpy(), outlooks.detach().numpy(), np.packbits(legal, axis=1)),
-        *(taken, before.numpy(), gains, targets, clip, entropy_weight, value_weight, *found, sums),
+        *(outputs.detach().numpy(), outlooks.detach().numpy(), magnets.numpy()),
+        *(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets),
+        *(clip, entropy_weight, magnet_weight, value_weight, *found, sums),
     )
     np.testing.assert_allclose(found[0], outputs.grad.numpy(), atol=1e-6)
     np.testing.assert_allclose(found[1], outlooks.grad.numpy(), atol=1e-6)
     assert sums[POLICY_LOSS] / n == pytest.approx(policy_loss.item(), abs=1e-5)
     assert sums[ENTROPY] / n == pytest.approx(entropy.item(), abs=1e-5)
+    if magnet_weight:
+        assert sums[DISTANCE] / n == pytest.approx(distance.item(), abs=1e-5)
     assert sums[VALUE_LOSS] / n == pytest.approx(value_loss.item(), abs=1e-5)
 
 

@@ -72,6 +72,9 @@ class PPOConfig(_Section):
     clip_range: float = Field(0.2, gt=0)
     entropy: Weight = 0.02
     final_entropy: Weight = Field(0.005, description="ours: reached linearly at the end")
+    magnet: Weight = Field(
+        0.0, description="ours: of the divergence from the average of the weights; 0: leave it out"
+    )
     value_coefficient: Weight = 0.5
     max_gradient_norm: float = Field(0.5, gt=0)
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(

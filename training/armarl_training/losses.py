@@ -10,16 +10,33 @@ from typing import Any
 
 import numpy as np
 
-from armarl.compiled import kernel
+from armarl.compiled import kernel, part
 
-POLICY_LOSS, ENTROPY, CLIPPED, CHANGE, OWN_LOSS, VALUE_LOSS = range(6)  # sums over decisions
-STATISTICS = 6
+# Sums over decisions
+POLICY_LOSS, ENTROPY, CLIPPED, CHANGE, OWN_LOSS, VALUE_LOSS, DISTANCE = range(7)
+STATISTICS = 7
+
+
+@part
+def _log_total(logits: Any, mask: Any) -> Any:
+    """The logarithm of the sum of exp(logit) over the legal actions."""
+    most, total = -np.inf, 0.0
+    for byte in range(mask.size):
+        for bit in range(8):
+            if (mask[byte] >> (7 - bit)) & 1:
+                most = max(most, logits[8 * byte + bit])
+    for byte in range(mask.size):
+        for bit in range(8):
+            if (mask[byte] >> (7 - bit)) & 1:
+                total += np.exp(logits[8 * byte + bit] - most)
+    return most + np.log(total)
 
 
 @kernel
 def ppo_gradients(
     outputs: Any,
     outlooks: Any,
+    magnets: Any,
     masks: Any,
     actions: Any,
     chances: Any,
@@ -27,6 +44,7 @@ def ppo_gradients(
     targets: Any,
     clip: Any,
     entropy_weight: Any,
+    magnet_weight: Any,
     value_weight: Any,
     output_gradients: Any,
     outlook_gradients: Any,
@@ -37,13 +55,15 @@ def ppo_gradients(
     Args:
         outputs: float32 (n, actions + 1) of the actor: logits, and the value it expects.
         outlooks: float32 (n, players) of the critic: logits of winning, the mover's first.
+        magnets: like outputs, of the policy from which the actor is held back (Sokota et al.,
+            2023); not looked at if its weight is 0.
         masks: uint8 (n, bytes), the legal actions as bits.
         actions: int64 (n, k), the action taken, and others whose advantages are known.
         chances: float32 (n, k), the logarithms of their chances then.
         gains: float32 (n, k), advantages, normalised; all k count alike.
         targets: float32 (n, players), value targets in [-1, 1], the mover's first.
         clip: of the ratio of chances.
-        entropy_weight, value_weight: of the losses in their sum.
+        entropy_weight, magnet_weight, value_weight: of the losses in their sum.
         output_gradients, outlook_gradients: of the shapes of the outputs, to write into.
         statistics: float64 (STATISTICS,), to which sums over the decisions are added.
     """
@@ -72,6 +92,16 @@ def ppo_gradients(
                         mean += weight * x
         spread = np.log(total)
         entropy = spread - mean / total
+        distance, drawn = 0.0, 0.0  # from the magnet; its own log of the sum of all exp(x)
+        if magnet_weight != 0:
+            drawn = _log_total(magnets[i], mask)
+            for byte in range(mask.size):
+                if mask[byte]:
+                    for bit in range(8):
+                        a = 8 * byte + bit
+                        if (mask[byte] >> (7 - bit)) & 1:
+                            apart = logits[a] - most - spread - magnets[i, a] + drawn
+                            distance += gradient[a] / total * apart
         loss, slopes = 0.0, 0.0
         for k in range(samples):
             gain, change = gains[i, k], logits[actions[i, k]] - most - spread - chances[i, k]
@@ -90,7 +120,10 @@ def ppo_gradients(
                     if (mask[byte] >> (7 - bit)) & 1:
                         p = gradient[a] / total
                         log = logits[a] - most - spread
-                        gradient[a] = share * p * (entropy_weight * (log + entropy) - slopes)
+                        pull = entropy_weight * (log + entropy) - slopes
+                        if magnet_weight != 0:
+                            pull += magnet_weight * (log - magnets[i, a] + drawn - distance)
+                        gradient[a] = share * p * pull
         for k in range(samples):
             gain, change = gains[i, k], logits[actions[i, k]] - most - spread - chances[i, k]
             ratio = np.exp(change)
@@ -106,4 +139,5 @@ def ppo_gradients(
             statistics[VALUE_LOSS] += bits / players
         statistics[POLICY_LOSS] += loss
         statistics[ENTROPY] += entropy
+        statistics[DISTANCE] += distance
         statistics[OWN_LOSS] += error * error

@@ -2,7 +2,8 @@
 
 The learner holds all seats and learns from every decision of each. Its critic sees in training what
 all seats see together, and its target is the chance of winning; the policy never does. Entropy is
-kept high and falls (Rudolph et al., 2025), and an average of the weights is what plays.
+kept high and falls (Rudolph et al., 2025), and an average of the weights is what plays; it may also
+hold the actor back, as a magnet that moves (Sokota et al., 2023), so that play does not circle.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ from armarl_training.saving import (
     saved_optimiser,
 )
 from armarl_training.shards import Shards
+
+_STATISTICS = (
+    *("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss"),
+    "magnet_distance",
+)
 
 
 class PPO:
@@ -118,19 +124,26 @@ class PPO:
                 seen = quantities[batch]
                 outputs = self.actor(self._reading.seen(seen), advice[batch]).float()
                 outlooks = self.critic(self._reading.truth(seen, secrets[batch])).float()
+                magnets = self._magnets(seen, advice[batch]) if ppo.magnet else outputs
                 gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
                 ppo_gradients(
                     *(outputs.detach().numpy(), outlooks.detach().numpy()),
+                    magnets.detach().numpy(),
                     *(masks[batch], actions[batch], chances[batch], gains[batch], targets[batch]),
-                    *(ppo.clip_range, entropy, ppo.value_coefficient),
+                    *(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient),
                     *(gradients[0].numpy(), gradients[1].numpy(), sums),
                 )
                 self._optimiser.zero_grad(set_to_none=True)
                 torch.autograd.backward([outputs, outlooks], list(gradients))
                 norm = self._take_step()
-        names = ("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss")
-        means = dict(zip(names, (sums / (ppo.epochs * rows.size)).tolist(), strict=True))
+        means = dict(zip(_STATISTICS, (sums / (ppo.epochs * rows.size)).tolist(), strict=True))
         return means | {"gradient_norm": norm}
+
+    @torch.no_grad()
+    def _magnets(self, quantities: NDArray[Any], advice: torch.Tensor) -> torch.Tensor:
+        """What the average of the weights so far would put out."""
+        found: torch.Tensor = self.average(self._reading.seen(quantities), advice).float()
+        return found
 
     def _take_step(self) -> float:
         """One step of the optimiser, and of the average after it; returns the gradient's norm."""
