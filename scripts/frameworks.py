@@ -105,7 +105,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("programs", nargs="*", help="library or library/mode; all if none")
-    parser.add_argument("--decisions", type=int, default=50_000)
+    parser.add_argument("--decisions", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=ROOT / ".frameworks")
     options = parser.parse_args()

@@ -41,6 +41,9 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
             num_epochs=4,
             lr=1e-3,
             gamma=1.0,
+            lambda_=0.95,
+            use_kl_loss=False,
+            clip_param=0.2,
             entropy_coeff=0.01,
         )
         .debugging(seed=seed, log_level="ERROR")
