@@ -370,6 +370,19 @@ def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, m
         resume_run(tmp_path / "run")
 
 
+def test_a_checkpoint_in_whose_games_nobody_learns(tmp_path):
+    """The next game was dealt for ever, until one would wait for the learner."""
+    run = start_run(config(learner="maskable_ppo"), tmp_path / "run")
+    assert not run.train(signals(signal.SIGINT, after=0))
+    path = tmp_path / "run" / checkpoint.FILE
+    tensors, progress = read_tensors(path, checkpoint.FORMAT)
+    tensors = {key: tensor.copy() for key, tensor in tensors.items()}
+    tensors["games/lineups"][0, 0] = 0
+    write_tensors(path, tensors, progress)
+    with pytest.raises(PolicyError, match="the lineups' learners must be in -1 to -1, not 0"):
+        resume_run(tmp_path / "run")
+
+
 def test_a_policy_is_no_checkpoint(stopped):
     resume_run(stopped).export().replace(stopped / checkpoint.FILE)
     with pytest.raises(PolicyError, match="not written by this version of ArmaRL as"):

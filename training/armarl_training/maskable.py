@@ -227,6 +227,8 @@ class MaskablePPOLearner:
             check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
             most = len(env.games.pool.players)  # 0 is the latest policy
             check_range(games["lineups"], LEARNER, most, "the games' lineups")
+            # Without a learner games would be dealt for ever, to find one that waits for him.
+            check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")
             env.games.states = states
             env.games.seats, env.games.lineups = games["seats"].copy(), games["lineups"].copy()
             env.games.chance, env.lengths = games["chance"].copy(), games["lengths"].copy()
