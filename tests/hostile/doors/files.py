@@ -360,6 +360,6 @@ def _spoil_lines(lines: list[str], rng: np.random.Generator) -> None:
     elif len(lines) > 1 and lines[1].startswith("variant {"):
         try:
             variant = json.loads(lines[1].removeprefix("variant "))
-        except ValueError:
+        except (ValueError, RecursionError):  # it is spoilt already
             return
         lines[1] = f"variant {json_text(spoil_json(variant, rng), rng)}"
