@@ -95,17 +95,15 @@ class RayCluster:
         waiting = iter(enumerate(jobs))
         running: dict[Any, int] = {}
         done: dict[int, Any] = {}
-        try:
-            for number in range(len(jobs)):
-                while number not in done:
-                    for k, job in islice(waiting, max(0, self._at_once() - len(running))):
-                        running[task.remote(known, work, job)] = k
-                    for ref in ray.wait(list(running), timeout=_PAUSE)[0]:
-                        done[running.pop(ref)] = self._result(ref)
-                yield done.pop(number)
-        finally:
-            for ref in running:
-                ray.cancel(ref, force=True)
+        # After an error, jobs that are under way end by themselves, or with this process: where one
+        # is cancelled that ends just then, Ray 2.60 aborts the process that asked.
+        for number in range(len(jobs)):
+            while number not in done:
+                for k, job in islice(waiting, max(0, self._at_once() - len(running))):
+                    running[task.remote(known, work, job)] = k
+                for ref in ray.wait(list(running), timeout=_PAUSE)[0]:
+                    done[running.pop(ref)] = self._result(ref)
+            yield done.pop(number)
 
     def _connect(self) -> None:
         if ray.is_initialized():  # the cluster that the caller has chosen
