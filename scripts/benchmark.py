@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks import aec, gpu, learning, memory, ours, search, start
+from benchmarks import aec, gpu, learners, learning, memory, ours, search, start
 from benchmarks.frame import Measurement, Settings, machine, measure
 from benchmarks.page import SECTIONS, page
 from benchmarks.targets import targets
@@ -34,6 +34,7 @@ GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {
     "aec": aec.groups,
     "vector": ours.vector_groups,
     "learning": learning.groups,
+    "learners": learners.groups,
     "search": search.groups,
     "memory": memory.groups,
     "start": start.groups,

@@ -15,6 +15,8 @@ import pytest
 import yaml
 
 import tiny
+from armarl.game import make_game
+from armarl.players import make_player
 from armarl.policies import (
     PolicyError,
     load_policy,
@@ -23,7 +25,8 @@ from armarl.policies import (
     write_tensors,
 )
 from armarl_training import checkpoint
-from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.anchors import Anchors
+from armarl_training.config import ConfigError, EvaluationConfig, TrainingConfig, load_config
 from armarl_training.run import Run, RunError, resume_run, start_run
 
 ROLLOUT = 256  # decisions between two updates of these runs
@@ -445,6 +448,27 @@ def test_the_progress_of_a_run(tmp_path):
     drawing = (tmp_path / "run" / "curve.svg").read_text("utf-8")
     assert ElementTree.fromstring(drawing).tag.endswith("svg")
     assert "against random" in drawing
+    assert "rating, Elo points" in drawing
+    ratings = [float(row["rating"]) for row in rows if row["rating"]]
+    # over the only anchor it is what the win rate says, a tenth of a game being drawn besides
+    shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth
+    assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "variant", [("armadora", {}), ("armadora", {"players": 3}), ("armadora", {"players": 4})]
+)
+def test_the_rating_among_anchors(variant):
+    """A copy of an anchor gets the anchor's rating, and the anchors' own games count."""
+    game = make_game(variant[0], **variant[1])
+    anchors = Anchors(game, EvaluationConfig(opponents=("random", "greedy"), progress_games=24))
+    greedy = make_player("greedy", game)
+    rates, rating = anchors.measure(greedy)
+    assert list(rates) == ["random", "greedy"]
+    assert rates["greedy"] == pytest.approx(1 / len(set(game.sides)))
+    assert rating > 150
+    assert anchors.measure(make_player("random", game)).rating == pytest.approx(0, abs=120)
+    assert anchors.measure(greedy) == (rates, rating)
 
 
 # --- beginning with a saved policy ---------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The command line: train, evaluate, arena, play, replay, info, exploitability, compile."""
+"""The command line: train, sweep, evaluate, arena, play, replay, info, exploitability, compile."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options; `train` takes key=value after its options too, where argparse would not."""
+    """The options; key=value may stand after the other options too, where argparse would not."""
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
     settings = [text for text in rest if "=" in text and not text.startswith("-")]
-    if rest and (options.command != "train" or settings != rest):
+    if rest and (not hasattr(options, "settings") or settings != rest):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if settings:
         options.settings = [*options.settings, *settings]
@@ -65,6 +65,19 @@ def _parser() -> argparse.ArgumentParser:
         help="against this player alone, who stays as he is: a trained best response to him",
     )
     train.set_defaults(run=_train)
+
+    sweep = commands.add_parser("sweep", help="train with settings that Optuna searches for")
+    sweep.add_argument("config", type=Path, help="a YAML file, or a shipped one")
+    sweep.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=values",
+        help="ppo.learning_rate=1e-4..3e-3:log, ppo.epochs=1..4, network.widths=[64],[128,64]; "
+        "key=value stays as it is",
+    )
+    sweep.add_argument("--trials", type=int, default=20, help="in all (20)")
+    sweep.add_argument("--folder", type=Path, help="of the sweep (runs/sweep-NAME); it goes on")
+    sweep.set_defaults(run=_sweep)
 
     evaluate = commands.add_parser(
         "evaluate", help="win rates of players, or of one against the panel"
@@ -162,12 +175,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _train(options: argparse.Namespace) -> int:
-    try:
-        from armarl_training.command import train
-    except ImportError as error:
-        raise ImportError(
-            f"training needs more packages ({error}): pip install 'armarl[train]'"
-        ) from error
+    train = _training().train
     settings = options.settings
     if options.ray is not None:
         settings = [f"ray={json.dumps(options.ray)}", *settings]
@@ -176,6 +184,25 @@ def _train(options: argparse.Namespace) -> int:
             raise ValueError("a resumed run keeps its opponents: leave out --against")
         settings = [*_against(options.against), *settings]
     return int(train(options.config, settings, options.folder, options.resume))
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    return int(_training().sweep(options.config, options.settings, options.folder, options.trials))
+
+
+def _training() -> Any:
+    """The commands of the distribution's other package.
+
+    Raises:
+        ImportError: what they need is not installed.
+    """
+    try:
+        from armarl_training import command
+    except ImportError as error:
+        raise ImportError(
+            f"training needs more packages ({error}): pip install 'armarl[train]'"
+        ) from error
+    return command
 
 
 def _against(player: str) -> list[str]:

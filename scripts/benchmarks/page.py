@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from benchmarks import aec, learning, search
+from benchmarks import aec, learners, learning, search
 from benchmarks.frame import ratio
 from benchmarks.ours import BATCH, WITH
 from benchmarks.targets import Rows, chosen
@@ -44,6 +44,13 @@ SECTIONS = {
         f"free environment in the same rounds. {learning.ENVIRONMENTS} environments (DummyVecEnv "
         f"as well), rollouts of {learning.ROLLOUT}, minibatches of {learning.MINIBATCH}, "
         f"{learning.EPOCHS} epochs, SB3's default network, as many torch threads as cores.",
+    ),
+    "learners": (
+        "Learners",
+        "Decisions learned from per second, rollouts and updates included, with the settings of "
+        f"MaskablePPO end to end and its network ({learners.WIDTHS} for policy and critic). Ours "
+        "learns from every seat; its critic reads what all seats see. Beside it its networks' "
+        "forward and backward passes alone, which are the limit.",
     ),
     "search": (
         "Search",
@@ -137,6 +144,8 @@ def _section(section: str, rows: Rows) -> str:
         lines += _table(own, lambda row: row["how"], base=aec.PEER, names=("subject",))
     elif section == "learning":
         lines += _table(own, lambda row: _cores(row["cores"]), base=learning.FREE)
+    elif section == "learners":
+        lines += _table(own, lambda row: row["unit"], base=learners.THEIRS)
     elif section == "gpu":
         lines += _table([row for row in own if row["batch"]], _batch)
         lines += ["", *_table([row for row in own if not row["batch"]], lambda row: row["unit"])]
@@ -167,7 +176,8 @@ def _table(
         cell = _cell(row)
         if base is not None:
             other = next(r for r in rows if _is_base(r, row, base))
-            cell += f", ×{ratio(row, other):.2f}"
+            if other["unit"] == row["unit"]:
+                cell += f", ×{ratio(row, other):.2f}"
         cells.setdefault(tuple(row[name] for name in names), {})[column(row)] = cell
     head = ["", *([""] * (len(names) - 1)), *columns]
     lines = [_line(head), _line(["---"] * len(head))]

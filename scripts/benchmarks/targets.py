@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks import aec, learning, memory, start
+from benchmarks import aec, learners, learning, memory, start
 from benchmarks.frame import ratio
 from benchmarks.ours import BATCH, OWN_LOOP, WITH, title
 from benchmarks.peers import CALL, LOOP
@@ -35,6 +35,7 @@ def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
         *(_steps(rows, *promise) for promise in _STEPS),
         *(_against_pgx(rows, cores, *ways) for ways in ((WITH, CALL), (OWN_LOOP, LOOP))),
         *(_against_free(rows, subject, cores) for subject in (ARMADORA, ARMADA)),
+        *(_against_maskable_ppo(rows, subject) for subject in (ARMADORA, ARMADA)),
         *(
             _against_connect_four(rows, game, face, least)
             for game, least in (("Armadora", 5), ("Armada", 2))
@@ -85,6 +86,15 @@ def _against_free(rows: Rows, subject: str, cores: int) -> dict[str, Any]:
     measured = ratio(ours[0], free[0]) if ours and free else None
     name = f"{subject}: MaskablePPO on {cores} cores, part of the speed with a free environment"
     return _at_least(name, 0.9, measured)
+
+
+def _against_maskable_ppo(rows: Rows, subject: str) -> dict[str, Any]:
+    found = [
+        chosen(rows, section="learners", subject=subject, how=how)
+        for how in (learners.OURS, learners.THEIRS)
+    ]
+    measured = ratio(found[0][0], found[1][0]) if all(found) else None
+    return _at_least(f"{subject}: decisions our PPO learns from, times MaskablePPO", 5, measured)
 
 
 def _against_connect_four(rows: Rows, game: str, face: str, least: float) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def train(
         + (f", {limit:g} minutes at most" if limit else "")
         + f". Ctrl-C stops it; `armarl train --resume {run.folder}` goes on"
     )
-    with _ProgressBar(run) as progress:
-        finished = run.train(progress.update)
-    if not finished:
+    if run.config.ray is not None and run.config.shards == 1:
+        print("with shards=1 the games are played here; the cluster plays the matches at the end")
+    if not _train(run):
         print(f"stopped after {run.decisions:,} decisions; resume it with --resume {run.folder}")
         return 130
     path = run.export()
@@ -43,6 +43,43 @@ def train(
             f"{100 * policy['high']:.1f} %; {100 * policy['fair']:.0f} % would be even)"
         )
     return 0
+
+
+def sweep(config: Path, settings: list[str], folder: Path | None, trials: int) -> int:
+    """Train with settings that are searched for; returns the exit status."""
+    from contextlib import closing
+
+    from armarl_training.sweep import PLOT, TABLE, Sweep
+
+    if trials < 1:
+        raise ConfigError(f"--trials must be 1 or more, not {trials}")
+    folder = folder or Path("runs") / f"sweep-{config.stem}"
+    with closing(Sweep(config, settings, folder)) as search:
+        print(
+            f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
+            "it; the same command goes on"
+        )
+        finished = search.run(trials, _say, _train)
+        if not finished:
+            print(f"stopped; the same command goes on in {folder}")
+            return 130
+        best = search.best
+        if best is None:
+            print("no trial came to its end", file=sys.stderr)
+            return 1
+        path = folder / f"{best.number:03d}"
+        print(f"best: {path} won {100 * (best.value or 0):.1f} %. See {folder / TABLE}, {PLOT}")
+    return 0
+
+
+def _say(words: str) -> None:
+    print(words, flush=True)
+
+
+def _train(run: Run) -> bool:
+    """Train, and show how it comes on; True when it came to the end."""
+    with _ProgressBar(run) as progress:
+        return run.train(progress.update)
 
 
 def _open(
@@ -64,7 +101,7 @@ def _open(
 
 
 class _ProgressBar:
-    """Decisions done, speed, time left, and the mean returns against each opponent."""
+    """Decisions done, speed, time left, rating, and the mean returns against each opponent."""
 
     def __init__(self, run: Run) -> None:
         from rich.console import Console
@@ -100,4 +137,6 @@ class _ProgressBar:
         speed = (report.decisions - self._start) / max(report.seconds - self._begun, 1e-9)
         left = f"{report.seconds_left / 60:.1f} min left" if report.done else ""
         against = "  ".join(f"{name} {mean:+.2f}" for name, mean in report.returns.items())
-        return f"{report.decisions:,} decisions  {speed:,.0f}/s  {left}  mean return: {against}"
+        rating = f"rating {report.rating:+.0f}  " if report.rating is not None else ""
+        learned = f"{report.decisions:,} decisions  {speed:,.0f}/s"
+        return f"{learned}  {left}  {rating}mean return: {against}"

@@ -207,7 +207,6 @@ class TrainingConfig(_Section):
         Raises:
             ConfigError: another setting, or a wrong value.
         """
-        settings = self.model_dump(mode="json")
         for override in overrides:
             key = override.partition("=")[0].strip()
             if key not in CHANGEABLE and key.split(".")[0] not in CHANGEABLE_SECTIONS:
@@ -215,8 +214,18 @@ class TrainingConfig(_Section):
                 raise ConfigError(
                     f"a run that is resumed keeps its {key}; what can be changed is {possible}"
                 )
+        return self.overridden(overrides, "the run's configuration")
+
+    def overridden(self, overrides: list[str], source: str) -> TrainingConfig:
+        """This configuration with any `key=value` changes; `source` is named in messages.
+
+        Raises:
+            ConfigError: an unknown setting, or a wrong value.
+        """
+        settings = self.model_dump(mode="json")
+        for override in overrides:
             _override(settings, override)
-        return _validated(settings, "the run's configuration")
+        return _validated(settings, source)
 
 
 @cache
@@ -256,7 +265,7 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
     """
     path = config_file(path)
     try:
-        settings = _parsed(read_text(path, MOST_BYTES)) or {}
+        settings = parsed(read_text(path, MOST_BYTES)) or {}
     except ValueError as error:
         raise ConfigError(f"{path} is no YAML: {error}") from error
     if not isinstance(settings, dict):
@@ -297,7 +306,7 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
     """What a YAML text says.
 
     Raises:
@@ -322,7 +331,7 @@ def _override(settings: dict[str, Any], override: str) -> None:
         if not isinstance(settings, dict):
             raise ConfigError(f"{key}: {section} is a value, no section")
     try:
-        settings[name] = _parsed(value)
+        settings[name] = parsed(value)
     except ValueError as error:
         raise ConfigError(f"{override[:100]!r}: the value is no YAML: {error}") from error
 
@@ -335,6 +344,9 @@ def _explain(error: ValidationError) -> list[str]:
         if fault["type"] == "extra_forbidden":
             known = ", ".join(_section(fault["loc"][:-1]).model_fields)
             lines.append(f"  {name}: there is no such setting; there are {known}")
+        elif fault["type"] == "value_error":  # of our validators: they say all of it
+            said = fault["msg"].removeprefix("Value error, ")
+            lines.append(f"  {name}: {said}" if name else f"  {said}")
         else:
             found = _shown(fault["input"])
             lines.append(f"  {name or 'configuration'}: {fault['msg']}, not {found}"[:300])

@@ -9,11 +9,12 @@ from typing import Any
 
 from armarl.folders import read_text, write_text
 from armarl_training.folders import RunError
+from armarl_training.plots import COLOURS, Axes, picture, text
 
 MOST_BYTES = 1 << 28  # of the table
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BOTTOM = 720, 360, 60, 20, 170, 40
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#999999")
+RATING = "rating"  # the column
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40
 
 
 class ProgressLog:
@@ -35,16 +36,20 @@ class ProgressLog:
             if name != "decisions":
                 self._events.add_scalar(name, value, int(row["decisions"]))
 
+    def last(self, column: str) -> float | None:
+        """The newest number of a column, if there is one."""
+        return next((row[column] for row in reversed(self.rows) if column in row), None)
+
     def draw(self) -> None:
         """Write the table and the curve."""
         if self._events is not None:
             self._events.flush()
         columns = list(dict.fromkeys(name for row in self.rows for name in row))
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
+        table = io.StringIO()
+        writer = csv.DictWriter(table, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows({k: f"{v:.6g}" for k, v in row.items()} for row in self.rows)
-        write_text(self._folder / TABLE, text.getvalue())
+        write_text(self._folder / TABLE, table.getvalue())
         write_text(self._folder / CURVE, curve(self.rows))
 
     def close(self) -> None:
@@ -73,50 +78,41 @@ class ProgressLog:
 
 
 def curve(rows: list[dict[str, float]]) -> str:
-    """An SVG of the win rates against the anchors and of the mean returns, over the decisions."""
-    names = [n for row in rows for n in row if n.startswith(("wins/", "return/"))]
-    series = {
-        name: [(row["decisions"], row[name]) for row in rows if name in row]
-        for name in sorted(set(names), key=lambda name: (not name.startswith("wins/"), name))
-    }
+    """An SVG of the win rates against the anchors, of the mean returns and, below, of the rating,
+    over the decisions.
+    """
     most = max([row["decisions"] for row in rows], default=1.0) or 1.0
-    width, height = _WIDTH - _LEFT - _RIGHT, _HEIGHT - _TOP - _BOTTOM
-
-    def place(decisions: float, share: float) -> str:
-        return f"{_LEFT + width * decisions / most:.1f},{_TOP + height * (1 - share):.1f}"
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        'font-family="sans-serif" font-size="12">',
-        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>',
-    ]
-    for percent in range(0, 101, 25):
-        y = _TOP + height * (1 - percent / 100)
-        parts.append(
-            f'<line x1="{_LEFT}" x2="{_LEFT + width}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>'
-            f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{percent} %</text>'
-        )
-    for k in range(5):
-        x = _LEFT + width * k / 4
-        parts.append(
-            f'<text x="{x:.1f}" y="{_HEIGHT - 14}" text-anchor="middle">{most * k / 4:,.0f}</text>'
-        )
-    for k, (name, points) in enumerate(series.items()):
-        colour = _COLOURS[k % len(_COLOURS)]
+    names = sorted(
+        {n for row in rows for n in row if n.startswith(("wins/", "return/"))},
+        key=lambda name: (not name.startswith("wins/"), name),
+    )
+    axes = Axes(_LEFT, _TOP, _WIDTH, _HEIGHT, (0.0, most), (0.0, 1.0))
+    across = [most * k / 4 for k in range(5)]
+    parts = axes.frame(across, " %", 100)
+    for k, name in enumerate(names):
+        colour = COLOURS[k % len(COLOURS)]
         kind, opponent = name.split("/", 1)
-        dashes = "" if kind == "wins" else ' stroke-dasharray="3 3"'
-        text = f"against {opponent}" if kind == "wins" else f"in training, {opponent}"
-        line = " ".join(
-            place(decisions, value if kind == "wins" else (value + 1) / 2)
-            for decisions, value in points
-        )
-        y = _TOP + 14 * (k + 1)
-        parts.append(
-            f'<polyline points="{line}" fill="none" stroke="{colour}"{dashes}/>'
-            f'<text x="{_LEFT + width + 10}" y="{y}" fill="{colour}">{_escaped(text)}</text>'
-        )
-    return "\n".join([*parts, "</svg>"]) + "\n"
+        won = kind == "wins"
+        points = [(x, y if won else (y + 1) / 2) for x, y in _series(rows, name)]
+        words = f"against {opponent}" if won else f"in training, {opponent}"
+        parts += [
+            axes.line(points, colour, dashed=not won),
+            text(_LEFT + _WIDTH + 10, _TOP + 14 * (k + 1), words, colour=colour),
+        ]
+    rating = _series(rows, RATING)
+    below = _TOP + _HEIGHT + _BETWEEN
+    if not rating:
+        return picture(_LEFT + _WIDTH + _RIGHT, below, parts)
+    found = [y for _, y in rating]
+    low, high = min(0.0, *found), max(100.0, *found)
+    axes = Axes(_LEFT, below, _WIDTH, _HEIGHT / 2, (0.0, most), (low, high))
+    parts += [
+        *axes.frame(across),
+        axes.line(rating, "#000"),
+        text(_LEFT + _WIDTH + 10, below + 14, "rating, Elo points"),
+    ]
+    return picture(_LEFT + _WIDTH + _RIGHT, below + _HEIGHT / 2 + _BETWEEN, parts)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+def _series(rows: list[dict[str, float]], name: str) -> list[tuple[float, float]]:
+    return [(row["decisions"], row[name]) for row in rows if name in row]

@@ -27,13 +27,14 @@ from armarl.players import make_player
 from armarl.policies import load_policy, save_policy
 from armarl.words import brief
 from armarl.workers import workers_at
+from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
-from armarl_training.progress import ProgressLog
+from armarl_training.progress import RATING, ProgressLog
 from armarl_training.saving import refuse_diverged
 
 CONFIG, POLICY, BEST = "config.yaml", "policy.safetensors", "best.safetensors"
@@ -48,6 +49,7 @@ class Report:
         done: part of the training that is over, by decisions or by the clock, in [0, 1].
         seconds: spent so far, over all parts of the run.
         returns: the learner's mean returns in its last games, by opponent.
+        rating: at the last checkpoint, in Elo points over the first of `evaluation.opponents`.
         headline: what goes on, if it is not the usual.
     """
 
@@ -55,6 +57,7 @@ class Report:
     done: float
     seconds: float
     returns: dict[str, float]
+    rating: float | None = None
     headline: str = ""
 
     @property
@@ -84,6 +87,7 @@ class Run:
                 f"environments, rollout_length or network take more memory than there is: {error}"
             ) from error
         self.log = ProgressLog(folder)
+        self.anchors = Anchors(self.game, config.evaluation)
         self.seconds_before = 0.0  # spent by earlier parts of this run
         self.best = -1.0  # the highest mean win rate against the anchors
         self._started = time.monotonic()
@@ -216,7 +220,14 @@ class Run:
         self.log.take_up(self.decisions)
 
     def _report(self, headline: str = "") -> Report:
-        return Report(self.decisions, self.done, self.seconds, self.learner.recent(), headline)
+        return Report(
+            self.decisions,
+            self.done,
+            self.seconds,
+            self.learner.recent(),
+            self.log.last(RATING),
+            headline,
+        )
 
     def _row(self, statistics: dict[str, float]) -> dict[str, float]:
         row = {"decisions": float(self.decisions), "minutes": self.seconds / 60, **statistics}
@@ -225,18 +236,16 @@ class Run:
 
     def _measure(self) -> None:
         """A short match against each anchor; the best policy so far is kept."""
-        settings = self.config.evaluation
-        if settings.progress_games == 0 or self.decisions == 0:
+        if self.config.evaluation.progress_games == 0 or self.decisions == 0:
             return
         player: NetworkPlayer = self.learner.policy(average=True)
         player.sample = False
-        rates: dict[str, float] = {}
-        for opponent in settings.opponents:
-            match = play_match(
-                self.game, [player, opponent], settings.progress_games, settings.seed
-            )
-            rates[f"wins/{opponent}"] = match.standings[0].win_rate
-        self.log.note({"decisions": float(self.decisions), "minutes": self.seconds / 60, **rates})
+        rates, rating = self.anchors.measure(player)
+        wins = {f"wins/{opponent}": rate for opponent, rate in rates.items()}
+        self.log.note(
+            {"decisions": float(self.decisions), "minutes": self.seconds / 60, RATING: rating}
+            | wins
+        )
         mean = float(np.mean(list(rates.values())))
         if mean > self.best:
             self.best = mean

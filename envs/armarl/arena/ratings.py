@@ -107,6 +107,13 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
     return Ratings(_part(found, 0, players), differences, _part(found, players + pairs, None))
 
 
+def likeliest(tally: Tally, anchor: int = 0) -> Floats:
+    """Ratings in Elo points over the anchor's, (players,), without intervals."""
+    players = tally.members.shape[2]
+    strengths = _fit(_model(tally.members), tally.shares.sum(axis=0)[None])[0, :players]
+    return np.asarray(ELO * (strengths - strengths[anchor]))
+
+
 def _contrasts(players: int, sides: int, anchor: int) -> Floats:
     """Rows over all parameters: ratings over the anchor's, differences of pairs, seats."""
     identity = np.eye(players + sides)

@@ -1,0 +1,153 @@
+"""Our PPO beside MaskablePPO: the same network, epochs, rollouts, minibatches (of `learning`)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks import learning
+from benchmarks.frame import Measurement, core_counts
+from benchmarks.ours import SCALED, Variant, title
+
+WIDTHS = [64, 64]  # SB3's default, of policy and critic alike
+OURS, THEIRS = "our PPO, in all seats", "MaskablePPO, in one seat"
+MATRICES = "our PPO's matrix products alone"
+PARTS = ("environment", "inference", "update")
+
+
+def groups() -> Iterator[list[Measurement]]:
+    """On all cores, per variant: both learners, the products alone, and where the time goes."""
+    for variant in SCALED:
+        yield [
+            _measurement(variant, OURS, "ppo"),
+            Measurement(
+                *("learners", title(variant), THEIRS, "learning.learn"),
+                *({"variant": variant, "kind": learning.OURS}, learning.ENVIRONMENTS),
+                unit="decisions/s",
+                package="sb3_contrib",
+                cores=core_counts()[-1],
+            ),
+            _measurement(variant, MATRICES, "matrices"),
+            *(
+                _measurement(variant, f"our PPO, part of the time: {part}", "share", part)
+                for part in PARTS
+            ),
+        ]
+
+
+def _measurement(variant: Variant, how: str, probe: str, part: str | None = None) -> Measurement:
+    options = {"variant": variant} | ({"part": part} if part else {})
+    return Measurement(
+        *("learners", title(variant), how, f"learners.{probe}", options, learning.ENVIRONMENTS),
+        unit="of the time" if part else "decisions/s",
+        package="torch",
+        cores=core_counts()[-1],
+    )
+
+
+def _learner(variant: Variant) -> Any:
+    from armarl_training.config import TrainingConfig
+    from armarl_training.run import Run
+
+    name, options = variant
+    config = TrainingConfig.model_validate(
+        {
+            "game": name,
+            "options": options,
+            "total_decisions": 1 << 40,
+            "environments": learning.ENVIRONMENTS,
+            "threads": int(os.environ["OMP_NUM_THREADS"]),
+            "network": {"widths": WIDTHS, "activation": "tanh"},
+            "ppo": {
+                "rollout_length": learning.ROLLOUT,
+                "minibatch": learning.MINIBATCH,
+                "epochs": learning.EPOCHS,
+            },
+            "opponents": {"share": 0},
+        }
+    )
+    return Run(config, Path(tempfile.mkdtemp())).learner  # nothing is written
+
+
+def ppo(variant: Variant) -> Callable[[], int]:
+    """One iteration: a rollout and its update."""
+    learner = _learner(variant)
+
+    def chunk() -> int:
+        before = learner.decisions
+        learner.iterate(0.0)
+        return int(learner.decisions - before)
+
+    chunk()
+    return chunk
+
+
+def share(variant: Variant, part: str) -> Callable[[], float]:
+    """What part of an iteration's time goes into one of PARTS."""
+    learner = _learner(variant)
+    spent = dict.fromkeys(PARTS, 0.0)
+    (games,) = learner.shards.parts
+    for owner, name, what in (
+        (games, "_logits", "inference"),
+        (games, "_values", "inference"),
+        (learner, "_update", "update"),
+    ):
+        setattr(owner, name, _timed(getattr(owner, name), spent, what))
+
+    def sample() -> float:
+        spent.update(dict.fromkeys(PARTS, 0.0))
+        begin = time.perf_counter()
+        learner.iterate(0.0)
+        whole = time.perf_counter() - begin
+        spent["environment"] = whole - sum(spent.values())  # advantages included: they are little
+        return spent[part] / whole
+
+    sample()
+    return sample
+
+
+def _timed(function: Callable[..., Any], spent: dict[str, float], what: str) -> Callable[..., Any]:
+    def called(*given: Any, **named: Any) -> Any:
+        begin = time.perf_counter()
+        try:
+            return function(*given, **named)
+        finally:
+            spent[what] += time.perf_counter() - begin
+
+    return called
+
+
+def matrices(variant: Variant) -> Callable[[], int]:
+    """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
+    import torch
+
+    learner = _learner(variant)
+    actor, critic, reading = learner.actor, learner.critic, learner._reading
+    kept, steps, games = learner._kept, learning.ROLLOUT, learning.ENVIRONMENTS
+    playing = [
+        torch.zeros(games, kept.scales.size, dtype=reading.dtype),
+        torch.zeros(games, kept.truth_scales.size, dtype=reading.dtype),
+    ]
+    learning_from = [part.repeat(learning.MINIBATCH // games, 1) for part in playing]
+    advice = torch.zeros(games, 0, dtype=torch.int64)
+    minibatches = learning.EPOCHS * steps * games // learning.MINIBATCH
+
+    def chunk() -> int:
+        with torch.no_grad():
+            for _ in range(steps):
+                actor(playing[0], advice)
+                critic(playing[1])
+        for _ in range(minibatches):
+            outputs = actor(learning_from[0], advice.repeat(learning.MINIBATCH // games, 1))
+            outlooks = critic(learning_from[1])
+            torch.autograd.backward(
+                [outputs, outlooks], [torch.zeros_like(outputs), torch.zeros_like(outlooks)]
+            )
+        return steps * games
+
+    chunk()
+    return chunk

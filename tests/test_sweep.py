@@ -1,0 +1,197 @@
+"""Sweeps: runs with settings that are searched for, stopped, killed and gone on with."""
+
+import csv
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+import tiny
+from armarl import cli
+from armarl.policies import read_policy_metadata
+from armarl_training.config import ConfigError
+from armarl_training.folders import RunError
+from armarl_training.run import Run
+from armarl_training.sweep import Choice, Range, Sweep, plot, read_space
+
+SEARCHED = ["ppo.learning_rate=1e-5..1e-2:log", "network.widths=[8],[16,8]", "ppo.epochs=1..3"]
+
+
+@pytest.fixture
+def config(tmp_path):
+    path = tmp_path / "tiny.yaml"
+    small = tiny.settings(total_decisions=256, evaluation={"games": 4})
+    path.write_text(yaml.safe_dump(small), "utf-8")
+    return path
+
+
+def table(folder):
+    with (folder / "sweep.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_what_is_searched_for():
+    space, fixed = read_space([*SEARCHED, "network.activation=relu, tanh", "seed=3"])
+    assert space == {
+        "ppo.learning_rate": Range(1e-5, 1e-2, log=True),
+        "network.widths": Choice(("[8]", "[16, 8]")),
+        "ppo.epochs": Range(1, 3),
+        "network.activation": Choice(('"relu"', '"tanh"')),
+    }
+    assert fixed == ["seed=3"]
+    _, fixed = read_space(['opponents.players={"greedy": 1, "random": 2}', "ray=", "game"])
+    assert len(fixed) == 3
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("ppo.epochs=3..1", "low below high"),
+        ("ppo.epochs=2..2", "low below high"),
+        ("ppo.entropy=0..0.1:log", "above 0"),
+        ("ppo.entropy=1.2.3..4", "could not convert"),
+        ("ppo.epochs=[1,2", "no YAML"),
+        ("ppo.epoch=1..3", "there is no such setting"),
+        ("ppo.epochs=0..3", "greater than 0"),
+        ("network.activation=relu,relux", "activation"),
+        ("seed=1", "nothing is searched for"),
+    ],
+)
+def test_refused(config, tmp_path, setting, said):
+    with pytest.raises(ConfigError, match=said):
+        Sweep(config, [setting], tmp_path / "sweep")
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_a_sweep(config, tmp_path, capsys, monkeypatch):
+    """Every trial is a run with its own settings; the table says which won most."""
+    monkeypatch.chdir(tmp_path)
+    arguments = ["sweep", str(config), *SEARCHED, "seed=3", "--folder", "sweep"]
+    assert cli.main([*arguments, "--trials", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "2 trials in sweep, searching for ppo.learning_rate, network.widths" in said
+    assert cli.main([*arguments, "--trials", "3"]) == 0  # goes on
+    said = capsys.readouterr().out
+    assert "trial 2: ppo.learning_rate=" in said
+    assert "trial 1:" not in said
+    rows = table(tmp_path / "sweep")
+    assert sorted(int(row["trial"]) for row in rows) == [0, 1, 2]
+    rates = [float(row["win_rate"]) for row in rows]
+    assert rates == sorted(rates, reverse=True)
+    assert f"best: {'sweep'}/00" in said
+    assert f"won {100 * rates[0]:.1f} %" in said
+    for row in rows:
+        folder = tmp_path / "sweep" / f"00{row['trial']}"
+        settings = read_policy_metadata(folder / "policy.safetensors")["training"]["config"]
+        assert settings["seed"] == 3
+        assert settings["ppo"]["learning_rate"] == pytest.approx(float(row["ppo.learning_rate"]))
+        assert settings["ppo"]["epochs"] == int(row["ppo.epochs"])
+        assert settings["network"]["widths"] == yaml.safe_load(row["network.widths"])
+    drawing = (tmp_path / "sweep" / "sweep.svg").read_text("utf-8")
+    assert ElementTree.fromstring(drawing).tag.endswith("svg")
+    assert drawing.count("<circle") == 9
+
+    assert cli.main([*arguments, "--trials", "0"]) == 1
+    assert "--trials must be 1 or more" in capsys.readouterr().err
+    assert cli.main(["sweep", str(config), "ppo.epochs=1..2", "--folder", "sweep"]) == 1
+    assert "sweep holds a sweep of another configuration" in capsys.readouterr().err
+
+
+def test_a_trial_that_fails_is_told_and_the_next_one_begins(config, tmp_path):
+    said = []
+    lengths = ["environments=16,24", "shards=3,4"]  # 3 is no part of 16
+    with closing(Sweep(config, lengths, tmp_path / "sweep")) as sweep:
+        assert sweep.run(6, said.append)
+        assert sweep.best is not None
+    assert len(said) == 6
+    assert any("failed: a trial's configuration" in line for line in said)
+    assert 1 <= len(table(tmp_path / "sweep")) <= 5
+
+
+def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_path):
+    """Of a trial's run nothing is done again; and two processes are not at one sweep."""
+
+    def stopped(run):
+        run.train(lambda _report: signal.raise_signal(signal.SIGINT))
+        done.append(run.decisions)
+        return False
+
+    done = []
+    settings = [*SEARCHED, "total_decisions=512"]
+    with closing(Sweep(config, settings, tmp_path / "sweep")) as sweep:
+        assert not sweep.run(1, train=stopped)
+        assert sweep.best is None
+        with pytest.raises(RunError, match="is being worked in by process"):
+            Sweep(config, settings, tmp_path / "sweep")
+    begun = []
+
+    def watched(run):
+        begun.append(run.decisions)
+        return Run.train(run)
+
+    with closing(Sweep(config, settings, tmp_path / "sweep")) as sweep:
+        assert sweep.run(2, train=watched)
+    assert done[0] > 0
+    assert begun == [done[0], 0]
+    assert len(table(tmp_path / "sweep")) == 2
+
+
+def test_a_sweep_that_was_killed(config, tmp_path):
+    command = [sys.executable, "-m", "armarl.cli", "sweep", str(config), *SEARCHED]
+    command += ["total_decisions=1_000_000", "checkpoint_every_minutes=0.001"]
+    process = subprocess.Popen([*command, "--trials", "1", "--folder", str(tmp_path / "sweep")])
+    checkpoint = tmp_path / "sweep" / "000" / "checkpoint.safetensors"
+    until = time.monotonic() + 200
+    while not checkpoint.exists():
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    begun = []
+
+    def ended(run):
+        begun.append(run.decisions)
+        return True
+
+    with closing(Sweep(config, [*SEARCHED, "total_decisions=1_000_000"], tmp_path / "x")):
+        pass  # another folder
+    settings = [*SEARCHED, "total_decisions=1_000_000", "checkpoint_every_minutes=0.001"]
+    with closing(Sweep(config, settings, tmp_path / "sweep")) as sweep:
+        assert sweep.run(1, train=ended)
+    assert begun[0] > 0
+    assert len(table(tmp_path / "sweep")) == 1
+
+
+def test_damaged_folders(config, tmp_path):
+    """What a sweep finds in its folder is checked: its own file, Optuna's, and the runs."""
+    folder = tmp_path / "sweep"
+    with closing(Sweep(config, SEARCHED, folder)) as sweep:
+        assert sweep.run(1)
+    shutil.copytree(folder, tmp_path / "other")
+    (folder / "sweep.yaml").write_text("[", "utf-8")
+    with pytest.raises(RunError, match=r"sweep\.yaml is damaged"):
+        Sweep(config, SEARCHED, folder)
+    other = tmp_path / "other"
+    (other / "study.db").unlink()
+    settings = (other / "000" / "config.yaml").read_text("utf-8")
+    (other / "000" / "config.yaml").write_text(settings.replace("seed: 0", "seed: 1", 1), "utf-8")
+    said = []
+    with closing(Sweep(config, SEARCHED, other)) as sweep:
+        assert sweep.run(1, said.append)
+    assert len(said) == 1
+    assert "000 holds a run with other settings: remove it" in said[0]
+    (other / "study.db").write_bytes(b"no database" * 100)
+    with pytest.raises(RunError, match=r"study\.db cannot be used"):
+        Sweep(config, SEARCHED, other)
+
+
+def test_the_plot_of_nothing_yet():
+    space = {"a": Choice(("1", "2")), "b": Range(0.1, 1.0, log=True)}
+    assert ElementTree.fromstring(plot(space, [])).tag.endswith("svg")
