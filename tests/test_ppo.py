@@ -18,10 +18,12 @@ from armarl_training.losses import (
     POLICY_LOSS,
     STATISTICS,
     VALUE_LOSS,
-    ppo_gradients,
+    Decisions,
+    ppo_gradient,
 )
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
+from armarl_training.reading import Reading
 from armarl_training.rollout import SelfPlay
 
 PLAYERS = [2, 3, 4]
@@ -128,12 +130,14 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     loss.backward()
 
     found = np.empty((n, actions + 1), np.float32), np.empty((n, players), np.float32)
-    sums = np.zeros(STATISTICS)
-    ppo_gradients(
+    sums = np.zeros((2, STATISTICS))
+    decisions = Decisions(
         *(outputs.detach().numpy(), outlooks.detach().numpy(), magnets.numpy()),
         *(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets),
         *(clip, entropy_weight, magnet_weight, value_weight, *found, sums),
     )
+    make_game("armadora").run(ppo_gradient, n, decisions)
+    sums = sums.sum(axis=0)
     np.testing.assert_allclose(found[0], outputs.grad.numpy(), atol=1e-6)
     np.testing.assert_allclose(found[1], outlooks.grad.numpy(), atol=1e-6)
     assert sums[POLICY_LOSS] / n == pytest.approx(policy_loss.item(), abs=1e-5)
@@ -159,6 +163,30 @@ def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     ends = np.array([[0.0, np.nextafter(1, 0)]])
     draw_actions(logits[:1], masks[:1], ends, np.empty(4), actions[:1], chances[:1])
     assert actions[0].tolist() == [0, 3]
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_what_networks_read_is_rounded_as_torch_rounds(precision):
+    game = make_game("armada", players=3, cards=True)
+    kept = Quantities(game)
+    states, seats = tiny.positions(game, 80)
+    observations, _ = game.views(states, seats)
+    quantities = np.empty(observations.shape, kept.dtype)
+    secrets = np.empty((len(states), kept.secrets), kept.dtype)
+    kept.keep(observations, quantities)
+    kept.keep_secrets(states, seats, secrets)
+    reading = Reading(kept, precision)
+    both = torch.from_numpy(np.concatenate([quantities, secrets], axis=1).astype(np.float32))
+    truth = (both * torch.from_numpy(1 / kept.truth_scales)).to(reading.dtype)
+    seen = truth[:, : quantities.shape[1]]
+    chosen = np.array([5, 2, 2, 0])
+    assert torch.equal(reading.truth(quantities, secrets), truth)
+    assert torch.equal(reading.truth(quantities, secrets, chosen), truth[chosen])
+    assert torch.equal(reading.seen(quantities), seen)
+    assert torch.equal(reading.seen(quantities, chosen), seen[chosen])
+    odd = np.arange(1, 256, dtype=kept.dtype)[:, None] * np.ones_like(quantities[:1])
+    wanted = torch.from_numpy(odd.astype(np.float32)) * torch.from_numpy(1 / kept.scales)
+    assert torch.equal(reading.seen(odd), wanted.to(reading.dtype))
 
 
 @pytest.mark.parametrize(

@@ -18,17 +18,19 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
+from armarl import threads
 from armarl.advice import Advice
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
 from armarl_training.lessons import Lessons
-from armarl_training.losses import STATISTICS, ppo_gradients
+from armarl_training.losses import STATISTICS, Decisions, ppo_gradient
 from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
-from armarl_training.ppo_games import Played, PPOGames, Reading
+from armarl_training.ppo_games import Played, PPOGames
 from armarl_training.quantities import Quantities
+from armarl_training.reading import Reading
 from armarl_training.rollout import Rollout
 from armarl_training.saving import (
     Saved,
@@ -117,32 +119,34 @@ class PPO:
         seats = (rollout.movers[:-1].reshape(-1, 1) + np.arange(players)) % players
         targets = np.take_along_axis(_flat(targets), seats, axis=1)  # the mover's first
 
-        sums, norm = np.zeros(STATISTICS), 0.0
+        sums, norm = np.zeros((2 * threads.most_threads_for(rows.size), STATISTICS)), 0.0
         for _ in range(ppo.epochs):
             order = self._rng.permutation(rows)
             for batch in np.array_split(order, max(1, round(order.size / ppo.minibatch))):
-                seen = quantities[batch]
-                outputs = self.actor(self._reading.seen(seen), advice[batch]).float()
-                outlooks = self.critic(self._reading.truth(seen, secrets[batch])).float()
+                seen = self._reading.seen(quantities, batch)
+                outputs = self.actor(seen, advice[batch]).float()
+                truth = self._reading.truth(quantities, secrets, batch)
+                outlooks = self.critic(truth).float()
                 magnets = self._magnets(seen, advice[batch]) if ppo.magnet else outputs
                 gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
-                ppo_gradients(
+                decisions = Decisions(
                     *(outputs.detach().numpy(), outlooks.detach().numpy()),
                     magnets.detach().numpy(),
                     *(masks[batch], actions[batch], chances[batch], gains[batch], targets[batch]),
                     *(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient),
                     *(gradients[0].numpy(), gradients[1].numpy(), sums),
                 )
+                self._game.run(ppo_gradient, batch.size, decisions)
                 self._optimiser.zero_grad(set_to_none=True)
                 torch.autograd.backward([outputs, outlooks], list(gradients))
                 norm = self._take_step()
-        means = dict(zip(_STATISTICS, (sums / (ppo.epochs * rows.size)).tolist(), strict=True))
-        return means | {"gradient_norm": norm}
+        means = sums.sum(axis=0) / (ppo.epochs * rows.size)
+        return dict(zip(_STATISTICS, means.tolist(), strict=True)) | {"gradient_norm": norm}
 
     @torch.no_grad()
-    def _magnets(self, quantities: NDArray[Any], advice: torch.Tensor) -> torch.Tensor:
+    def _magnets(self, seen: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """What the average of the weights so far would put out."""
-        found: torch.Tensor = self.average(self._reading.seen(quantities), advice).float()
+        found: torch.Tensor = self.average(seen, advice).float()
         return found
 
     def _take_step(self) -> float:

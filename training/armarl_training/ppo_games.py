@@ -14,12 +14,11 @@ from armarl.game import Game
 from armarl_training.config import TrainingConfig
 from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
-from armarl_training.quantities import Quantities
+from armarl_training.reading import Reading
 from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, restore_networks
 from armarl_training.shards import Tensors
 
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 _ROWS_AT_ONCE = 4096
 
 
@@ -33,25 +32,6 @@ class Played(NamedTuple):
 
     rollout: Rollout
     values: NDArray[np.float32]
-
-
-class Reading:
-    """How networks are given quantities: as parts of their scales, in a precision."""
-
-    def __init__(self, kept: Quantities, precision: str) -> None:
-        """With one of PRECISIONS."""
-        self.dtype = PRECISIONS[precision]
-        self._factors = torch.from_numpy(1 / kept.scales).to(self.dtype)
-        self._truth_factors = torch.from_numpy(1 / kept.truth_scales).to(self.dtype)
-
-    def seen(self, quantities: NDArray[Any]) -> torch.Tensor:
-        """What a seat sees (n, size)."""
-        return torch.from_numpy(quantities).to(self.dtype) * self._factors
-
-    def truth(self, quantities: NDArray[Any], secrets: NDArray[Any]) -> torch.Tensor:
-        """What all seats see together (n, size + secrets)."""
-        both = torch.cat([torch.from_numpy(quantities), torch.from_numpy(secrets)], dim=1)
-        return both.to(self.dtype) * self._truth_factors
 
 
 class PPOGames:

@@ -19,6 +19,7 @@ class Quantities:
     """How the observations of a game are kept.
 
     Attributes:
+        game: whose observations they are.
         dtype: uint8 or uint16, the smallest type that holds every quantity.
         scales: float32 (size,), by which a quantity of the observation is divided.
         private: int64, the entries of an observation that depend on what its seat knows.
@@ -37,7 +38,7 @@ class Quantities:
             scale = np.broadcast_to(np.asarray(block.scale, np.float32), block.shape)
             self.scales[table.slices[block.name]] = scale.reshape(-1)
             own[table.slices[block.name]] = block.known == "own"
-        self._game, self.private = game, np.flatnonzero(own)
+        self.game, self.private = game, np.flatnonzero(own)
         others = game.players - 1
         self.secrets = others * self.private.size
         secret_scales = np.tile(self.scales[self.private], others)
@@ -49,8 +50,8 @@ class Quantities:
 
     def keep_secrets(self, states: States, seats: NDArray[np.int64], out: NDArray[Any]) -> None:
         """Write what the seats other than `seats[i]` alone know into `out` (n, secrets)."""
-        for k in range(1, self._game.players):
-            seen, _ = self._game.views(states, (seats + k) % self._game.players)
+        for k in range(1, self.game.players):
+            seen, _ = self.game.views(states, (seats + k) % self.game.players)
             theirs = out[:, (k - 1) * self.private.size : k * self.private.size]
             _keep_some(seen, self.scales, self.private, theirs)
 

@@ -1,0 +1,105 @@
+"""How networks are given what is kept of positions: as parts of its scales, in a precision."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from armarl import threads
+from armarl.compiled import part
+from armarl.loops import own
+from armarl.shares import Body
+from armarl_training.quantities import Quantities
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+class Rows(NamedTuple):
+    """Positions to be read."""
+
+    quantities: NDArray[Any]  # (n, size), what seats see
+    secrets: NDArray[Any]  # (n, secrets), what the others alone know; 0 wide for the seats
+    chosen: NDArray[np.int64]  # (k,) of these rows
+    factors: NDArray[np.float32]  # (size + secrets,)
+    numbers: NDArray[np.float32]  # (rows, size + secrets) written; of bfloat16, scratch
+    bits: NDArray[np.uint32]  # the same memory
+    halves: NDArray[np.uint16]  # (k, size + secrets) written with the bits of bfloat16
+
+
+@part
+def _scale(batch: Rows, i: int, out: NDArray[np.float32]) -> None:
+    row, size = batch.chosen[i], batch.quantities.shape[1]
+    quantities, secrets = batch.quantities[row], batch.secrets[row]
+    for k in range(size):
+        out[k] = np.float32(quantities[k]) * batch.factors[k]
+    for k in range(secrets.size):
+        out[size + k] = np.float32(secrets[k]) * batch.factors[size + k]
+
+
+def read_exactly(batch: Rows, i: int, thread: int) -> None:
+    """Row `i` in float32."""
+    _scale(batch, i, batch.numbers[i])
+
+
+def read_briefly(batch: Rows, i: int, thread: int) -> None:
+    """Row `i` in bfloat16: the first half of a float32, rounded to the nearest, to even at ties."""
+    mine = own(thread)
+    _scale(batch, i, batch.numbers[mine])
+    bits, halves = batch.bits[mine], batch.halves[i]
+    for k in range(halves.size):
+        halves[k] = (bits[k] + 0x7FFF + ((bits[k] >> 16) & 1)) >> 16
+
+
+class Reading:
+    """Reads rows of what is kept, chosen and converted in one pass.
+
+    Attributes:
+        dtype: of what is read.
+    """
+
+    def __init__(self, kept: Quantities, precision: str) -> None:
+        """With one of PRECISIONS."""
+        self.dtype = PRECISIONS[precision]
+        self._game = kept.game
+        self._factors, self._truth_factors = (
+            (1 / scales).astype(np.float32) for scales in (kept.scales, kept.truth_scales)
+        )
+
+    def seen(
+        self, quantities: NDArray[Any], chosen: NDArray[np.int64] | None = None
+    ) -> torch.Tensor:
+        """What seats see (k, size), of the rows chosen, or of all."""
+        return self._read(quantities, quantities[:, :0], self._factors, chosen)
+
+    def truth(
+        self,
+        quantities: NDArray[Any],
+        secrets: NDArray[Any],
+        chosen: NDArray[np.int64] | None = None,
+    ) -> torch.Tensor:
+        """What all seats see together (k, size + secrets), of the rows chosen, or of all."""
+        return self._read(quantities, secrets, self._truth_factors, chosen)
+
+    def _read(
+        self,
+        quantities: NDArray[Any],
+        secrets: NDArray[Any],
+        factors: NDArray[np.float32],
+        chosen: NDArray[np.int64] | None,
+    ) -> torch.Tensor:
+        if chosen is None:
+            chosen = np.arange(len(quantities))
+        exact = self.dtype == torch.float32
+        rows = chosen.size if exact else 2 * threads.most_threads_for(chosen.size)
+        numbers = np.empty((rows, factors.size), np.float32)
+        halves = np.empty((0 if exact else chosen.size, factors.size), np.uint16)
+        kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
+        batch = Rows(*kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
+        body: Body = read_exactly if exact else read_briefly
+        self._game.run(body, chosen.size, batch)
+        if exact:
+            return torch.from_numpy(numbers)
+        return torch.from_numpy(halves).view(torch.bfloat16)
