@@ -312,14 +312,19 @@ def _spoil_folder(path: Path, learner: str, rng: np.random.Generator) -> None:
         for name in (".config.yaml.123", ".checkpoint.safetensors.99999999", "pool/.x.y.7"):
             if (path / name).parent.is_dir():
                 (path / name).write_bytes(b"half")
-    elif kind == 5 and (path / "config.yaml").is_file():
+    elif kind == 5 and _is_plain(path / "config.yaml"):
         settings = {**_settings(), "learner": learner}
         (path / "config.yaml").write_text(json_text(spoil_json(settings, rng), rng), "utf-8")
     elif kind == 6 and not (path / checkpoint.FILE).is_dir():
         _remove(path / checkpoint.FILE)
         (path / checkpoint.FILE).write_bytes(_bad_checkpoint(learner, rng))
-    elif target.is_file() and not target.is_symlink():
+    elif _is_plain(target):
         target.write_bytes(damaged(target.read_bytes(), rng))
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether to write there writes into the run's folder."""
+    return path.is_file() and not path.is_symlink()
 
 
 @cache
