@@ -1,9 +1,10 @@
 """Tianshou's DQN: one seat, and both seats of the AEC environment.
 
 Its policies look for `{"obs": ..., "mask": ...}`, and its multi-agent side for PettingZoo's own
-names. In both seats the successor of a transition is often the *other* agent's observation, so that
-bootstrapping from it would learn the opponent's value: returns over the rest of the game (a horizon
-beyond any game, undiscounted) need none, and hold the reward whoever ended it.
+names. In one seat it learns from returns over six decisions and a target network. In both seats the
+successor of a transition is often the *other* agent's observation, so that bootstrapping from it
+would learn the opponent's value: returns over the rest of the game (a horizon beyond any game,
+undiscounted) need none, and hold the reward whoever ended it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from armarl_training.examples.measured import Learning, main
 
 ENVS = 16
 KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and how often each is learnt from
+AHEAD, TARGET_EVERY = 6, 500  # decisions, and updates between copies of the target network
 TO_THE_END = 200  # actions; no game of Armadora for two is longer
 
 
@@ -36,7 +38,8 @@ def one_seat(decisions: int, seed: int) -> Learning:
     torch.manual_seed(seed)
     names = {"mask": "observation", "observation_key": "obs", "mask_key": "mask"}
     envs = [gymnasium.make("armarl/Armadora-v0", **names).unwrapped for _ in range(ENVS)]
-    algorithm = _dqn(envs[0].observation_space["obs"], envs[0].action_space)
+    space, actions = envs[0].observation_space["obs"], envs[0].action_space
+    algorithm = _dqn(space, actions, AHEAD, target_every=TARGET_EVERY)
     return _learning(algorithm, algorithm.policy, envs, envs, decisions, seed)
 
 
@@ -45,13 +48,14 @@ def all_seats(decisions: int, seed: int) -> Learning:
     torch.manual_seed(seed)
     envs = [PettingZooEnv(armadora_v0.env()) for _ in range(ENVS)]
     space = envs[0].observation_space["observation"]
-    shared = _dqn(space, envs[0].action_space)
+    shared = _dqn(space, envs[0].action_space, TO_THE_END)
     both = MultiAgentOffPolicyAlgorithm(algorithms=[shared, shared], env=envs[0])
     ours = [env.env for env in envs]
     return _learning(both, shared.policy, envs, ours, decisions, seed)
 
 
-def _dqn(space: Any, actions: Any) -> DQN:
+def _dqn(space: Any, actions: Any, horizon: int, *, target_every: int = 0) -> DQN:
+    """With returns over so many transitions; a target network, if set, and then double DQN."""
     network = Net(state_shape=space.shape, action_shape=actions.n, hidden_sizes=[128, 128])
     policy = DiscreteQLearningPolicy(
         model=network, action_space=actions, observation_space=space, eps_training=0.1
@@ -60,8 +64,9 @@ def _dqn(space: Any, actions: Any) -> DQN:
         policy=policy,
         optim=AdamOptimizerFactory(lr=5e-4),
         gamma=1.0,
-        n_step_return_horizon=TO_THE_END,
-        is_double=False,
+        n_step_return_horizon=horizon,
+        target_update_freq=target_every,
+        is_double=target_every > 0,
     )
 
 
