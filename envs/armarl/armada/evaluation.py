@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from armarl.armada.actions import TERRITORIES
+from armarl.armada.scoring import CITIES_ASKED, POSTS_ASKED
 from armarl.armada.state import (
     ALL_POSTS,
     CENTRE,
@@ -34,7 +35,6 @@ from armarl.armada.state import (
 from armarl.compiled import kernel
 from armarl.verbs import Int, Returns, State
 
-POSTS_ASKED, CITIES_ASKED = 3, 4  # ADA-27
 MOST_MEN = 5  # on a post; more are no more use there
 
 # The columns of WEIGHTS: what is added to the logarithm of a colour's strength for ...

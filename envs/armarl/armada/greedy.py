@@ -44,6 +44,7 @@ from armarl.armada.actions import (
     TERRITORIES,
 )
 from armarl.armada.answers import legal, most_bands
+from armarl.armada.chart import CITIES
 from armarl.armada.offers import PLAIN_KINDS
 from armarl.armada.orders import city_of_launch
 from armarl.armada.rules import family_of
@@ -53,6 +54,7 @@ from armarl.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
     BIG_NATIVES_CARD,
+    FOUR,
     MORE_COUPS_CARD,
     NATIVES_CARD,
     NOBODY,
@@ -62,17 +64,51 @@ from armarl.armada.state import (
     acting_colour,
     cities_owned,
     city_place,
+    is_enemy,
     lair_of,
     post_place,
     posts_owned,
     room,
     territories_of,
 )
-from armarl.armada.styles import HUNGRY, ODDS, STYLES, TAKE, ZEAL
+from armarl.armada.styles import (
+    AHEAD,
+    ALARMED,
+    AT_SHIPS,
+    CITY_GARRISON,
+    CONVERT_WORTH,
+    ENROL_WORTH,
+    EXPLORE_COST,
+    EXPLORE_WORTH,
+    FAR,
+    FERRY_WORTH,
+    FIGHT_GOAL,
+    FIGHT_OTHER,
+    HOME_GARRISON,
+    HUNGRY,
+    IN_REACH,
+    JOIN_WORTH,
+    LAUNCH_BANDS,
+    LAUNCH_WORTH,
+    MOST_ODDS,
+    MOVE_BANDS,
+    MOVE_WORTH,
+    NEAR,
+    ODDS,
+    PASSING,
+    PLAIN,
+    SAIL_BANDS,
+    SAIL_WORTH,
+    STANCES,
+    STEP,
+    STYLES,
+    TABLES,
+    TAKE,
+    TAKE_WORTH,
+    TREASURE_WORTH,
+)
 from armarl.armada.ways import (
     CARAVAN,
-    FAR,
-    STEP,
     defenders_of,
     garrison_of,
     gives_way,
@@ -107,12 +143,12 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         scratch: scratch, an array of one record like `s`.
     """
     legal(s, mask)
-    style = np.int64(draw)
+    number, colour = np.int64(draw), acting_colour(s)
+    style = _row(s, number, colour)
     # int8 per place; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
-    colour = acting_colour(s)
     tolls = scratch[0].border_to  # int8 per border
-    set_tolls(s, colour, tolls)
+    set_tolls(s, style, colour, tolls)
     set_goals(s, style, colour, cost)
     spread_costs(s, tolls, cost)
     set_markets(s, colour, home)
@@ -120,7 +156,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         spread_costs(s, tolls, home)
     if set_landings(s, colour, cost, ferry):
         spread_costs(s, tolls, ferry)
-    lots = np.uint64((draw - style) * DRAWS)
+    lots = np.uint64((draw - number) * DRAWS)
     best, best_lot, chosen = np.int64(-1000), np.uint64(0), np.int64(0)
     for action in range(mask.size):
         if mask[action]:
@@ -129,6 +165,22 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
             if worth > best or (worth == best and lot > best_lot):
                 best, best_lot, chosen = worth, lot, np.int64(action)
     return chosen
+
+
+@kernel
+def _row(s: State, number: Int, colour: Int) -> Int:
+    """The row of a style in `styles.STYLES`, as a colour stands."""
+    table = number * TABLES + (s.players > 2)
+    return table * STANCES + _stance(s, colour)
+
+
+@kernel
+def _stance(s: State, colour: Int) -> Int:
+    """How a colour stands: see `styles.STANCES`."""
+    for other in range(FOUR):
+        if s.claims[other] == 1 and is_enemy(s, colour, other):
+            return ALARMED
+    return AHEAD if in_victory(s, colour) else PLAIN
 
 
 # --- what an action is worth ---------------------------------------------------------------------
@@ -148,17 +200,17 @@ def _worth(s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, 
     if family == ATTACK:
         return _worth_of_attack(s, style, colour, cost, number)
     if family == LAUNCH:
-        return _worth_of_launch(s, colour, cost, number)
+        return _worth_of_launch(s, style, colour, cost, number)
     if family == EXPLORE:
-        return 90 - cost[CENTRAL + number] // 2
+        return _worth_of_exploring(s, style, cost, CENTRAL + number)
     if family == DISCOVERY:
-        return 92 - cost[CENTRAL + number] // 2
+        return _worth_of_exploring(s, style, cost, CENTRAL + number) + 2
     if family == COUNT:
         return _worth_of_count(s, style, colour, cost, home, ferry, number)
     if family >= LEVY:
-        return _worth_of_placing(s, colour, cost, family, number)
+        return _worth_of_placing(s, style, colour, cost, family, number)
     if family == CONVERT:
-        return 70
+        return STYLES[style, CONVERT_WORTH]
     if family == GOLD:
         return number if home[s.target] < home[s.origin] else -number
     if family == SHIP:
@@ -167,12 +219,14 @@ def _worth(s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, 
 
 
 @kernel
-def _worth_of_placing(s: State, colour: Int, cost: Any, family: Any, number: Int) -> Int:
+def _worth_of_placing(
+    s: State, style: Int, colour: Int, cost: Any, family: Any, number: Int
+) -> Int:
     """Enrolment, purchases, cards and answers."""
     if family == LEVY:
         return -cost[number]
     if family == ENROL:
-        return 75
+        return STYLES[style, ENROL_WORTH]
     if family == BUY:
         return 12
     if family == PAY:
@@ -204,17 +258,23 @@ def _worth_of_move(
         return -1
     nearer = np.int64(cost[place]) - cost[to]
     if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= STYLES[style, TAKE]:
-        return 100 - cost[to]
+        return STYLES[style, TAKE_WORTH] - cost[to]
     if is_ferry(s, place, ferry):
         return -1
     if is_treasure(s, style, place, colour, home):
         ashore = place < TERRITORIES or to < TERRITORIES
-        return 40 + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
+        return (
+            STYLES[style, TREASURE_WORTH] + 2 * s.gold[place]
+            if ashore and home[to] < home[place]
+            else -1
+        )
     if nearer <= 0:
-        joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -STEP
-        return 6 if joins and to < TERRITORIES else -1
+        joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -STYLES[style, STEP]
+        return STYLES[style, JOIN_WORTH] if joins and to < TERRITORIES else -1
     bands = min(np.int64(s.bands[place]), room(s, to))
-    return 20 + nearer + 2 * min(bands, SHIP_ROOM)
+    worth = STYLES[style, MOVE_WORTH] + nearer + STYLES[style, MOVE_BANDS] * min(bands, SHIP_ROOM)
+    in_reach = np.int64(cost[to]) <= STYLES[style, STEP] * s.coups[s.raid]
+    return worth + (STYLES[style, IN_REACH] if in_reach else 0)
 
 
 @kernel
@@ -229,9 +289,21 @@ def _holds_post(s: State, place: Int, colour: Int) -> Int:
 @kernel
 def _garrison(s: State, style: Int, place: Int, colour: Int, home: Int) -> Int:
     """Bands that should stay in a place."""
+    if place < CENTRAL:
+        return _garrison_of_city(s, style, place, colour)
     if not _holds_post(s, place, colour) or gives_way(s, colour):
         return 0
     return 1 if is_treasure(s, style, place, colour, home) else garrison_of(s, style)
+
+
+@kernel
+def _garrison_of_city(s: State, style: Int, place: Int, colour: Int) -> Int:
+    """Bands that should stay in a territory of a lair."""
+    for city in range(ALL_CITIES):
+        if city_place(s, city) == place and is_own(s, place, colour):
+            at_home = city // CITIES == colour
+            return STYLES[style, HOME_GARRISON] if at_home else STYLES[style, CITY_GARRISON]
+    return 0
 
 
 @kernel
@@ -241,11 +313,21 @@ def _worth_of_sail(
     """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     if is_ferry(s, place, ferry):
-        return 28 if ferry[to] < ferry[place] else -1
+        return STYLES[style, FERRY_WORTH] if ferry[to] < ferry[place] else -1
     if is_treasure(s, style, place, colour, home):
         return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
     nearer = np.int64(cost[place]) - cost[to]
-    return 10 + nearer + s.bands[place] if nearer > 0 else -1
+    return (
+        STYLES[style, SAIL_WORTH] + nearer + STYLES[style, SAIL_BANDS] * s.bands[place]
+        if nearer > 0
+        else -1
+    )
+
+
+@kernel
+def _worth_of_exploring(s: State, style: Int, cost: Any, territory: Int) -> Int:
+    """What lies near the goals first."""
+    return STYLES[style, EXPLORE_WORTH] - cost[territory] * STYLES[style, EXPLORE_COST] // 4
 
 
 @kernel
@@ -273,15 +355,16 @@ def _worth_of_attack(s: State, style: Int, colour: Int, cost: Any, border: Int) 
     if impatience(s) > 0:
         attackers = _bands_around(s, colour, to)
     odds = 2 * attackers - defenders
-    goal = cost[to] < cost[place] or cost[to] <= 10
+    goal = cost[to] < cost[place] or cost[to] <= STYLES[style, NEAR]
     wanted = STYLES[style, ODDS] - impatience(s)
     if odds < wanted or not (goal or s.bands[to] > 0):
         return -1
-    return (60 if goal else 30) + STYLES[style, ZEAL] + min(odds, 20) - cost[to] // 4
+    worth = STYLES[style, FIGHT_GOAL] if goal else STYLES[style, FIGHT_OTHER]
+    return worth + min(odds, STYLES[style, MOST_ODDS]) - cost[to] // 4
 
 
 @kernel
-def _worth_of_launch(s: State, colour: Int, cost: Any, number: Int) -> Int:
+def _worth_of_launch(s: State, style: Int, colour: Int, cost: Any, number: Int) -> Int:
     """A ship for bands that wait on the coast and have none with room beside them."""
     city = city_of_launch(s, number)
     place = city_place(s, city)
@@ -293,7 +376,11 @@ def _worth_of_launch(s: State, colour: Int, cost: Any, number: Int) -> Int:
             waiting += s.bands[shore]
     if waiting < 2:
         return -1
-    return 18 + 2 * min(waiting, SHIP_ROOM) + (cost[place] - cost[square])
+    return (
+        STYLES[style, LAUNCH_WORTH]
+        + STYLES[style, LAUNCH_BANDS] * min(waiting, SHIP_ROOM)
+        + (cost[place] - cost[square])
+    )
 
 
 @kernel
@@ -303,7 +390,7 @@ def _worth_of_count(
     """How many bands: in the preliminary turn to the ships, in a move nearly all."""
     if s.origin < 0:
         place = np.int64(s.target)
-        wanted = min(9, np.int64(s.due)) if s.ship[place] == 1 else 0
+        wanted = min(STYLES[style, AT_SHIPS], np.int64(s.due)) if s.ship[place] == 1 else 0
         return -abs(n - wanted)
     origin, target = np.int64(s.origin), np.int64(s.target)
     stay: Int = np.int64(_garrison(s, style, origin, colour, home))
@@ -314,7 +401,7 @@ def _worth_of_count(
     if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
     elif cost[target] >= cost[origin]:
-        wanted = min(wanted, 1)  # taken in passing, or the crew of a ferry
+        wanted = min(wanted, STYLES[style, PASSING])  # taken in passing, or the crew of a ferry
     return -abs(n - wanted)
 
 

@@ -13,6 +13,8 @@ from armarl.armada.state import (
 from armarl.compiled import kernel
 from armarl.verbs import Int, Returns, State
 
+POSTS_ASKED, CITIES_ASKED = 3, 4  # ADA-27
+
 
 @kernel
 def in_victory(s: State, colour: Int) -> Int:
@@ -20,9 +22,9 @@ def in_victory(s: State, colour: Int) -> Int:
     owned = territories_of(s, colour)
     if lairs_held(owned) == 0:
         return False
-    if (owned >> post_place(s, CENTRE)) & 1 and posts_owned(s, owned) >= 3:
+    if (owned >> post_place(s, CENTRE)) & 1 and posts_owned(s, owned) >= POSTS_ASKED:
         return True
-    return enemy_cities_owned(s, owned, colour) >= 4
+    return enemy_cities_owned(s, owned, colour) >= CITIES_ASKED
 
 
 REWARD_NAMES = ("win",)

@@ -15,15 +15,17 @@ from armarl.armada.actions import (
     TERRITORIES,
 )
 from armarl.armada.chart import CITIES
-from armarl.armada.scoring import in_victory
+from armarl.armada.scoring import CITIES_ASKED, in_victory
 from armarl.armada.state import (
     ALL_POSTS,
     CENTRE,
     FOUR,
+    LAIR,
     LAIR_HELD,
     cities_owned,
     city_place,
     colours_playing,
+    enemy_cities_owned,
     is_enemy,
     is_hostile,
     is_unexplored,
@@ -34,24 +36,42 @@ from armarl.armada.state import (
     territories_of,
 )
 from armarl.armada.styles import (
+    ABANDONED_GOAL,
+    BLOCKED,
+    BREAK_GOAL,
+    BREAK_POST_GOAL,
     CENTRE_GOAL,
+    CITY_GARRISON,
     CITY_GOAL,
+    DEFEND_GOAL,
+    DISCOVER,
+    EMBARK,
+    FAR,
+    FIGHT,
+    FIGHT_BAND,
     GARRISON,
+    HOME_GOAL,
+    HOME_LATER_GOAL,
     HUNGRY,
     LAND_GOAL,
+    MAN_CITY_GOAL,
+    MAN_GOAL,
+    MAN_VICTORY_GOAL,
+    NEARLY_GOAL,
+    PARTNER_GOAL,
+    PARTNER_POST_GOAL,
     POST_GOAL,
+    RETAKE_GOAL,
+    STEP,
     STYLES,
 )
 from armarl.bits import lowest
 from armarl.compiled import inlined, kernel
 from armarl.verbs import Int, State
 
-FAR = 120  # cost of a place from which no goal can be reached
-STEP, EMBARK, DISCOVER = 2, 4, 2  # costs of a border, of boarding a ship, of exploring first
-BLOCKED, STRANDED = 3, 30  # of sailing where a ship is, of boarding where none is
+STRANDED = 30  # cost of boarding where no ship is
 PATIENCE = 12  # rounds after which garrisons are halved, and fought for at worse odds; and again
-ABANDONED = 10  # cost of gold that lies without bands, to who needs it
-CARAVAN = 3  # bands that carry it
+CARAVAN = 3  # bands that carry gold home
 
 
 @kernel
@@ -81,23 +101,57 @@ def set_goals(s: State, style: Int, colour: Int, cost: Any) -> None:
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
             cost[territory] = STYLES[style, LAND_GOAL]
-    short_of_lair = owned_in(territories_of(s, colour), colour) <= LAIR_HELD
-    for territory in range(colour * (CENTRAL // FOUR), (colour + 1) * (CENTRAL // FOUR)):
-        if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
-            cost[territory] = 4 if short_of_lair else 14
+    _set_home_goals(s, style, colour, cost)
     for city in range(ALL_CITIES):
         place = city_place(s, city)
-        if is_enemy(s, colour, city // CITIES) and not is_own(s, place, colour):
-            partners = is_partners(s, place, colour)
-            cost[place] = STYLES[style, CITY_GOAL] if not partners else FAR
+        cost[place] = min(np.int64(cost[place]), _city_cost(s, style, place, city, colour))
     for post in range(ALL_POSTS):
         place = post_place(s, post)
         cost[place] = post_cost(s, style, place, post, colour)
     for territory in range(TERRITORIES):
         if claimed(s, territory, colour):
-            cost[territory] = min(cost[territory], 6)
+            cost[territory] = min(cost[territory], STYLES[style, BREAK_GOAL])
         if s.reserve[colour] >= STYLES[style, HUNGRY] and is_abandoned(s, territory):
-            cost[territory] = min(cost[territory], ABANDONED)
+            cost[territory] = min(cost[territory], STYLES[style, ABANDONED_GOAL])
+
+
+@kernel
+def _set_home_goals(s: State, style: Int, colour: Int, cost: Any) -> None:
+    """What is lost of the own lair, and what stands open there."""
+    held = owned_in(territories_of(s, colour), colour) > LAIR_HELD
+    lost = STYLES[style, HOME_LATER_GOAL] if held else STYLES[style, HOME_GOAL]
+    for territory in range(colour * LAIR, (colour + 1) * LAIR):
+        if is_own(s, territory, colour):
+            if STYLES[style, DEFEND_GOAL] < FAR and stands_open(s, territory, colour):
+                cost[territory] = STYLES[style, DEFEND_GOAL]
+        elif not is_partners(s, territory, colour):
+            cost[territory] = lost
+
+
+@kernel
+def _city_cost(s: State, style: Int, place: Int, city: Int, colour: Int) -> Int:
+    """How near the goal a city is: to be taken, to be manned, or to be freed."""
+    lair, owner = city // CITIES, np.int64(s.owner[place])
+    if owner == colour:
+        open_there = lair != colour and s.bands[place] < STYLES[style, CITY_GARRISON]
+        return STYLES[style, MAN_CITY_GOAL] if open_there else FAR
+    if is_partners(s, place, colour):
+        return FAR
+    if lair == colour:
+        cost = STYLES[style, RETAKE_GOAL]
+    else:
+        cost = STYLES[style, CITY_GOAL if is_enemy(s, colour, lair) else PARTNER_GOAL]
+    if STYLES[style, NEARLY_GOAL] < cost and _nearly_wins(s, owner, lair):
+        return STYLES[style, NEARLY_GOAL]
+    return cost
+
+
+@kernel
+def _nearly_wins(s: State, owner: Int, lair: Int) -> Int:
+    """Whether a city of a lair is one of three or more with which its owner may win."""
+    if not 0 <= owner < FOUR or not is_enemy(s, owner, lair):
+        return False
+    return enemy_cities_owned(s, territories_of(s, owner), owner) >= CITIES_ASKED - 1
 
 
 @kernel
@@ -106,11 +160,12 @@ def post_cost(s: State, style: Int, place: Int, post: Int, colour: Int) -> Int:
     if is_own(s, place, colour):
         if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour):
             return FAR
-        return 3 if in_victory(s, colour) else 10
+        return STYLES[style, MAN_VICTORY_GOAL] if in_victory(s, colour) else STYLES[style, MAN_GOAL]
     if is_partners(s, place, colour):
-        return 4 if s.owner[post_place(s, CENTRE)] == colour else FAR
+        ours = s.owner[post_place(s, CENTRE)] == colour
+        return STYLES[style, PARTNER_POST_GOAL] if ours else FAR
     if claimed(s, place, colour):
-        return 0
+        return STYLES[style, BREAK_POST_GOAL]
     return STYLES[style, CENTRE_GOAL] if post == CENTRE else STYLES[style, POST_GOAL]
 
 
@@ -233,31 +288,32 @@ def _cheapen(s: State, tolls: Int, cost: Any, border: Int) -> Int:
 
 
 @kernel
-def set_tolls(s: State, colour: Int, tolls: Int) -> None:
+def set_tolls(s: State, style: Int, colour: Int, tolls: Int) -> None:
     """For every border the cost of coming over it, to the place that it goes *from*.
 
     All that come to a place pay for who is there; from land a ship has to be boarded, too.
     """
     for to in range(s.places):
-        by_land = by_sea = entry_toll(s, to, colour)
+        by_land = by_sea = entry_toll(s, style, to, colour)
         if to >= TERRITORIES:
             boarding = s.ship[to] == 1 or may_be_launched_to(s, to, colour)
-            by_land += EMBARK if boarding else STRANDED
-            by_sea += BLOCKED if s.ship[to] == 1 else 0
+            by_land += STYLES[style, EMBARK] if boarding else STRANDED
+            by_sea += STYLES[style, BLOCKED] if s.ship[to] == 1 else 0
         tolls[s.land_borders[to] : s.land_borders[to + 1]] = min(by_land, FAR)
         tolls[s.sea_borders[to] : s.sea_borders[to + 1]] = min(by_sea, FAR)
 
 
 @kernel
-def entry_toll(s: State, to: Int, colour: Int) -> Int:
+def entry_toll(s: State, style: Int, to: Int, colour: Int) -> Int:
     """The cost of going to a place: more where somebody has to be fought."""
     if is_partners(s, to, colour) and s.bands[to] > 0:
         return FAR
     if is_unexplored(s, to):
-        return STEP + DISCOVER
+        return STYLES[style, STEP] + STYLES[style, DISCOVER]
     if is_hostile(s, to, colour):
-        return STEP + 2 + defenders_of(s, to)
-    return STEP
+        fight = STYLES[style, FIGHT] + defenders_of(s, to) * STYLES[style, FIGHT_BAND] // 4
+        return STYLES[style, STEP] + fight
+    return STYLES[style, STEP]
 
 
 @kernel
@@ -286,3 +342,24 @@ def ship_beside(s: State, shore: Int, colour: Int) -> Int:
         if s.ship[square] == 1 and not others and room(s, square) > 2:
             return True
     return False
+
+
+@kernel
+def stands_open(s: State, territory: Int, colour: Int) -> Int:
+    """Whether no bands are in a territory, and an enemy's next to it."""
+    if s.bands[territory] > 0:
+        return False
+    for border in range(s.land_borders[territory], s.land_borders[territory + 1]):
+        if _threatens(s, np.int64(s.border_to[border]), colour):
+            return True
+    for border in range(s.sea_borders[territory], s.sea_borders[territory + 1]):
+        if _threatens(s, np.int64(s.border_to[border]), colour):
+            return True
+    return False
+
+
+@kernel
+def _threatens(s: State, place: Int, colour: Int) -> Int:
+    """Whether a place holds an enemy's bands."""
+    owner = np.int64(s.owner[place])
+    return s.bands[place] > 0 and 0 <= owner < FOUR and is_enemy(s, colour, owner)

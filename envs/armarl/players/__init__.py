@@ -32,6 +32,7 @@ from armarl.players.plain import (
     RandomPlayer,
     pick_at,
     rivals,
+    style_number,
 )
 from armarl.players.protocol import Player, Thinker, Thoughts, check_variant, choose_legally
 
@@ -61,4 +62,5 @@ __all__ = [
     "rivals",
     "shipped_policies",
     "split_draws",
+    "style_number",
 ]

@@ -71,7 +71,7 @@ class GreedyPlayer:
     def __init__(self, game: Game, style: str | None = None) -> None:
         self.name = "greedy" if style is None else f"greedy:style={style}"
         self.game = game
-        self._style = 0 if style is None else _style_number(game, style)
+        self._style = style_number(game, style)
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -82,12 +82,14 @@ class GreedyPlayer:
         return _choices(loops.choose_greedily, self.game, states, styled)
 
 
-def _style_number(game: Game, style: str) -> int:
-    """The place of a style among those of the game's greedy player.
+def style_number(game: Game, style: str | None) -> int:
+    """The place of a style among those of the game's greedy player; 0 of None.
 
     Raises:
         ValueError: there is none of this name.
     """
+    if style is None:
+        return 0
     part = game_entry(game.name).part("styles")
     styles: tuple[str, ...] = part.GREEDY_STYLES if part else ()
     if style not in styles:

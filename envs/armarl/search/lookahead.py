@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from armarl import guards, threads
 from armarl.game import Game, States
-from armarl.players import Thoughts, split_draws
+from armarl.players import Thoughts, split_draws, style_number
 from armarl.search.deciding import decide, likeliest
 from armarl.search.rollouts import (
     ILLEGAL,
@@ -32,7 +32,13 @@ from armarl.search.settings import Ranges, settled, simulations_of
 from armarl.search.tree import SEEDS
 
 # Unless it, or the game, says otherwise; and what may be set.
-PLAIN: Mapping[str, Any] = {"candidates": 32, "turns": 8, "longest": 1000, "doubt": 1.0}
+PLAIN: Mapping[str, Any] = {
+    "candidates": 32,
+    "turns": 8,
+    "longest": 1000,
+    "doubt": 1.0,
+    "style": "",
+}
 RANGES: Ranges = {
     "candidates": (2, np.inf),
     "turns": (-1, np.inf),
@@ -65,6 +71,7 @@ class RolloutPlayer:
         turns: int | None = None,
         longest: int | None = None,
         doubt: float | None = None,
+        style: str | None = None,
         reward: str = "win",
     ) -> None:
         """A player of `game`.
@@ -81,18 +88,21 @@ class RolloutPlayer:
                 so many times; 0: right after the candidate; -1: when the game is over.
             longest: it ends after so many actions in any case.
             doubt: an action must be better than the scripted choice by so many standard errors.
+            style: the scripted player's; "": the first of the game's.
             reward: what a finished game is worth, a name of `game.rewards`.
 
         Raises:
             ValueError: a value out of range, or a name that there is not.
         """
         given = {"candidates": candidates, "turns": turns, "longest": longest, "doubt": doubt}
+        given["style"] = style
         settings = settled(game, self.method, PLAIN, RANGES, given)
         self.game = game
         self._simulations = simulations_of(simulations, milliseconds, otherwise=200)
         self._seconds = (milliseconds or 0.0) / 1000
         self._candidates = min(settings["candidates"], len(game.actions))
         self._doubt = settings["doubt"]
+        self._style = float(style_number(game, settings["style"] or None))
         self._rules = (settings["turns"], settings["longest"], game.reward_kind(reward))
         budget = self._simulations if milliseconds is None else f"{milliseconds:g}ms"
         self.name = f"{self.method}:{budget}"
@@ -174,7 +184,7 @@ class RolloutPlayer:
             np.empty((rows, game.players)),
         )
         numbers = (split_draws(draws)[0] * SEEDS).astype(np.int64)
-        lots = Lots(states, numbers, np.empty((n, actions)), work)
+        lots = Lots(states, numbers, np.empty((n, actions)), work, self._style)
         game.run(draw_lots, n, lots, least=1)
         candidates = lots.lots.argsort(axis=1, kind="stable")[:, : self._candidates]
         legal = (lots.lots < ILLEGAL).sum(axis=1)
@@ -191,6 +201,7 @@ class RolloutPlayer:
             np.zeros(shape),
             np.zeros(shape),
             work,
+            self._style,
             *self._rules,
         )
 

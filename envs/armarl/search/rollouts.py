@@ -14,6 +14,7 @@ from armarl.verbs import PLAYING, Int, verbs
 
 SIMULATED, SPARE = range(2)  # of `states`
 SCRIPTED, ILLEGAL = -1.0, 2.0  # lots
+ALMOST_ONE = 1.0 - 2.0**-40
 
 
 class RolloutWork(NamedTuple):
@@ -32,6 +33,7 @@ class Lots(NamedTuple):
     numbers: NDArray[np.int64]  # (games,) from which all chance follows
     lots: NDArray[np.float64]  # (games, actions) written
     work: RolloutWork
+    style: float  # number of the scripted player's
 
 
 class Rollouts(NamedTuple):
@@ -51,6 +53,7 @@ class Rollouts(NamedTuple):
     gains: NDArray[np.float64]  # (games, candidates) sums of what they brought beyond candidate 0
     squares: NDArray[np.float64]  # (games, candidates) sums of the squares of that
     work: RolloutWork
+    style: float  # number of the scripted player's
     turns: int  # changes of the seat to move before the position is evaluated; below 0: to the end
     longest: int  # actions before it is evaluated in any case
     reward: int  # number of the game's reward, see `verbs.returns`
@@ -65,8 +68,8 @@ def draw_lots(batch: Lots, i: int, thread: int) -> None:
     verbs.legal(states[SIMULATED], mask)
     for action in range(mask.size):
         lots[action] = uniform(chance, mine) if mask[action] else ILLEGAL
-    draw = uniform(chance, mine)
-    lots[verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])] = SCRIPTED
+    scripted = scripted_action(states, mask, batch.style, chance, mine)
+    lots[scripted] = SCRIPTED
 
 
 def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
@@ -86,7 +89,7 @@ def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
             deal: Int = np.int64(uniform(chance, mine) * SEEDS)
             verbs.determinise(s, seat, deal)
             verbs.apply(s, candidates[k])
-            play_turns(states, mask, seat, batch.turns, batch.longest, chance, mine)
+            play_turns(states, mask, seat, batch.style, batch.turns, batch.longest, chance, mine)
             if verbs.status(s) == PLAYING:
                 verbs.evaluate(s, returns)
             else:
@@ -104,6 +107,7 @@ def play_turns(
     states: NDArray[np.void],
     mask: Mask,
     seat: int,
+    style: float,
     turns: int,
     longest: int,
     chance: Chance,
@@ -119,4 +123,12 @@ def play_turns(
             left -= 1
             if left == 0:
                 return
-        verbs.apply(s, verbs.greedy(s, uniform(chance, game), mask, states[SPARE:]))
+        verbs.apply(s, scripted_action(states, mask, style, chance, game))
+
+
+def scripted_action(
+    states: NDArray[np.void], mask: Mask, style: float, chance: Chance, game: int
+) -> Int:
+    """The scripted choice, in a style; its draw is kept from being rounded up to the next style."""
+    draw = min(style + uniform(chance, game), style + ALMOST_ONE)
+    return verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])
