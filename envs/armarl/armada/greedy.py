@@ -48,7 +48,7 @@ from armarl.armada.chart import CITIES
 from armarl.armada.offers import PLAIN_KINDS
 from armarl.armada.orders import city_of_launch
 from armarl.armada.rules import family_of
-from armarl.armada.scoring import in_victory
+from armarl.armada.scoring import CITIES_ASKED, in_victory
 from armarl.armada.state import (
     ALL_POSTS,
     ANSWER_ATTACK,
@@ -64,6 +64,8 @@ from armarl.armada.state import (
     acting_colour,
     cities_owned,
     city_place,
+    colours_playing,
+    enemy_cities_owned,
     is_enemy,
     lair_of,
     post_place,
@@ -76,7 +78,10 @@ from armarl.armada.styles import (
     ALARMED,
     AT_SHIPS,
     CITY_GARRISON,
+    CLOSE,
     CONVERT_WORTH,
+    EARLY,
+    EARLY_ROUNDS,
     ENROL_WORTH,
     EXPLORE_COST,
     EXPLORE_WORTH,
@@ -180,7 +185,12 @@ def _stance(s: State, colour: Int) -> Int:
     for other in range(FOUR):
         if s.claims[other] == 1 and is_enemy(s, colour, other):
             return ALARMED
-    return AHEAD if in_victory(s, colour) else PLAIN
+    if in_victory(s, colour):
+        return AHEAD
+    if s.turn < EARLY_ROUNDS * colours_playing(s):
+        return EARLY
+    cities = enemy_cities_owned(s, territories_of(s, colour), colour)
+    return CLOSE if cities == CITIES_ASKED - 1 else PLAIN
 
 
 # --- what an action is worth ---------------------------------------------------------------------

@@ -66,14 +66,17 @@ FAR = 120  # the cost of what is no goal, and of where none can be reached from
 
 # A style has a row for each number of players and each stance that a colour may take.
 TABLES = 2  # with two players, and with more
-STANCES = 3
+STANCES = 5
 (
-    PLAIN,
+    PLAIN,  # none of those below; else the last of them
+    CLOSE,  # all but one of the enemy cities asked for are its own
+    EARLY,  # in the first rounds
+    AHEAD,  # in victory
     ALARMED,  # an enemy has claimed victory
-    AHEAD,  # else, if the colour itself is in victory
 ) = range(STANCES)
+EARLY_ROUNDS = 2
 
-Numbers = Mapping[int, int | tuple[int, int, int]]  # by column: the same in all stances, or each
+Numbers = Mapping[int, int | tuple[int, ...]]  # by column: the same in all stances, or each
 
 CONQUEROR: Numbers = {
     GARRISON: 2,
