@@ -70,7 +70,8 @@ def _learner(variant: Variant) -> Any:
             "opponents": {"share": 0},
         }
     )
-    return Run(config, Path(tempfile.mkdtemp())).learner  # nothing is written
+    with tempfile.TemporaryDirectory() as folder:  # nothing is written
+        return Run(config, Path(folder)).learner
 
 
 def ppo(variant: Variant) -> Callable[[], int]:
