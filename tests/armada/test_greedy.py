@@ -5,6 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from armarl.armada.greedy import row_of
+from armarl.armada.style_columns import (
+    AHEAD,
+    ALARMED,
+    CITY_GARRISON,
+    CITY_GOAL,
+    CLOSE,
+    EARLY,
+    EARLY_ROUNDS,
+    FAR,
+    HOME_GOAL,
+    HOME_LATER_GOAL,
+    MAN_CITY_GOAL,
+    NEARLY_GOAL,
+    PARTNER_GOAL,
+    PLAIN,
+    RETAKE_GOAL,
+    STANCES,
+    TABLES,
+)
+from armarl.armada.styles import GREEDY_STYLES, STYLES
+from armarl.armada.ways import set_goals
 from armarl.game import Game, States, make_game
 from armarl.matches import play_match
 from armarl.players import GreedyPlayer, RandomPlayer
@@ -103,3 +125,67 @@ def test_its_games_seldom_stall():
         actions = player.choose(game.taken(states, going), seats[going], rng.random(going.size))
         game.apply(states, going, actions)
     assert (statuses == 2).sum() <= 2
+
+
+def first_turn(players: int) -> States:
+    """A position at the beginning of green's first turn: records of shape (1,)."""
+    game = make_game("armada", players=players)
+    states = game.new_states(np.arange(1))
+    while states["turn"][0] < 0:
+        game.apply(states, np.arange(1), choices(game, states, np.zeros(1)))
+    return states
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_a_style_has_a_row_for_each_table_and_stance(players):
+    """The last stance that holds is taken: ALARMED before AHEAD, and so on."""
+    states, green, raspberry = first_turn(players), 0, 1
+    state, first = states[0], (3 * TABLES + (players > 2)) * STANCES
+
+    def stance() -> int:
+        return row_of(state, 3, green) - first
+
+    assert stance() == EARLY
+    state["turn"] = EARLY_ROUNDS * 4
+    assert stance() == PLAIN
+    for n, city in enumerate([3, 4, 5, 9]):  # of raspberry and orange, enemies at both tables
+        state["owner"][state["cities"][city]] = green
+        assert stance() == (PLAIN, PLAIN, CLOSE, AHEAD)[n]
+    state["turn"] = 0
+    assert stance() == AHEAD
+    state["claims"][green] = 1
+    assert stance() == AHEAD
+    state["claims"][raspberry] = 1
+    assert stance() == ALARMED
+
+
+def goals(state: np.void, row: int) -> dict[int, int]:
+    """The goals of green by place, for the numbers of a row."""
+    cost = np.empty(state["bands"].size, np.int8)
+    set_goals(state, row, 0, cost)
+    return {place: int(cost[place]) for place in np.flatnonzero(cost < FAR)}
+
+
+def test_goals_are_what_is_to_be_taken_freed_and_guarded():
+    """Of green, who plays blue as well: by the numbers of the style, those of the own lair too."""
+    states = first_turn(2)
+    state, row = states[0], STANCES * TABLES * GREEDY_STYLES.index("admiral") + PLAIN
+    numbers, cities = STYLES[row], state["cities"].astype(int)
+    green, raspberry, _, orange = range(4)
+    before = goals(state, row)
+    assert {before[place] for place in cities[3:6]} == {numbers[CITY_GOAL]}
+    assert not set(before) & {*cities[:3], *cities[6:9]}  # its own and its partner's
+    state["owner"][cities[0]] = raspberry
+    state["owner"][cities[6]] = orange
+    state["bands"][[cities[0], cities[6]]] = 0
+    found = goals(state, row)
+    home = min(numbers[HOME_GOAL], numbers[RETAKE_GOAL])
+    assert found[cities[0]] in (home, min(numbers[HOME_LATER_GOAL], numbers[RETAKE_GOAL]))
+    assert found[cities[6]] == numbers[PARTNER_GOAL]
+    state["owner"][cities[[1, 2]]] = raspberry  # now one short
+    assert goals(state, row)[cities[1]] == min(numbers[NEARLY_GOAL], found[cities[0]])
+    assert goals(state, row)[cities[6]] == numbers[PARTNER_GOAL]  # another colour's
+    state["owner"][cities[4]] = green
+    state["bands"][cities[4]] = 0
+    guarded = goals(state, row).get(cities[4], FAR)
+    assert guarded == (numbers[MAN_CITY_GOAL] if numbers[CITY_GARRISON] else FAR)

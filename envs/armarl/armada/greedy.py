@@ -73,7 +73,7 @@ from armarl.armada.state import (
     room,
     territories_of,
 )
-from armarl.armada.styles import (
+from armarl.armada.style_columns import (
     AHEAD,
     ALARMED,
     AT_SHIPS,
@@ -106,12 +106,12 @@ from armarl.armada.styles import (
     SAIL_WORTH,
     STANCES,
     STEP,
-    STYLES,
     TABLES,
     TAKE,
     TAKE_WORTH,
     TREASURE_WORTH,
 )
+from armarl.armada.styles import STYLES
 from armarl.armada.ways import (
     CARAVAN,
     defenders_of,
@@ -149,7 +149,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     """
     legal(s, mask)
     number, colour = np.int64(draw), acting_colour(s)
-    style = _row(s, number, colour)
+    style = row_of(s, number, colour)
     # int8 per place; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     tolls = scratch[0].border_to  # int8 per border
@@ -173,7 +173,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
 
 
 @kernel
-def _row(s: State, number: Int, colour: Int) -> Int:
+def row_of(s: State, number: Int, colour: Int) -> Int:
     """The row of a style in `styles.STYLES`, as a colour stands."""
     table = number * TABLES + (s.players > 2)
     return table * STANCES + _stance(s, colour)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 # The game's own members of the panel; those held out are never to be trained against. (Search takes
 # too long here for a thousand games.)
-PANEL = ("greedy:style=balanced", "greedy:style=raider")
+PANEL = ("greedy:style=admiral", "greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
 BEST_SEARCH = "rollout"  # of the methods: random play leads nowhere here

@@ -35,7 +35,7 @@ from armarl.armada.state import (
     room,
     territories_of,
 )
-from armarl.armada.styles import (
+from armarl.armada.style_columns import (
     ABANDONED_GOAL,
     BLOCKED,
     BREAK_GOAL,
@@ -63,8 +63,8 @@ from armarl.armada.styles import (
     POST_GOAL,
     RETAKE_GOAL,
     STEP,
-    STYLES,
 )
+from armarl.armada.styles import STYLES
 from armarl.bits import lowest
 from armarl.compiled import inlined, kernel
 from armarl.verbs import Int, State

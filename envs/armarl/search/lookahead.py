@@ -94,8 +94,13 @@ class RolloutPlayer:
         Raises:
             ValueError: a value out of range, or a name that there is not.
         """
-        given = {"candidates": candidates, "turns": turns, "longest": longest, "doubt": doubt}
-        given["style"] = style
+        given = {
+            "candidates": candidates,
+            "turns": turns,
+            "longest": longest,
+            "doubt": doubt,
+            "style": style,
+        }
         settings = settled(game, self.method, PLAIN, RANGES, given)
         self.game = game
         self._simulations = simulations_of(simulations, milliseconds, otherwise=200)
