@@ -10,7 +10,7 @@ from armarl.game import make_game
 from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
-from armarl_training.config import OpponentConfig
+from armarl_training.config import OpponentConfig, TrainingConfig
 from armarl_training.looks import LookAhead
 from armarl_training.losses import (
     DISTANCE,
@@ -25,6 +25,8 @@ from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities, draw_actions
 from armarl_training.reading import Reading
 from armarl_training.rollout import SelfPlay
+from armarl_training.run import Run
+from variants import every_variant
 
 PLAYERS = [2, 3, 4]
 
@@ -274,3 +276,13 @@ def test_what_is_looked_at_is_what_would_follow():
             assert np.array_equal(secrets[row], others[0])
             wanted = answers[row, (movers[i] - seats[0]) % 3]
         assert worths[i, k] == pytest.approx(wanted, abs=1e-6)
+
+
+@every_variant
+def test_every_variant_is_learnt_from(variant, tmp_path):
+    """One rollout and its update; in some nothing is hidden, so that no critic sees more."""
+    settings = tiny.settings(game=variant.game, options=dict(variant.options))
+    run = Run(TrainingConfig(**settings), tmp_path)
+    figures = run.learner.iterate(0.0)
+    assert run.learner.decisions > 0
+    assert all(np.isfinite(figure) for figure in figures.values())

@@ -95,8 +95,9 @@ class PPOGames:
         at_once = max(1, _ROWS_AT_ONCE // seats.shape[1])
         for t in range(0, len(seats), at_once):
             some = slice(t, t + at_once)
+            rows = rollout.movers[some].size  # not -1: secrets have no columns where all is public
             quantities, secrets = (
-                a[some].reshape(-1, a.shape[-1]) for a in (rollout.quantities, rollout.secrets)
+                a[some].reshape(rows, a.shape[-1]) for a in (rollout.quantities, rollout.secrets)
             )
             expected = self._outlook(quantities, secrets).reshape(seats[some].shape)
             np.put_along_axis(values[some], seats[some], expected, axis=2)
