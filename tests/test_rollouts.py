@@ -77,15 +77,23 @@ def test_without_turns_values_are_the_evaluation_of_what_an_action_leads_to():
         assert np.allclose(thoughts.values[i, legal][steady], expected[steady])
 
 
-def test_in_great_doubt_it_plays_what_the_script_says():
-    game = make_game("armadora", players=2)
+@pytest.mark.parametrize(
+    ("name", "style"), [("armadora", None), ("armadora", "bold"), ("armada", "admiral")]
+)
+def test_in_great_doubt_it_plays_what_the_script_says(name, style):
+    game = make_game(name, players=2)
     states, seats, draws = asked(game, 8)
-    found = RolloutPlayer(game, 60, doubt=1e9).choose(states, seats, draws)
-    scripted = GreedyPlayer(game)
+    player = RolloutPlayer(game, 60, turns=2, doubt=1e9, style=style)
+    found, scripted = player.choose(states, seats, draws), GreedyPlayer(game, style)
     lots = np.random.default_rng(0).random(300)
     for i, action in enumerate(found):
         many = [np.repeat(part[i : i + 1], lots.size) for part in (states, seats)]
         assert action in scripted.choose(*many, lots)
+
+
+def test_a_style_that_there_is_not_is_refused():
+    with pytest.raises(ValueError, match="no style 'rude' in armada: there is conqueror, "):
+        make_player("rollout:60,style=rude", make_game("armada"))
 
 
 @pytest.mark.parametrize("players", [2, 4])
