@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from armarl.armada.greedy import row_of
+from armarl.armada.state import LAIR
 from armarl.armada.style_columns import (
     AHEAD,
     ALARMED,
     CITY_GARRISON,
     CITY_GOAL,
     CLOSE,
+    DEFEND_GOAL,
     EARLY,
     EARLY_ROUNDS,
     FAR,
-    HOME_GOAL,
     HOME_LATER_GOAL,
     MAN_CITY_GOAL,
     NEARLY_GOAL,
@@ -179,13 +180,35 @@ def test_goals_are_what_is_to_be_taken_freed_and_guarded():
     state["owner"][cities[6]] = orange
     state["bands"][[cities[0], cities[6]]] = 0
     found = goals(state, row)
-    home = min(numbers[HOME_GOAL], numbers[RETAKE_GOAL])
-    assert found[cities[0]] in (home, min(numbers[HOME_LATER_GOAL], numbers[RETAKE_GOAL]))
+    assert found[cities[0]] == min(numbers[HOME_LATER_GOAL], numbers[RETAKE_GOAL])  # 6 are left
     assert found[cities[6]] == numbers[PARTNER_GOAL]
     state["owner"][cities[[1, 2]]] = raspberry  # now one short
     assert goals(state, row)[cities[1]] == min(numbers[NEARLY_GOAL], found[cities[0]])
     assert goals(state, row)[cities[6]] == numbers[PARTNER_GOAL]  # another colour's
     state["owner"][cities[4]] = green
     state["bands"][cities[4]] = 0
-    guarded = goals(state, row).get(cities[4], FAR)
-    assert guarded == (numbers[MAN_CITY_GOAL] if numbers[CITY_GARRISON] else FAR)
+    for other in np.flatnonzero(STYLES[:, MAN_CITY_GOAL] < FAR):
+        guarded = goals(state, other).get(cities[4], FAR)
+        assert guarded == (STYLES[other, MAN_CITY_GOAL] if STYLES[other, CITY_GARRISON] else FAR)
+    assert (STYLES[:, CITY_GARRISON] > 0).any()
+
+
+def test_what_stands_open_beside_an_enemy_is_a_goal():
+    """A territory of the own lair that is no city, for a city has a cost of its own."""
+    states = first_turn(2)
+    state, row = states[0], STANCES * TABLES * GREEDY_STYLES.index("admiral") + PLAIN
+    green, raspberry = 0, 1
+    first = state["land_borders"]
+    own = next(
+        place
+        for place in range(LAIR)
+        if place not in state["cities"] and state["border_to"][first[place]] < LAIR
+    )
+    beside = state["border_to"][first[own]]
+    state["bands"][[own, beside]] = 0, 3
+    assert own not in goals(state, row)
+    state["owner"][beside] = raspberry
+    assert goals(state, row)[own] == STYLES[row, DEFEND_GOAL] < FAR
+    state["bands"][own] = 1
+    assert own not in goals(state, row)
+    assert state["owner"][own] == green

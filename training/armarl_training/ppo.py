@@ -40,7 +40,7 @@ from armarl_training.saving import (
     saved_networks,
     saved_optimiser,
 )
-from armarl_training.shards import Shards
+from armarl_training.shards import Shards, flat
 
 _STATISTICS = (
     *("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss"),
@@ -111,13 +111,13 @@ class PPO:
         ppo, players = self._config.ppo, self._game.players
         # The rows of a rollout: (steps, games) are one axis.
         rows = np.flatnonzero(rollout.learners)
-        quantities, secrets = (_flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
-        masks, actions = _flat(rollout.masks), _flat(rollout.actions)
-        advice = torch.from_numpy(_flat(rollout.advice))
-        chances, gains = _flat(rollout.chances), _flat(advantages)
+        quantities, secrets = (flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
+        masks, actions = flat(rollout.masks), flat(rollout.actions)
+        advice = torch.from_numpy(flat(rollout.advice))
+        chances, gains = flat(rollout.chances), flat(advantages)
         gains = (gains - gains[rows].mean(axis=0)) / (gains[rows].std() + 1e-8)
         seats = (rollout.movers[:-1].reshape(-1, 1) + np.arange(players)) % players
-        targets = np.take_along_axis(_flat(targets), seats, axis=1)  # the mover's first
+        targets = np.take_along_axis(flat(targets), seats, axis=1)  # the mover's first
 
         sums, norm = np.zeros((2 * threads.most_threads_for(rows.size), STATISTICS)), 0.0
         for _ in range(ppo.epochs):
@@ -245,8 +245,3 @@ def _joined(shards: Sequence[Played]) -> Played:
     rollouts, values = zip(*shards, strict=True)
     columns = (np.concatenate(parts, axis=1) for parts in zip(*rollouts, strict=True))
     return Played(Rollout(*columns), np.concatenate(values, axis=1))
-
-
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """The first two axes as one."""
-    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -17,7 +17,7 @@ from armarl_training.opponents import OpponentPool
 from armarl_training.reading import Reading
 from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, restore_networks
-from armarl_training.shards import Tensors
+from armarl_training.shards import Tensors, flat
 
 _ROWS_AT_ONCE = 4096
 
@@ -95,10 +95,7 @@ class PPOGames:
         at_once = max(1, _ROWS_AT_ONCE // seats.shape[1])
         for t in range(0, len(seats), at_once):
             some = slice(t, t + at_once)
-            rows = rollout.movers[some].size  # not -1: secrets have no columns where all is public
-            quantities, secrets = (
-                a[some].reshape(rows, a.shape[-1]) for a in (rollout.quantities, rollout.secrets)
-            )
+            quantities, secrets = flat(rollout.quantities[some]), flat(rollout.secrets[some])
             expected = self._outlook(quantities, secrets).reshape(seats[some].shape)
             np.put_along_axis(values[some], seats[some], expected, axis=2)
         return values

@@ -162,3 +162,8 @@ def play_shard(job: Job) -> tuple[Any, Saved]:
 @cache
 def _game(name: str, options: str) -> Game:
     return make_game(name, **json.loads(options))
+
+
+def flat(array: NDArray[Any]) -> NDArray[Any]:
+    """The first two axes as one, also where there are no columns: nothing may be hidden."""
+    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -28,7 +28,7 @@ from armarl_training.saving import (
     recent_returns,
     restore_networks,
 )
-from armarl_training.shards import Tensors
+from armarl_training.shards import Tensors, flat
 
 _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
@@ -138,8 +138,8 @@ class TDGames:
         played = self._rollout()
         values = judged(self._judge, played.surveys)
         targets = lambda_returns(played.ends, played.outcomes, values, self._config.td.value_lambda)
-        surveys = np.concatenate([_flat(played.surveys[:-1]), played.last])
-        targets = np.concatenate([_flat(targets), played.outcomes[played.ends != PLAYING]])
+        surveys = np.concatenate([flat(played.surveys[:-1]), played.last])
+        targets = np.concatenate([flat(targets), played.outcomes[played.ends != PLAYING]])
         return Lesson(rows(surveys), rows(targets), self._decisions)
 
     def _rollout(self) -> Played:
@@ -255,11 +255,6 @@ def judged(judge: Judge, surveys: NDArray[np.float32]) -> NDArray[np.float32]:
         some = torch.from_numpy(seen[first : first + _ROWS_AT_ONCE])
         found.append(torch.sigmoid(logits_of(judge, some)).numpy())
     return np.concatenate(found).reshape(*surveys.shape[:-1], -1)
-
-
-def _flat(array: NDArray[Any]) -> NDArray[Any]:
-    """The first two axes as one."""
-    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
 def rows(array: NDArray[Any]) -> NDArray[Any]:

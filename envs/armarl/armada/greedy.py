@@ -181,7 +181,7 @@ def row_of(s: State, number: Int, colour: Int) -> Int:
 
 @kernel
 def _stance(s: State, colour: Int) -> Int:
-    """How a colour stands: see `styles.STANCES`."""
+    """How a colour stands: see `style_columns`."""
     for other in range(FOUR):
         if s.claims[other] == 1 and is_enemy(s, colour, other):
             return ALARMED
