@@ -4,7 +4,8 @@
 
 plays so many actions of every variant, half of them after the batches have changed places, with
 illegal actions among them and in every mode of autoreset, and compares after each step all that it
-left; then what `CudaGame` does besides. Where there is no GPU it says what is missing. Numba's
+left; then what `CudaGame` does besides, and an iteration of PPO, whose games are to the byte and
+whose gradient is nearly that of the CPU. Where there is no GPU it says what is missing. Numba's
 simulator needs none, and is slow:
 
     NUMBA_ENABLE_CUDASIM=1 python scripts/check_gpu.py --plies 2000 --batch 20
@@ -28,12 +29,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 from armarl import SelfPlayBatch
 from armarl.cuda import SIMULATED, CudaGame, fault
 from armarl.game import Game
+from armarl_training.config import TrainingConfig
+from armarl_training.opponents import OpponentPool
+from armarl_training.ppo import PPO
+from armarl_training.ppo_games import Played
+from armarl_training.quantities import Quantities
+from armarl_training.rollout import Rollout
+from armarl_training.saving import weights_of
 from variants import VARIANTS
 
 if SIMULATED:  # it waits for its threads awake, and they for the interpreter's lock
     sys.setswitchinterval(1e-4)
 
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
+MOST_LEARNT_FROM = 512  # games
+NEARLY = {"rtol": 1e-3, "atol": 1e-5}
 ILLEGAL_SHARE = 0.01  # of the actions are any number at all
 
 
@@ -59,15 +69,16 @@ def main() -> int:
         if arguments.game not in (None, variant.game):
             continue
         began = time.monotonic()
+        game, seed, device = variant.make(), arguments.seed, arguments.device
         try:
-            plies = check(
-                variant.make(), arguments.plies, arguments.batch, arguments.seed, arguments.device
-            )
+            plies = check(game, arguments.plies, arguments.batch, seed, device)
+            check_learner(game, min(arguments.batch, MOST_LEARNT_FROM), 16, seed, device)
         except DifferenceError as difference:
             failed += 1
             print(f"{variant}: DIFFERENT: {difference}", flush=True)
         else:
-            print(f"{variant}: {plies:,} plies equal, {time.monotonic() - began:.0f} s", flush=True)
+            seconds = time.monotonic() - began
+            print(f"{variant}: {plies:,} plies equal, PPO alike, {seconds:.0f} s", flush=True)
     return 1 if failed else 0
 
 
@@ -160,6 +171,92 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
         its_returns, its_lengths = there.playouts(its_states.clone(), its_seeds, reward)
         _compare("playouts", returns, there.fetch(its_returns))
         _compare("playouts' lengths", lengths, there.fetch(its_lengths))
+
+
+def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str = "cuda") -> None:
+    """An iteration of PPO: the games of its rollout to the byte, what is reckoned from it nearly.
+
+    Raises:
+        DifferenceError: something was not equal, or not nearly.
+    """
+    here, away = (_learner(game, size, steps, seed, where) for where in ("cpu", device))
+    (games,), (its_games,) = here.shards.parts, away.shards.parts
+    states = its_games.self_play.save()[0]["states"].copy()
+    networks, its_networks = (
+        weights_of({"actor": each.actor, "critic": each.critic}) for each in (here, away)
+    )
+    for name, weights in networks.items():
+        _compare(name, weights.numpy(), its_networks[name].cpu().numpy())
+    its_played = its_games.play(its_networks, 0.0)
+    fetch = its_games.self_play.kept.device.fetch
+    rollout = Rollout(*map(fetch, its_played.rollout))
+    _check_rollout(game, states.view(game.blank.dtype)[:, 0], rollout)
+
+    games.play(networks, 0.0)  # brings the networks there
+    values = games._values(rollout)
+    _compare_nearly("values", values, fetch(its_played.values))
+    for t in range(steps):
+        logits = games._logits(rollout.quantities[t], rollout.advice[t])[:, :-1]
+        legal = np.unpackbits(rollout.masks[t], axis=1)[:, : logits.shape[1]]
+        weights = np.where(legal, np.exp(logits.astype(np.float64)), 0)
+        chances = np.log(
+            np.take_along_axis(weights, rollout.actions[t], 1) / weights.sum(1)[:, None]
+        )
+        _compare_nearly(f"step {t}, chances", chances, rollout.chances[t])
+
+    reckoned = here.reckon(Played(rollout, values))
+    its_reckoned = away.reckon(Played(its_played.rollout, its_played.values))
+    for name, ours, theirs in zip(("gains", "targets"), reckoned, its_reckoned, strict=True):
+        _compare_nearly(name, ours, fetch(theirs))
+    rows = np.arange(steps * size)
+    figures = here._update(rollout, rows, *reckoned, 0.02)
+    its_figures = away._update(its_played.rollout, its_games._device.put(rows), *its_reckoned, 0.02)
+    for name, figure in figures.items():
+        _compare_nearly(name, np.array(figure), np.array(its_figures[name]))
+    for k, (ours, theirs) in enumerate(zip(here._parameters, away._parameters, strict=True)):
+        _compare_nearly(f"gradient {k}", ours.grad.numpy(), theirs.grad.cpu().numpy())
+
+
+def _learner(game: Game, size: int, steps: int, seed: int, device: str) -> PPO:
+    """One that makes a single gradient step of an iteration, in float32 and against itself."""
+    settings = {
+        **{"game": game.name, "options": {"players": game.players, **game.options}, "seed": seed},
+        **{"device": device, "total_decisions": 1 << 40, "environments": size},
+        "ppo": {
+            **{"rollout_length": steps, "minibatch": steps * size, "epochs": 1},
+            "precision": "float32",
+        },
+        **{"network": {"widths": [64, 64]}, "opponents": {"share": 0}},
+    }
+    config = TrainingConfig.model_validate(settings)
+    return PPO(config, game, OpponentPool(game, config.opponents, Path()))
+
+
+def _check_rollout(game: Game, states: Any, rollout: Rollout) -> None:
+    """Play the actions of a rollout from the states with which it began, on the CPU."""
+    batch, kept = SelfPlayBatch(game, len(states)), Quantities(game)
+    turn = batch.load_states(np.ascontiguousarray(states))
+    for t in range(len(rollout.actions) + 1):
+        quantities, secrets = (
+            np.empty_like(rollout.quantities[t]),
+            np.empty_like(rollout.secrets[t]),
+        )
+        kept.keep(turn.observations, quantities)
+        kept.keep_secrets(batch.states, turn.seats, secrets)
+        _compare(f"step {t}, movers", turn.seats, rollout.movers[t])
+        _compare(f"step {t}, quantities", quantities, rollout.quantities[t])
+        _compare(f"step {t}, secrets", secrets, rollout.secrets[t])
+        if t < len(rollout.actions):
+            _compare(f"step {t}, masks", np.packbits(turn.masks, axis=1), rollout.masks[t])
+            turn = batch.step(rollout.actions[t, :, 0])
+            _compare(f"step {t}, rewards", turn.rewards.astype(np.float32), rollout.rewards[t])
+            _compare(f"step {t}, ends", turn.ends, rollout.ends[t])
+
+
+def _compare_nearly(what: str, ours: Any, theirs: Any) -> None:
+    """Raise DifferenceError unless two arrays have one shape and nearly the same numbers."""
+    if ours.shape != theirs.shape or not np.allclose(ours, theirs, **NEARLY):
+        raise DifferenceError(f"{what}: by up to {np.abs(ours - theirs).max()}")
 
 
 def _compare_turns(where: str, there: CudaGame, turn: Any, its_turn: Any) -> None:

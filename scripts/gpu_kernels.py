@@ -1,12 +1,13 @@
-"""Compile every kernel of the GPU's face without a GPU, and say what each takes of a thread.
+"""Compile every kernel of the GPU's face and learner without a GPU; say what each takes.
 
     python scripts/gpu_kernels.py
     python scripts/gpu_kernels.py --game armada --capability 9.0
 
-prints a Markdown table: registers, bytes of local memory and of what is spilt into it, bytes of
-machine code, seconds to compile; and how often a product of floats is contracted with a sum, which
-rounds once where the CPU rounds twice, so that the product must be exact. Needs the extra `cuda`:
-numba-cuda makes PTX and NVIDIA's assembler machine code, with neither a GPU nor its driver.
+prints a Markdown table: registers of a thread, bytes of local memory and of what is spilt into it,
+bytes of machine code, seconds to compile; and how often a product of floats is contracted with a
+sum, which rounds once where the CPU rounds twice, so that the product must be exact. (For a learner
+it need not be: its bytes are not promised.) Needs the extras `cuda` and `train`: numba-cuda makes
+PTX and NVIDIA's assembler machine code, with neither a GPU nor its driver.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from armarl import SelfPlayBatch, cuda, make_game
 from armarl.catalogue import OURS
 from armarl.game import Game
 from armarl.shares import Body
+from armarl_training.config import TrainingConfig
+from armarl_training.run import Run
 
 CAPABILITIES = ((8, 0), (9, 0))
 Capability = tuple[int, int]
@@ -73,7 +76,8 @@ def main() -> int:
     print("| game | kernel | for | registers | local | spilt | code | contracted | seconds |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name in arguments.game or [entry.name for entry in OURS]:
-        for kernel in kernels_of(make_game(name)):
+        game = make_game(name)
+        for kernel in {k.body: k for k in (*kernels_of(game), *learner_kernels_of(game))}.values():
             if arguments.kernel and kernel.name not in arguments.kernel:
                 continue
             for capability in wanted or CAPABILITIES:
@@ -103,6 +107,44 @@ def kernels_of(game: Game) -> list[Kernel]:
     finally:
         cuda.SIMULATED, cuda.CudaGame = simulated, face  # type: ignore[misc]
     return list(found.values())
+
+
+def learner_kernels_of(game: Game) -> list[Kernel]:
+    """Every kernel of PPO on a GPU, found by having it learn with all that it can, on the CPU."""
+    found: dict[Body, Kernel] = {}
+
+    def run(there: cuda.CudaGame, body: Body, games: int, batch: Any) -> None:
+        seen = there._seen(batch)
+        found.setdefault(body, Kernel(game.name, body, numba.typeof(seen)))
+        there.game.run(body, games, seen)
+
+    simulated, cuda.SIMULATED = cuda.SIMULATED, True
+    face, cuda.CudaGame.run = cuda.CudaGame.run, run  # type: ignore[method-assign]
+    try:
+        _learn(game)
+    finally:
+        cuda.SIMULATED, cuda.CudaGame.run = simulated, face  # type: ignore[method-assign]
+    return list(found.values())
+
+
+def _learn(game: Game) -> None:
+    """Two iterations, the second against an earlier self, too."""
+    scripted = {} if cuda.scripted_fault(game) else {"greedy": 0.4}
+    config = TrainingConfig.model_validate(
+        {
+            **{"game": game.name, "options": game.options, "device": "cuda"},
+            **{"total_decisions": 1 << 20, "environments": 16},
+            "network": {"widths": [8], "advisers": list(scripted)},
+            "ppo": {"rollout_length": 2, "looks": 1, "magnet": 0.1},
+            "early_reward": {"reward": game.rewards[-1]},
+            "opponents": {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, **scripted}},
+        }
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(config, Path(folder))
+        run.learner.iterate(0.0)
+        run.pool.take(run.learner.policy(average=False), run.decisions)
+        run.learner.iterate(0.1)
 
 
 def _use_all(game: Game, there: cuda.CudaGame) -> None:

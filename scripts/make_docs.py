@@ -1,17 +1,20 @@
-"""Write the pages of `docs/` that are made from the code: `python scripts/make_docs.py`.
+"""Write what is made: the games' pages of `docs/` from the code, and the tables of the policies'
+page from their files: `python scripts/make_docs.py`.
 
-`--check` writes nothing and fails if a page is not what the code says.
+`--check` writes nothing and fails if a page is not what the code, or the files, say.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from armarl.catalogue import OURS
 from armarl.game import Game, make_game
+from policy_tables import filled, tables
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def game_page(name: str) -> str:
@@ -105,16 +108,23 @@ def _sizes(name: str, flags: dict[str, bool]) -> str:
     return "\n".join(rows)
 
 
+def pages() -> Iterator[tuple[Path, str]]:
+    """Every page that is made, and what should stand there."""
+    for entry in OURS:
+        yield ROOT / "docs" / f"{entry.name}.md", game_page(entry.name)
+    policies = ROOT / "policies" / "README.md"
+    yield policies, filled(policies.read_text(encoding="utf-8"), tables())
+
+
 def main() -> int:
     stale = []
-    for name in [entry.name for entry in OURS]:
-        path, page = DOCS / f"{name}.md", game_page(name)
+    for path, page in pages():
         if "--check" not in sys.argv:
             path.write_text(page, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != page:
-            stale.append(path.name)
+            stale.append(str(path.relative_to(ROOT)))
     if stale:
-        print(f"not what the code says: {', '.join(stale)}; run scripts/make_docs.py")
+        print(f"not what they are made from: {', '.join(stale)}; run scripts/make_docs.py")
     return len(stale)
 
 

@@ -1,4 +1,4 @@
-"""The PettingZoo face: its contract, PettingZoo's own checkers, and the standard wrapper stack."""
+"""The PettingZoo face: its contract, PettingZoo's checkers, and errors as a new user meets them."""
 
 import copy
 import json
@@ -11,14 +11,12 @@ from pettingzoo import AECEnv
 from pettingzoo.test import api_test, render_test, seed_test, state_test, test_save_obs
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import (
-    AssertOutOfBoundsWrapper,
     CaptureStdoutWrapper,
     OrderEnforcingWrapper,
-    TerminateIllegalWrapper,
 )
 
+from aec_play import everything, is_over, play_randomly, random_action, some_illegal_action
 from armarl import armada_v0, armadora_v0
-from armarl.aec import RawAECEnv
 from armarl.armada.chart import Chart, ChartError, load_chart
 from armarl.game import IllegalActionError
 from armarl.players import GreedyPlayer
@@ -36,46 +34,6 @@ UNAVOIDABLE = (
 
 
 every_face = pytest.mark.parametrize("face", ["env", "raw_env"])
-
-
-def is_over(env):
-    return any(env.terminations.values()) or any(env.truncations.values())
-
-
-def random_action(env, rng):
-    return int(rng.choice(np.flatnonzero(env.last()[0]["action_mask"])))
-
-
-def play_randomly(env, rng, most=10**9):
-    """Random legal actions until the end, or at most so many; those played."""
-    played = []
-    while len(played) < most and not is_over(env):
-        played.append(random_action(env, rng))
-        env.step(played[-1])
-    return played
-
-
-def some_illegal_action(env):
-    return int(np.flatnonzero(env.last()[0]["action_mask"] == 0)[0])
-
-
-def standard_stack(variant):
-    env = TerminateIllegalWrapper(variant.aec("raw_env"), illegal_reward=-1)
-    return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(env))
-
-
-def everything(env):
-    """All that a user of an environment can see of it."""
-    agents = env.possible_agents
-    names = "agents agent_selection rewards _cumulative_rewards terminations truncations infos"
-    return {
-        **{name: copy.deepcopy(getattr(env, name)) for name in names.split()},
-        "num_agents": env.num_agents,
-        "observations": [
-            {name: array.tobytes() for name, array in env.observe(agent).items()}
-            for agent in agents
-        ],
-    }
 
 
 # --- PettingZoo's checkers -----------------------------------------------------------------------
@@ -443,139 +401,3 @@ def test_an_illegal_action_is_explained(variant, caplog):
     assert "Illegal move made" in caplog.messages[0]
     assert caplog.messages[1].startswith(f"`{env.action_text(action)}` is illegal: ")
     assert env.rewards == {"player_0": -1.0, "player_1": 0.0}
-
-
-# --- equal to the standard wrapper stack ---------------------------------------------------------
-
-
-class Pair:
-    """Our `env()` and PettingZoo's stack around `raw_env()`, driven alike and compared."""
-
-    def __init__(self, variant, caplog):
-        self.ours, self.stack = variant.aec(), standard_stack(variant)
-        self.caplog = caplog
-
-    def outcome(self, env, act):
-        """What a call returns or raises, and what it warns of but for our reasons."""
-        self.caplog.clear()
-        try:
-            result = act(env)
-        except (AssertionError, AttributeError, ValueError, NotImplementedError) as error:
-            result = type(error), str(error)
-        return result, [text for text in self.caplog.messages if " is illegal: " not in text]
-
-    def both(self, act):
-        """Act on both alike; what it came to."""
-        ours, stack = self.outcome(self.ours, act), self.outcome(self.stack, act)
-        assert ours == stack
-        return ours
-
-    def compare(self):
-        assert everything(self.ours) == everything(self.stack)
-        assert self.ours.last(observe=False) == self.stack.last(observe=False)
-
-
-OUTSIDE = (-1, 10**6, 1.5, "pass", None, np.array([3]), np.float32(2), 2**40)
-AS_INTEGERS = (int, np.int32, np.int64, np.uint16, np.array)
-
-
-def random_act(pair, rng):
-    """A random call of a user: mostly a legal action, sometimes any other thing."""
-    kind = rng.random()
-    if not pair.ours.agents:
-        return lambda env: env.step(None)
-    agent = pair.ours.agent_selection
-    if is_over(pair.ours):
-        action = None if kind < 0.7 else 0
-        return lambda env: env.step(action)
-    mask = pair.ours.observe(agent)["action_mask"]
-    if kind < 0.9:
-        action = rng.choice(AS_INTEGERS)(rng.choice(np.flatnonzero(mask)))
-    elif kind < 0.91:
-        action = rng.choice(AS_INTEGERS)(rng.choice(np.flatnonzero(mask == 0)))
-    elif kind < 0.95:
-        action = OUTSIDE[rng.integers(len(OUTSIDE))]
-    else:
-        calls = (
-            lambda env: env.render(),
-            lambda env: env.state().tobytes(),
-            lambda env: next(iter(env.agent_iter())),
-            lambda env: str(env),
-            lambda env: env.last()[1:],
-            lambda env: env.max_num_agents,
-        )
-        return calls[rng.integers(len(calls))]
-    return lambda env: env.step(action)
-
-
-@every_variant
-@pytest.mark.filterwarnings("ignore:.*render")
-def test_equal_to_the_stack_in_random_use(variant, caplog):
-    pair, rng = Pair(variant, caplog), np.random.default_rng(11)
-    for game in range(6):
-        pair.both(lambda env: env.reset(seed=game if game % 3 else None))  # noqa: B023
-        if game == 0:  # unseeded: both took entropy of their own
-            pair.both(lambda env: env.reset(seed=99))
-        after_end = 0
-        while after_end < 3:
-            pair.both(random_act(pair, rng))
-            pair.compare() if pair.ours.agents else None
-            after_end += not pair.ours.agents
-            assert pair.ours.agents == pair.stack.agents
-        pair.both(lambda env: env.step(0))
-        pair.both(lambda env: list(env.agent_iter()))
-
-
-@every_game
-def test_equal_to_the_stack_before_reset(variant, caplog):
-    pair = Pair(variant, caplog)
-    for call in ("render", "state", "agent_iter"):
-        (error, _message), _ = pair.both(lambda env: getattr(env, call)())  # noqa: B023
-        assert error is AssertionError
-    assert pair.both(lambda env: env.step(0))[0][0] is AssertionError
-    assert pair.both(lambda env: env.observe("player_0"))[0][0] is AssertionError
-    for name in ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos"):
-        (error, _message), _ = pair.both(lambda env: getattr(env, name))  # noqa: B023
-        assert error is AttributeError
-    assert pair.both(lambda env: env.last())[0][0] is AttributeError
-    pair.both(lambda env: env.possible_agents)
-    with pytest.raises(AttributeError, match="agents cannot be accessed before reset"):
-        _ = pair.ours.num_agents
-
-
-@every_rich_game
-@pytest.mark.filterwarnings("ignore:.*seems to ignore the action mask")
-def test_equal_to_the_stack_at_every_first_action(variant, caplog):
-    pair = Pair(variant, caplog)
-    number = len(pair.ours.game.actions)
-    for action in range(0, number, max(7, number // 100)):
-        pair.both(lambda env: env.reset(seed=1))
-        pair.both(lambda env: env.step(action))  # noqa: B023
-        pair.compare()
-
-
-@every_game
-def test_equal_to_the_stack_in_agent_iter(variant, caplog):
-    pair, rng = Pair(variant, caplog), np.random.default_rng(0)
-    pair.both(lambda env: env.reset(seed=2))
-    walks = {env: iter(env.agent_iter(20)) for env in (pair.ours, pair.stack)}
-    agent, _ = pair.both(lambda env: next(walks[env]))
-    assert agent == "player_0"
-    error, _ = pair.both(lambda env: next(walks[env]))  # no step in between
-    assert error[0] is AssertionError
-    action = random_action(pair.ours, rng)
-    pair.both(lambda env: env.step(action))
-    assert pair.both(lambda env: next(walks[env]))[0] == pair.ours.agent_selection
-    pair.both(lambda env: env.reset(seed=3))
-    assert pair.both(lambda env: list(env.agent_iter(0)))[0] == []
-
-
-@every_variant
-def test_the_stack_works_around_ours(variant):
-    """PettingZoo's wrappers set attributes of the unwrapped environment, which must take them."""
-    env = standard_stack(variant)
-    env.reset(seed=0)
-    env.step(some_illegal_action(env))
-    assert isinstance(env.unwrapped, RawAECEnv)
-    assert env.rewards["player_0"] == -1.0
-    assert all(env.truncations.values())

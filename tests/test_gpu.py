@@ -1,8 +1,8 @@
 """Games on a GPU, as far as that can be shown without one: `CudaGame`, `SelfPlayBatch` on "cuda".
 
-The face plays in Numba's simulator of CUDA to the bytes of the CPU (`simulated_gpu.py`), and its
-kernels are compiled for GPUs. `scripts/check_gpu.py` and `scripts/benchmark.py --only gpu` are for
-a machine that has one.
+The face plays in Numba's simulator of CUDA to the bytes of the CPU (`simulated_gpu.py`), PPO learns
+there (`simulated_gpu_learner.py`), and their kernels are compiled for GPUs. `scripts/check_gpu.py`
+and `scripts/benchmark.py --only gpu` are for a machine that has one.
 """
 
 from __future__ import annotations
@@ -16,21 +16,33 @@ import pytest
 import torch
 
 import gpu_kernels
+import tiny
 from armarl import SelfPlayBatch, cuda, loops, make_game
 from armarl.catalogue import OURS
+from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.run import start_run
 
 TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize("jit", ["compiled rules", "plain Python"])
 def test_the_face_plays_in_the_simulator_as_the_cpu_does(jit: str) -> None:
-    path = os.pathsep.join(filter(None, sys.path))
-    settings = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path}
-    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", str(TESTS / "simulated_gpu.py")]
     if jit == "plain Python":  # a thousand times as slow: the games alone
-        settings["NUMBA_DISABLE_JIT"] = "1"
-        command += ["-k", "plays_to_the_same_bytes"]
-    done = subprocess.run(command, env=settings, capture_output=True, text=True)
+        in_the_simulator("simulated_gpu.py", "-k", "plays_to_the_same_bytes", NUMBA_DISABLE_JIT="1")
+    else:
+        in_the_simulator("simulated_gpu.py")
+
+
+def test_ppo_learns_in_the_simulator_as_on_the_cpu() -> None:
+    in_the_simulator("simulated_gpu_learner.py")
+
+
+def in_the_simulator(tests: str, *arguments: str, **settings: str) -> None:
+    """Run a file of tests in a process of its own."""
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path, **settings}
+    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", str(TESTS / tests), *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -64,6 +76,32 @@ def test_a_device_that_there_is_not_is_refused(name: str) -> None:
         SelfPlayBatch("armadora", 2, device=name)
 
 
+def test_a_learner_says_what_is_missing_before_it_begins(tmp_path: Path) -> None:
+    config = TrainingConfig(**tiny.settings(device="cuda"))
+    if cuda.fault() is None:
+        pytest.skip("nothing is missing here")
+    with pytest.raises(ConfigError, match=r"device='cuda': "):
+        start_run(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "mps", "CPU", "cuda:1000", 0])
+def test_a_learner_s_device_that_there_is_not_is_refused(device: object, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(f"total_decisions: 1000\ndevice: {device!r}\n")
+    with pytest.raises(ConfigError, match="device: "):
+        load_config(path)
+
+
+@pytest.mark.parametrize("setting", ["learner=td", "learner=maskable_ppo", "shards=2"])
+def test_what_learns_on_the_cpu_alone_is_refused_elsewhere(setting: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("total_decisions: 1000\ndevice: cuda:0\n")
+    assert load_config(path).device == "cuda:0"
+    with pytest.raises(ConfigError, match="device: cuda:0 needs learner: ppo and shards: 1"):
+        load_config(path, [setting])
+
+
 def test_the_check_says_that_there_is_no_gpu_where_there_is_none() -> None:
     script = TESTS.parent / "scripts" / "check_gpu.py"
     hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
@@ -90,6 +128,20 @@ def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability
     report = gpu_kernels.compiled(step, capability)
     assert report.code > 100_000  # the rules are in it
     assert 0 < report.registers <= 255
+
+
+def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
+    found = {
+        kernel.name: kernel for kernel in gpu_kernels.learner_kernels_of(make_game("armadora"))
+    }
+    rivals = {"choose_greedily", "conceal", "pick_drawn", "change_seats"}
+    rollout = {"deal", "step", "keep", "keep_secrets", "draw", "look", "weigh", "weigh_early"}
+    assert set(found) == rivals | rollout | {"look_back", "ppo_gradient"}
+    for name in ("change_seats", "draw", "look_back", "ppo_gradient"):
+        for capability in gpu_kernels.CAPABILITIES:
+            report = gpu_kernels.compiled(found[name], capability)
+            assert report.code > 10_000
+            assert report.spilt == 0
 
 
 def test_a_contracted_product_is_seen() -> None:

@@ -169,6 +169,17 @@ def test_a_network_at_its_start_follows_its_first_adviser():
     assert (player.probabilities(states, seats).max(axis=1) < 1).any()
 
 
+@pytest.mark.filterwarnings("error")
+def test_who_is_not_to_move_has_values_and_no_probabilities():
+    game = make_game("armada", players=3)
+    player = tiny.network(game)
+    states, seats = tiny.positions(game, 4)
+    others = (seats + 1) % game.players
+    thoughts = player.think(game.concealed(states, others), others, np.zeros(4))
+    assert np.isfinite(thoughts.value).all()
+    assert (thoughts.probabilities == 0).all()
+
+
 # --- saved ---------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import OpponentConfig, TrainingConfig
+from armarl_training.devices import OnCpu
 from armarl_training.looks import LookAhead
 from armarl_training.losses import (
     DISTANCE,
@@ -22,13 +23,14 @@ from armarl_training.losses import (
     ppo_gradient,
 )
 from armarl_training.opponents import OpponentPool
-from armarl_training.quantities import Quantities, draw_actions
+from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.reading import Reading
 from armarl_training.rollout import SelfPlay
 from armarl_training.run import Run
 from variants import every_variant
 
 PLAYERS = [2, 3, 4]
+CPU = OnCpu(make_game("armadora"))
 
 
 def plain_advantages(movers, ends, rewards, values, last, policy_lambda, value_lambda):
@@ -76,7 +78,7 @@ def test_advantages_are_those_of_the_definition(players):
     values = rng.uniform(-1, 1, shape).astype(np.float32)
     last = rng.uniform(-1, 1, (games, players)).astype(np.float32)
     found, targets = seat_advantages(
-        movers, ends, rewards, values, last, policy_lambda=0.9, value_lambda=0.6
+        movers, ends, rewards, values, last, policy_lambda=0.9, value_lambda=0.6, device=CPU
     )
     for i in range(games):
         game = (movers[:, i], ends[:, i], rewards[:, i], values[:, i], last[i])
@@ -93,7 +95,8 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
     rewards[4, 0] = (1, -0.25, -0.75)
     zeros = np.zeros((5, 1, 3), np.float32)
     advantages, _ = seat_advantages(
-        movers, ends, rewards, zeros, np.ones((1, 3), np.float32), policy_lambda=1, value_lambda=1
+        *(movers, ends, rewards, zeros, np.ones((1, 3), np.float32)),
+        **{"policy_lambda": 1, "value_lambda": 1, "device": CPU},
     )
     assert advantages[:, 0].tolist() == [1, -0.25, -0.25, -0.75, 1]
 
@@ -154,7 +157,8 @@ def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     masks = np.tile(np.array([[1, 1, 0, 1]], np.int8), (20_000, 1))  # the last output is no action
     actions, chances = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
     draws = np.random.default_rng(0).random((20_000, 2))
-    draw_actions(logits, masks, draws, np.empty(4), actions, chances)
+    reached = np.empty((CPU.scratch_rows(20_000), 4))
+    CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, actions, chances))
     weights = np.exp([1.0, 2.0, 3.0])
     for k in range(2):
         shares = np.bincount(actions[:, k], minlength=4) / 20_000
@@ -163,7 +167,7 @@ def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     logs = dict(zip([0, 1, 3], np.log(weights / weights.sum()), strict=True))
     np.testing.assert_allclose(chances[:50, 1], [logs[a] for a in actions[:50, 1]], atol=1e-5)
     ends = np.array([[0.0, np.nextafter(1, 0)]])
-    draw_actions(logits[:1], masks[:1], ends, np.empty(4), actions[:1], chances[:1])
+    CPU.run(draw, 1, Draws(logits[:1], masks[:1], ends, reached, actions[:1], chances[:1]))
     assert actions[0].tolist() == [0, 3]
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tiny
 from armarl import make_game, threads
 from armarl.catalogue import game_entry
 from armarl.players import GreedyPlayer, RandomPlayer, Thinker, Thoughts
+from armarl.randomness import list_legal, pick
 from armarl.search import FlatPlayer, IsmctsPlayer, PolicySearchPlayer, SearchPlayer
+from armarl.search.tree import one_of
 from armarl.verbs import as_verbs
 from variants import every_game, every_variant
 
@@ -26,6 +30,17 @@ def asked(game, number=6, seed=0):
 
 def same(one, other):
     return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
+
+
+@settings(deadline=None)  # the first call compiles
+@given(legal=st.lists(st.booleans(), min_size=1, max_size=70), number=st.integers(0, 2**53 - 1))
+def test_legal_actions_are_listed_and_drawn_as_from_the_mask(legal, number):
+    draw = number / 2**53
+    mask, actions = np.array(legal, np.int8), np.full(len(legal), 99, np.uint32)
+    found = list_legal(mask, actions)
+    assert actions[:found].tolist() == np.flatnonzero(mask).tolist()
+    if found:
+        assert one_of(actions, found, draw) == pick(mask, draw)
 
 
 @every_variant

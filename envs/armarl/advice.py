@@ -25,6 +25,7 @@ class Advice:
 
     Attributes:
         advisers: their specifications: `greedy`, `greedy:style=NAME`.
+        players: the players themselves.
     """
 
     def __init__(self, game: Game, advisers: Sequence[str]) -> None:
@@ -35,10 +36,10 @@ class Advice:
         """
         self.advisers = tuple(advisers)
         self._game = game
-        self._players = [_adviser(adviser, game) for adviser in advisers]
+        self.players = [_adviser(adviser, game) for adviser in advisers]
 
     def __len__(self) -> int:
-        return len(self._players)
+        return len(self.players)
 
     def actions(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
         """What each adviser would do as `seats[i]`, to move in each state: (n, advisers).
@@ -48,7 +49,7 @@ class Advice:
         found = np.empty((states.size, len(self)), np.int64)
         if len(self):
             seen, same = self._game.concealed(states, seats), np.zeros(states.size)
-            for k, player in enumerate(self._players):
+            for k, player in enumerate(self.players):
                 found[:, k] = player.choose(seen, seats, same)
         return found
 

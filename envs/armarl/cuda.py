@@ -66,6 +66,17 @@ def fault() -> str | None:
     return None
 
 
+def scripted_fault(game: Game) -> str | None:
+    """Why there is no scripted player of this game on a GPU, or None if there is.
+
+    A game says so in its part `styles`.
+    """
+    styles = game_entry(game.name).part("styles")
+    if getattr(styles, "GREEDY_ON_GPU", True):
+        return None
+    return f"the scripted player of {game.name} has larger tables than a GPU holds of constants"
+
+
 # --- kernels -------------------------------------------------------------------------------------
 
 
@@ -115,6 +126,13 @@ def _kernel(name: str, body: Callable[..., None]) -> Any:
 def _stream(pointer: int) -> Any:
     """Numba's name of one of torch's streams; its 0, the default stream, has none."""
     return cuda.external_stream(pointer) if pointer else 0
+
+
+@cache
+def _which_are_states(batch: type[tuple[Any, ...]]) -> tuple[bool, ...]:
+    """Of the fields of a batch, by their annotations: whether they hold records."""
+    kinds = (batch.__annotations__[name] for name in batch._fields)  # type: ignore[attr-defined]
+    return tuple(getattr(kind, "__forward_arg__", kind) in ("States", States) for kind in kinds)
 
 
 def threads_for(games: int) -> int:
@@ -201,7 +219,9 @@ class CudaGame:
         return getattr(self._torch, np.dtype(dtype).name)
 
     def _holds_records(self, array: Tensor) -> bool:
-        """Whether its last axis is the bytes of a record; no other array has bytes side by side."""
+        """Whether its last axis is as long as a record, of bytes: no array of the face is but those
+        of records.
+        """
         return bool(
             array.dtype == self._torch.uint8
             and array.ndim > 1
@@ -233,23 +253,36 @@ class CudaGame:
             stream = _stream(self._torch.cuda.current_stream().cuda_stream)
             kernel[threads // BLOCK, BLOCK, stream](games, self._seen(batch))
 
-    def _seen(self, value: Any) -> Any:
-        """A batch as kernels see it, without a copy: arrays, and arrays of records."""
+    def _seen(self, value: Any, states: bool | None = None) -> Any:
+        """A batch as kernels see it, without a copy: arrays, and arrays of records.
+
+        Bytes side by side may also be something else than a record, so of a batch its fields say
+        which of them are `states`.
+        """
         if isinstance(value, tuple):
-            return type(value)(*map(self._seen, value))
+            fields = zip(value, _which_are_states(type(value)), strict=True)
+            return type(value)(*(self._seen(part, states) for part, states in fields))
         if not isinstance(value, self._torch.Tensor):
             return value
+        if states is None:
+            states = self._holds_records(value)
         if SIMULATED:
             array = value.numpy()
-            return self._as_records(array) if self._holds_records(value) else array
+            return self._as_records(array) if states else array
         array = cuda.as_cuda_array(value, sync=False)
-        if not self._holds_records(value):
-            return array
-        return array.view(self._record).reshape(tuple(value.shape[:-1]))
+        return array.view(self._record).reshape(tuple(value.shape[:-1])) if states else array
+
+    def scratch_rows(self, games: int) -> int:
+        """The rows of scratch that bodies need which run over so many games."""
+        return loops.own(threads_for(games))
 
     def scratch_masks(self, games: int) -> Tensor:
         """A mask for each thread on a batch, for bodies that need one to themselves."""
-        return self.zeros((loops.own(threads_for(games)), len(self.game.actions)), np.int8)
+        return self.zeros((self.scratch_rows(games), len(self.game.actions)), np.int8)
+
+    def scratch_states(self, games: int) -> Tensor:
+        """Likewise records, of which nothing is said."""
+        return self.zeros((self.scratch_rows(games), self._record.itemsize), np.uint8)
 
     # --- what `Game` does with batches -----------------------------------------------------------
 
@@ -332,6 +365,29 @@ class CudaGame:
         actions = self.zeros((size,), np.int64) if out is None else out
         self._check("out", actions, (size,), np.int64)
         self.run(loops.pick_action, size, loops.Picks(masks, chance, actions))
+        return actions
+
+    def scripted_actions(
+        self, states: Tensor, seats: Tensor, draws: Tensor, style: int = 0
+    ) -> Tensor:
+        """What the scripted player does as `seats[i]`, to move in each state, int64 (batch,).
+
+        Args:
+            draws: float64 (batch,) in [0, 1), by which equally good actions are chosen from.
+            style: the number of one of his styles, as `players.style_number` has it.
+
+        Raises:
+            RuntimeError: the game's scripted player cannot be compiled for GPUs.
+        """
+        if missing := scripted_fault(self.game):
+            raise RuntimeError(missing)
+        self._check("draws", draws, (len(states),), np.float64)
+        seen, size = self.concealed(states, seats), len(states)
+        # Below the next style's number, to which the sum might be rounded.
+        styled = (draws + style).clamp_(max=float(np.nextafter(style + 1.0, 0.0)))
+        actions, spare = self.zeros((size,), np.int64), self.scratch_states(size).unsqueeze(1)
+        batch = loops.Choices(seen, styled, self.scratch_masks(size), spare, actions)
+        self.run(loops.choose_greedily, size, batch)
         return actions
 
     def _all(self, size: int) -> Tensor:

@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import guards
+from armarl import guards, threads
 from armarl.game import Game
+from armarl.loops import own
 from armarl.shares import Body
 
 Shape = tuple[int, ...]
@@ -46,6 +47,10 @@ class Device(Protocol):
         """Whether it is an array of this device, shape and type that loops may write into."""
         ...
 
+    def scratch_rows(self, games: int) -> int:
+        """The rows of scratch that bodies need which run over so many games: `loops.own`."""
+        ...
+
     def action_ids(self, actions: Any, size: int) -> Any:
         """Actions as int64 of shape (size,).
 
@@ -75,6 +80,9 @@ class Cpu:
 
     def is_array(self, array: Any, shape: Shape, dtype: Any) -> bool:
         return guards.takes(array, shape, dtype)
+
+    def scratch_rows(self, games: int) -> int:
+        return own(threads.most_threads_for(games))
 
     def action_ids(self, actions: Any, size: int) -> NDArray[np.int64]:
         return action_ids(actions, size)

@@ -90,11 +90,12 @@ class NetworkPlayer:
         """How the policy of `seats[i]`, to move in each state, spreads over the actions.
 
         Returns:
-            float64 (batch, actions); the rows add up to 1, illegal actions have 0.
+            float64 (batch, actions); the rows add up to 1, illegal actions have 0. A row of a seat
+            that is not to move is 0 throughout.
         """
         weights = self._weights(self.logits(states, seats))
-        spread: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-        return spread
+        whole = weights.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(weights, whole, out=weights, where=whole > 0))
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
@@ -109,7 +110,9 @@ class NetworkPlayer:
 
     def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """What the actions' probabilities are in proportion to."""
-        gaps = np.subtract(logits, logits.max(axis=1, keepdims=True), dtype=np.float64)
+        most = logits.max(axis=1, keepdims=True)
+        most[np.isneginf(most)] = 0  # nothing is legal: the seat is not to move
+        gaps = np.subtract(logits, most, dtype=np.float64)
         return np.asarray(np.exp(gaps / self.temperature))
 
 

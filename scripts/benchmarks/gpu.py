@@ -16,7 +16,9 @@ from benchmarks.ours import STEPPED, WITH, WITHOUT, Variant, title
 from benchmarks.peers import CHUNK, LOOP, PGX_GAMES
 
 BATCHES = (1024, 16_384, 131_072, 1_048_576)
+LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of as many of Armada are 6 GB
 PLAYOUTS, GRAPH = "playouts", f"in a CUDA graph of {CHUNK} steps"
+LEARNER = "PPO, 64-64 network, 32 decisions a game and iteration, 4 epochs, all seats"
 FIRST, MEMORY = "first step: kernels compiled", "memory of a game: states, masks, a turn"
 _PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
 JAX_PLUGIN = next(filter(find_spec, _PLUGINS), _PLUGINS[0])
@@ -35,6 +37,8 @@ def groups() -> Iterator[list[Measurement]]:
             *(_row(variant, f"{WITHOUT}, {GRAPH}", "blind_steps", batch) for variant in STEPPED),
             *(_pgx(game, batch) for game in PGX_GAMES),
         ]
+    for games in LEARNERS:
+        yield [_row(variant, LEARNER, "learner", games, "decisions/s") for variant in STEPPED]
     yield [
         *(_row(variant, FIRST, "first_step", None, "s") for variant in STEPPED),
         *(_row(variant, MEMORY, "memory", None, "bytes") for variant in STEPPED),
@@ -135,6 +139,15 @@ def first_step(variant: Variant) -> Callable[[], float]:
         return time.perf_counter() - began
 
     return first
+
+
+def learner(variant: Variant, batch: int) -> Callable[[], int]:
+    """An iteration of PPO, of which nothing leaves the GPU; counts the decisions learned from."""
+    from benchmarks import learners
+
+    return learners.ppo(
+        variant, ["device=cuda", f"environments={batch}", f"ppo.minibatch={4 * batch}"]
+    )
 
 
 def memory(variant: Variant) -> Callable[[], float]:

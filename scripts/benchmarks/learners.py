@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,8 @@ def _measurement(variant: Variant, how: str, probe: str, part: str | None = None
     )
 
 
-def _learner(variant: Variant) -> Any:
+def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
+    """A learner that has just been made; `changes` are settings, as `key=value`."""
     from armarl_training.config import TrainingConfig
     from armarl_training.run import Run
 
@@ -70,13 +71,14 @@ def _learner(variant: Variant) -> Any:
             "opponents": {"share": 0},
         }
     )
+    config = config.overridden(list(changes), "benchmark")
     with tempfile.TemporaryDirectory() as folder:  # nothing is written
         return Run(config, Path(folder)).learner
 
 
-def ppo(variant: Variant) -> Callable[[], int]:
-    """One iteration: a rollout and its update."""
-    learner = _learner(variant)
+def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
+    """One iteration: a rollout and its update; counts decisions. For `changes` see `_learner`."""
+    learner = _learner(variant, changes)
 
     def chunk() -> int:
         before = learner.decisions

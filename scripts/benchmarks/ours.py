@@ -40,7 +40,8 @@ PROBES = {WITH: "ours.steps", WITHOUT: "ours.blind_steps", OWN_LOOP: "ours.own_l
 def title(variant: Variant) -> str:
     """For example `Armadora, 3 players, advanced`."""
     game, options = variant
-    switches = [name for name in options if name != "players"]
+    others = {name: value for name, value in options.items() if name != "players"}
+    switches = [name if value is True else f"{name}={value}" for name, value in others.items()]
     return ", ".join([game.capitalize(), f"{options['players']} players", *switches])
 
 

@@ -55,9 +55,9 @@ SECTIONS = {
     "search": (
         "Search",
         f"Simulations per second on one core, {search.SIMULATIONS} for the first decision after "
-        "the deal; Armada is cut after "
-        f"{search.TURNS_OF_ARMADA} turns of colours. Beside them what they are made of, done alone "
-        "as often as a second allows, and OpenSpiel's ISMCTS (in C++) in games that it takes.",
+        "the deal; Armada is cut after some turns of colours (`max_turns`). Beside them what they "
+        "are made of, done alone as often as a second allows, and OpenSpiel's ISMCTS (in C++) in "
+        "games that it takes.",
     ),
     "memory": ("Memory", "Bytes."),
     "start": (
@@ -69,7 +69,8 @@ SECTIONS = {
         "On a GPU",
         "By the number of games in the batch, on one GPU: random games to their end, and steps in "
         "lockstep that include the choice of a random legal action. A CUDA graph spares the calls "
-        "from Python. Pgx runs on the same card. See docs/gpu.md.",
+        "from Python. Pgx runs on the same card. The learner's are decisions learned from, of all "
+        "seats, rollouts and updates included. See docs/gpu.md.",
     ),
 }
 

@@ -12,9 +12,11 @@ from benchmarks.ours import title
 
 SIMULATIONS = 1000  # for a decision
 BATCH = 8  # decisions of a call
-TURNS_OF_ARMADA = 6  # of colours, after which a simulation ends
-ARMADORA = ("armadora", {"players": 2})
-ARMADA = ("armada", {"players": 2, "cards": True, "max_turns": TURNS_OF_ARMADA})
+TURNS_OF_ARMADA = (1, 6)  # of colours, after which a simulation ends
+VARIANTS: tuple[Any, ...] = (
+    ("armadora", {"players": 2}),
+    *(("armada", {"players": 2, "cards": True, "max_turns": turns}) for turns in TURNS_OF_ARMADA),
+)
 SEARCHES: dict[str, dict[str, Any]] = {
     "ISMCTS, random playouts": {"player": "IsmctsPlayer"},
     "the same, multiple observers": {"player": "IsmctsPlayer", "observers": "multiple"},
@@ -28,10 +30,10 @@ PEERS = ("kuhn_poker", "leduc_poker", "gin_rummy")
 def groups() -> Iterator[list[Measurement]]:
     """On one core: ours, their parts, and the peer on games that it takes."""
     yield [
-        *(_ours(variant, how) for variant in (ARMADORA, ARMADA) for how in SEARCHES),
+        *(_ours(variant, how) for variant in VARIANTS for how in SEARCHES),
         *(
             Measurement("search", title(v), how, f"search.{probe}", {"variant": v}, unit="times/s")
-            for v in (ARMADORA, ARMADA)
+            for v in VARIANTS
             for how, probe in ((PLAYOUT, "playouts"), (DEAL, "deals"))
         ),
         *(
@@ -66,7 +68,7 @@ def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
     from armarl import search
 
     game, states, seats = _roots(variant)
-    plain = {"margin_share": 0.0, "scripted": 0.0, "depth": -1, "led": False}
+    plain = {"margin_share": 0.0, "scripted": 0.0, "depth": -1, "led": False, "patient": False}
     searcher = getattr(search, player)(game, SIMULATIONS, **plain, **options)
     draws = np.random.default_rng(0).random(BATCH)
 

@@ -7,83 +7,93 @@ its last decision of the game, whoever ended it, and partners each get their sid
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import kernel
+from armarl.loops import own
 from armarl.verbs import PLAYING
+from armarl_training.devices import Array, LearnerDevice
+
+
+class Course(NamedTuple):
+    """What happened in some games, and what to make of it; see `seat_advantages`."""
+
+    movers: NDArray[np.int64]
+    ends: NDArray[np.int8]
+    rewards: NDArray[np.float32]
+    values: NDArray[np.float32]
+    last_values: NDArray[np.float32]
+    policy_lambda: float
+    value_lambda: float
+    scratch: NDArray[np.float64]  # (2 * threads, 3, players)
+    advantages: NDArray[np.float32]  # written
+    targets: NDArray[np.float32]  # written
 
 
 def seat_advantages(
-    movers: NDArray[np.int64],
-    ends: NDArray[np.int8],
-    rewards: NDArray[np.float32],
-    values: NDArray[np.float32],
-    last_values: NDArray[np.float32],
+    movers: Array,
+    ends: Array,
+    rewards: Array,
+    values: Array,
+    last_values: Array,
     *,
     policy_lambda: float,
     value_lambda: float,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    device: LearnerDevice,
+) -> tuple[Array, Array]:
     """Generalised advantages and lambda-returns of a rollout, without discount.
 
     Args:
-        movers: (steps, games), the seat that decided.
-        ends: (steps, games), not PLAYING where the decision ended its game; the next step is then
-            the first of another game.
-        rewards: (steps, games, players), every seat's return at the end of a game.
-        values: (steps, games, players), what every seat expects before the decision.
-        last_values: (games, players), likewise after the last step.
+        movers: int64 (steps, games), the seat that decided.
+        ends: int8 (steps, games), not PLAYING where the decision ended its game; the next step is
+            then the first of another game.
+        rewards: float32 (steps, games, players), every seat's return at the end of a game.
+        values: float32 (steps, games, players), what every seat expects before the decision.
+        last_values: float32 (games, players), likewise after the last step.
         policy_lambda: of the advantages.
         value_lambda: of the value targets.
+        device: whose arrays they are.
 
     Returns:
         Advantages, float32 (steps, games), of the seats that decided; and value targets, float32
         (steps, games, players), of all seats: for one that did not decide, what it expects at its
         next decision.
     """
-    advantages = np.empty(movers.shape, np.float32)
-    targets = np.empty(values.shape, np.float32)
-    scratch = np.empty((3, values.shape[2]))
-    arrays = (movers, ends, rewards, values, last_values)
-    _seat_advantages(*arrays, policy_lambda, value_lambda, scratch, advantages, targets)
-    return advantages, targets
+    (steps, games, players), zeros = values.shape, device.zeros
+    course = Course(
+        *(movers, ends, rewards, values, last_values, policy_lambda, value_lambda),
+        scratch=zeros((device.scratch_rows(games), 3, players), np.float64),
+        advantages=zeros((steps, games), np.float32),
+        targets=zeros((steps, games, players), np.float32),
+    )
+    device.run(look_back, games, course)
+    return course.advantages, course.targets
 
 
-@kernel
-def _seat_advantages(
-    movers: Any,
-    ends: Any,
-    rewards: Any,
-    values: Any,
-    last_values: Any,
-    policy_lambda: Any,
-    value_lambda: Any,
-    scratch: Any,
-    advantages: Any,
-    targets: Any,
-) -> None:
-    """Backwards through each game, with what follows for every seat in `scratch`."""
-    steps, games, players = values.shape
+def look_back(course: Course, i: int, thread: int) -> None:
+    """Backwards through game `i`, with what follows for every seat in its scratch."""
+    scratch = course.scratch[own(thread)]
+    steps, _, players = course.values.shape
     # Of each seat: the value of its next decision, or its return; the advantage there; and the
     # surplus there of the lambda-return over the value.
     following, advantage, surplus = scratch[0], scratch[1], scratch[2]
-    for i in range(games):
-        for seat in range(players):
-            following[seat], advantage[seat], surplus[seat] = last_values[i, seat], 0.0, 0.0
-        for t in range(steps - 1, -1, -1):
-            if ends[t, i] != PLAYING:
-                for seat in range(players):
-                    following[seat], advantage[seat], surplus[seat] = rewards[t, i, seat], 0.0, 0.0
-            mover = movers[t, i]
-            difference = following[mover] - values[t, i, mover]
-            advantage[mover] = difference + policy_lambda * advantage[mover]
-            surplus[mover] = difference + value_lambda * surplus[mover]
-            following[mover] = values[t, i, mover]
-            advantages[t, i] = advantage[mover]
+    for seat in range(players):
+        following[seat], advantage[seat], surplus[seat] = course.last_values[i, seat], 0.0, 0.0
+    for t in range(steps - 1, -1, -1):
+        if course.ends[t, i] != PLAYING:
             for seat in range(players):
-                targets[t, i, seat] = following[seat] + surplus[seat]
+                following[seat] = course.rewards[t, i, seat]
+                advantage[seat], surplus[seat] = 0.0, 0.0
+        mover = course.movers[t, i]
+        difference = following[mover] - course.values[t, i, mover]
+        advantage[mover] = difference + course.policy_lambda * advantage[mover]
+        surplus[mover] = difference + course.value_lambda * surplus[mover]
+        following[mover] = course.values[t, i, mover]
+        course.advantages[t, i] = advantage[mover]
+        for seat in range(players):
+            course.targets[t, i, seat] = following[seat] + surplus[seat]
 
 
 def lambda_returns(

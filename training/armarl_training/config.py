@@ -31,6 +31,7 @@ MOST_FAULTS = 20  # that are told at once
 # What a run may change when it is resumed: nothing that would change what it has done already.
 CHANGEABLE = (
     *("total_decisions", "time_limit_minutes", "threads", "checkpoint_every_minutes", "ray"),
+    "device",
 )
 CHANGEABLE_SECTIONS = ("evaluation",)
 
@@ -174,6 +175,9 @@ class TrainingConfig(_Section):
     )
     checkpoint_every_minutes: float = Field(2.0, gt=0)
     threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(2, description="of torch")
+    device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
+        "cpu", description="ours: of games and networks, as torch names it: cpu, cuda, cuda:1"
+    )
     start_from: str | None = Field(None, description="a saved policy whose weights to begin with")
     network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
@@ -195,6 +199,12 @@ class TrainingConfig(_Section):
             raise ValueError(f"shards must divide the {self.environments} environments")
         if self.learner == "maskable_ppo" and self.shards > 1:
             raise ValueError("shards need learner: ppo or td")
+        return self
+
+    @model_validator(mode="after")
+    def _device_of_the_learner(self) -> TrainingConfig:
+        if self.device != "cpu" and (self.learner != "ppo" or self.shards > 1):
+            raise ValueError(f"device: {self.device} needs learner: ppo and shards: 1")
         return self
 
     def dump(self) -> str:

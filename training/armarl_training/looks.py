@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import threads
 from armarl.game import Game, States
 from armarl.loops import own
-from armarl.verbs import PLAYING, Observation, State, verbs
-from armarl_training.quantities import Quantities
+from armarl.verbs import PLAYING, verbs
+from armarl_training.devices import Array
+from armarl_training.quantities import Quantities, keep_others, keep_row
 
 OVER = -1  # in place of the seat to move
 # From quantities (n, size) and secrets (n, secrets) to what every seat expects, in [-1, 1], the
 # seat to move first: float32 (n, players).
-Outlook = Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float32]]
+Outlook = Callable[[Array, Array], Array]
 
 
 class Looks(NamedTuple):
@@ -45,37 +45,41 @@ def look(batch: Looks, i: int, thread: int) -> None:
     mine = own(thread)
     for k in range(batch.actions.shape[1]):
         batch.spare[mine] = batch.states[i]
-        s = batch.spare[mine]
+        s, seen = batch.spare[mine], batch.seen[mine]
+        quantities, secrets = batch.quantities[i, k], batch.secrets[i, k]
         verbs.apply(s, batch.actions[i, k])
         if verbs.status(s) != PLAYING:
             batch.seats[i, k] = OVER
             verbs.returns(s, batch.kind, batch.returns[i, k])
-            batch.quantities[i, k] = 0
-            batch.secrets[i, k] = 0
+            quantities[:] = 0
+            secrets[:] = 0
         else:
-            seat = verbs.to_move(s)
+            seat, players = verbs.to_move(s), batch.returns.shape[2]
             batch.seats[i, k] = seat
-            note(batch, s, seat, batch.seen[mine], batch.quantities[i, k], batch.secrets[i, k])
+            verbs.observe(s, seat, seen)
+            keep_row(seen, batch.scales, quantities)
+            keep_others(s, seat, players, seen, batch.scales, batch.private, secrets)
 
 
-def note(
-    batch: Looks,
-    s: State,
-    seat: int,
-    seen: Observation,
-    quantities: NDArray[Any],
-    secrets: NDArray[Any],
-) -> None:
-    """Write what a seat sees, and what the others alone know, clockwise."""
-    half, private, players = np.float32(0.5), batch.private, batch.returns.shape[2]
-    verbs.observe(s, seat, seen)
-    for e in range(seen.size):
-        quantities[e] = np.int32(seen[e] * batch.scales[e] + half)
-    for k in range(1, players):
-        verbs.observe(s, (seat + k) % players, seen)
-        for j in range(private.size):
-            e = private[j]
-            secrets[(k - 1) * private.size + j] = np.int32(seen[e] * batch.scales[e] + half)
+class Prospects(NamedTuple):
+    """What is known of where actions lead."""
+
+    movers: NDArray[np.int64]  # (n,), who would take them
+    seats: NDArray[np.int64]  # (n, k), see `Looks`
+    returns: NDArray[np.float64]  # (n, k, players), see `Looks`
+    expected: NDArray[np.float32]  # (n * k, players), what the critic says, see `Outlook`
+    worths: NDArray[np.float32]  # (n, k) written
+
+
+def weigh(batch: Prospects, i: int, thread: int) -> None:
+    """What the mover of decision `i` gets, or expects, after each action."""
+    mover, number, players = batch.movers[i], batch.returns.shape[1], batch.returns.shape[2]
+    for k in range(number):
+        seat = batch.seats[i, k]
+        if seat == OVER:
+            batch.worths[i, k] = batch.returns[i, k, mover]
+        else:
+            batch.worths[i, k] = batch.expected[i * number + k, (mover - seat) % players]
 
 
 class LookAhead:
@@ -83,42 +87,39 @@ class LookAhead:
 
     def __init__(self, game: Game, kept: Quantities, reward: str) -> None:
         """For a reward of the game, by name."""
-        self._game, self._kept, self._kind = game, kept, game.reward_kind(reward)
+        self._kept, self._kind, self._players = kept, game.reward_kind(reward), game.players
 
-    def worths(
-        self, states: States, movers: NDArray[np.int64], actions: NDArray[np.int64], ask: Outlook
-    ) -> NDArray[np.float32]:
+    def worths(self, states: Array, movers: Array, actions: Array, ask: Outlook) -> Array:
         """What the seats that move expect after each action, in [-1, 1].
 
         Args:
             states: (n,) in play.
-            movers: (n,), their seats to move.
-            actions: (n, k), legal.
+            movers: int64 (n,), their seats to move.
+            actions: int64 (n, k), legal.
             ask: the critic.
 
         Returns:
             float32 (n, k).
         """
-        game, kept, (n, k) = self._game, self._kept, actions.shape
-        rows = 2 * threads.most_threads_for(n)
-        batch = Looks(
+        kept, device, (n, k) = self._kept, self._kept.device, actions.shape
+        size, zeros, rows = kept.scales.size, device.zeros, device.scratch_rows(n)
+        looks = Looks(
             states=states,
             actions=actions,
             kind=self._kind,
-            spare=np.full(rows, game.blank),
-            seen=np.empty((rows, game.observation.size), np.float32),
-            scales=kept.scales,
-            private=kept.private,
-            quantities=np.empty((n, k, game.observation.size), kept.dtype),
-            secrets=np.empty((n, k, kept.secrets), kept.dtype),
-            seats=np.empty((n, k), np.int64),
-            returns=np.zeros((n, k, game.players)),
+            spare=device.scratch_states(n),
+            seen=zeros((rows, size), np.float32),
+            scales=kept.its_scales,
+            private=kept.its_private,
+            quantities=zeros((n, k, size), kept.dtype),
+            secrets=zeros((n, k, kept.secrets), kept.dtype),
+            seats=zeros((n, k), np.int64),
+            returns=zeros((n, k, self._players), np.float64),
         )
-        game.run(look, n, batch)
-        seats, players = batch.seats.reshape(-1), game.players
-        asked = ask(batch.quantities.reshape(n * k, -1), batch.secrets.reshape(n * k, kept.secrets))
-        mine = np.repeat(movers, k)
-        expected = asked[np.arange(n * k), (mine - seats) % players]
-        settled = batch.returns.reshape(n * k, players)[np.arange(n * k), mine]
-        worths: NDArray[np.float32] = np.where(seats == OVER, settled, expected)
-        return worths.astype(np.float32).reshape(n, k)
+        device.run(look, n, looks)
+        quantities = looks.quantities.reshape(n * k, size)
+        expected = ask(quantities, looks.secrets.reshape(n * k, kept.secrets))
+        worths = zeros((n, k), np.float32)
+        prospects = Prospects(movers, looks.seats, looks.returns, expected, worths)
+        device.run(weigh, n, prospects)
+        return worths

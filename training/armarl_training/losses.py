@@ -2,16 +2,18 @@
 
 Written out by hand and compiled: one pass over the legal actions of each decision, where automatic
 differentiation would make a dozen over all actions. `tests/test_ppo.py` holds it to the latter.
+(Functions are those of `math`: for GPUs Numba has NumPy's for some alone.)
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import part
+from armarl.compiled import inlined
 from armarl.loops import own
 
 Floats = NDArray[Any]  # float32
@@ -50,7 +52,7 @@ def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     _value_gradient(batch, i, share * batch.value_weight, batch.statistics[own(thread)])
 
 
-@part
+@inlined
 def _actor_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> None:
     """Of the policy's loss, its entropy, and its distance from the magnet."""
     logits, mask, gradient = batch.outputs[i], batch.masks[i], batch.output_gradients[i]
@@ -63,7 +65,7 @@ def _actor_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> 
     slopes = 0.0  # of the loss, with respect to the log-probabilities of the actions
     for k in range(samples):
         change = logits[batch.actions[i, k]] - total - batch.chances[i, k]
-        ratio = np.exp(change)
+        ratio = math.exp(change)
         bounded = min(max(ratio, 1.0 - batch.clip), 1.0 + batch.clip)
         slopes += _slope(batch.gains[i, k], ratio, batch.clip) / samples
         won = min(batch.gains[i, k] * ratio, batch.gains[i, k] * bounded)
@@ -82,13 +84,13 @@ def _actor_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> 
                     gradient[a] = share * gradient[a] * pull
     for k in range(samples):
         a = batch.actions[i, k]
-        ratio = np.exp(logits[a] - total - batch.chances[i, k])
+        ratio = math.exp(logits[a] - total - batch.chances[i, k])
         gradient[a] += share * _slope(batch.gains[i, k], ratio, batch.clip) / samples
     statistics[ENTROPY] += entropy
     statistics[DISTANCE] += distance
 
 
-@part
+@inlined
 def _softmax(logits: Any, mask: Any, chances: Any) -> Any:
     """Write the chances of the legal actions, and 0 for the others.
 
@@ -102,28 +104,28 @@ def _softmax(logits: Any, mask: Any, chances: Any) -> Any:
             for bit in range(8):
                 if (mask[byte] >> (7 - bit)) & 1:
                     x = logits[8 * byte + bit] - most
-                    weight = np.exp(np.float32(x))
+                    weight = math.exp(np.float32(x))
                     chances[8 * byte + bit] = weight
                     total += weight
                     mean += weight * x
     for a in range(chances.size):
         chances[a] /= total
-    spread = np.log(total)
+    spread = math.log(total)
     return most + spread, spread - mean / total
 
 
-@part
+@inlined
 def _log_total(logits: Any, mask: Any) -> Any:
     """The logarithm of the sum of exp(logit) over the legal actions."""
     most, total = _most(logits, mask), 0.0
     for byte in range(mask.size):
         for bit in range(8):
             if (mask[byte] >> (7 - bit)) & 1:
-                total += np.exp(logits[8 * byte + bit] - most)
-    return most + np.log(total)
+                total += math.exp(logits[8 * byte + bit] - most)
+    return most + math.log(total)
 
 
-@part
+@inlined
 def _most(logits: Any, mask: Any) -> Any:
     """The highest logit of a legal action."""
     most = -np.inf
@@ -135,7 +137,7 @@ def _most(logits: Any, mask: Any) -> Any:
     return most
 
 
-@part
+@inlined
 def _distance(
     logits: Any, total: float, magnets: Any, drawn: float, mask: Any, chances: Any
 ) -> Any:
@@ -150,7 +152,7 @@ def _distance(
     return distance
 
 
-@part
+@inlined
 def _slope(gain: float, ratio: float, clip: float) -> Any:
     """Of the clipped loss, with respect to the logarithm of the ratio of chances."""
     if gain * ratio <= gain * min(max(ratio, 1.0 - clip), 1.0 + clip):
@@ -158,7 +160,7 @@ def _slope(gain: float, ratio: float, clip: float) -> Any:
     return 0.0
 
 
-@part
+@inlined
 def _value_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> None:
     """Of what the actor expects, and of the critic's chances to win."""
     players, value = batch.outlooks.shape[1], batch.outputs.shape[1] - 1
@@ -167,7 +169,7 @@ def _value_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> 
     statistics[OWN_LOSS] += error * error
     for k in range(players):
         z, wanted = batch.outlooks[i, k], 0.5 * (batch.targets[i, k] + 1.0)
-        chance = 1.0 / (1.0 + np.exp(-z))
+        chance = 1.0 / (1.0 + math.exp(-z))
         batch.outlook_gradients[i, k] = share * (chance - wanted) / players
-        bits = max(z, 0.0) - z * wanted + np.log(1.0 + np.exp(-abs(z)))
+        bits = max(z, 0.0) - z * wanted + math.log(1.0 + math.exp(-abs(z)))
         statistics[VALUE_LOSS] += bits / players

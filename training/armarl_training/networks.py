@@ -102,7 +102,7 @@ class PolicyNetwork(nn.Module):
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
         """Copies of the weights, under the names of a saved policy."""
-        return {name: weights.numpy().copy() for name, weights in self.weights().items()}
+        return {name: weights.cpu().numpy().copy() for name, weights in self.weights().items()}
 
     def take_over(self, tensors: Tensors) -> None:
         """Put the weights of a saved policy in place.
@@ -196,12 +196,15 @@ def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
 class Cells(nn.Module):
     """What is made of every cell of the board, by the same weights; see `armarl.places`."""
 
+    _entries: torch.Tensor
+
     def __init__(self, places: Places, channels: int, context: int) -> None:
         super().__init__()
         self.seen = places.seen
         features = len(places.seen)
         self._grid = (*places.shape, features)
-        self._entries = torch.from_numpy(places.seen.T.reshape(-1).copy())
+        entries = torch.from_numpy(places.seen.T.reshape(-1).copy())
+        self.register_buffer("_entries", entries, persistent=False)  # goes where the weights go
         self.first = _linear(features * AROUND, channels, math.sqrt(2))
         self.second = _linear(channels, channels, 1.0)
         self.mix = _linear(context, channels, 1.0)
@@ -221,6 +224,11 @@ class Cells(nn.Module):
 class PlacesActor(PolicyNetwork):
     """An actor whose actions on the board are scored by what was made of their cells."""
 
+    _ends: torch.Tensor
+    _end_takers: torch.Tensor
+    _scores: torch.Tensor
+    _score_takers: torch.Tensor
+
     def __init__(
         self, game: Game, widths: Sequence[int], channels: int, advisers: int, activation: str
     ) -> None:
@@ -237,10 +245,14 @@ class PlacesActor(PolicyNetwork):
         self.trust = _trust(widths[-1], advisers)
         # Of each cell first what it gives as the first of a pair, then as the second.
         ends = np.concatenate([2 * places.pairs[0], 2 * places.pairs[1] + 1])
-        self._ends, self._end_takers = torch.from_numpy(ends), takers_of(ends, 2 * places.cells)
         number = places.cells * places.at + places.pairs.shape[1] * places.between
-        self._scores = torch.from_numpy(places.scores)
-        self._score_takers = takers_of(places.scores, number)
+        for name, index in (
+            ("_ends", torch.from_numpy(ends)),
+            ("_end_takers", takers_of(ends, 2 * places.cells)),
+            ("_scores", torch.from_numpy(places.scores)),
+            ("_score_takers", takers_of(places.scores, number)),
+        ):  # which go where the weights go
+            self.register_buffer(name, index, persistent=False)
 
     def parts(self) -> dict[str, list[Linear]]:
         """The layers of each part of a saved policy."""

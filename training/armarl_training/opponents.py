@@ -50,6 +50,11 @@ class OpponentPool:
         self.snapshots: list[int] = []
 
     @property
+    def has_share(self) -> bool:
+        """Whether its players ever hold a side."""
+        return self._config.share > 0
+
+    @property
     def weights(self) -> list[float]:
         """The weight of each slot; the earlier selves share theirs."""
         weights = list(self._config.players.values())

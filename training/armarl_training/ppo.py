@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
-from armarl import threads
 from armarl.advice import Advice
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
+from armarl_training.devices import Array, learner_device
 from armarl_training.lessons import Lessons
 from armarl_training.losses import STATISTICS, Decisions, ppo_gradient
 from armarl_training.networks import make_actor, make_critic
@@ -39,6 +39,7 @@ from armarl_training.saving import (
     restore_optimiser,
     saved_networks,
     saved_optimiser,
+    weights_of,
 )
 from armarl_training.shards import Shards, flat
 
@@ -60,16 +61,19 @@ class PPO:
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
         self._config, self._game = config, game
+        self._device = device = learner_device(game, config.device)
+        device.check_advisers(config.network.advisers)
         torch.manual_seed(config.seed)
-        self._kept = Quantities(game)
+        self._kept = Quantities(game, device)
         self._reading = Reading(self._kept, config.ppo.precision)
-        self.actor = make_actor(game, config.network)
+        self.actor = make_actor(game, config.network).to(device.place)
         self.average = copy.deepcopy(self.actor)
-        self.critic = make_critic(game, config.network, self._kept)
+        self.critic = make_critic(game, config.network, self._kept).to(device.place)
         self._parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
         self._advice = Advice(game, config.network.advisers)
         self.shards = Shards(PPOGames, config, game, pool)
+        self._around = device.put(np.arange(game.players))
         self._rng = np.random.default_rng([config.seed, 3])
         self.decisions = 0
 
@@ -78,51 +82,53 @@ class PPO:
     def iterate(self, done: float) -> dict[str, float]:
         """One rollout, the advantages of its decisions, and the update by them."""
         ppo = self._config.ppo
-        playing = saved_networks({"actor": self.actor, "critic": self.critic})
-        rollout, values = _joined(self.shards.play(playing, done))
+        playing = weights_of({"actor": self.actor, "critic": self.critic})
+        played = _joined(self.shards.play(playing, done))
+        gains, targets = self.reckon(played)
+        self._set_rate(ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate))
+        entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
+        # The rows of a rollout: (steps, games) are one axis.
+        rows = self._device.where(flat(played.rollout.learners))
+        statistics = self._update(played.rollout, rows, gains, targets, entropy)
+        self.decisions += len(rows)
+        return statistics
+
+    def reckon(self, played: Played) -> tuple[Array, Array]:
+        """What a rollout says of its decisions.
+
+        Returns:
+            Advantages of the action played and of those looked at, float32 (steps, games,
+            1 + looks), and the targets of all seats' values, float32 (steps, games, players).
+        """
+        ppo, device, (rollout, values) = self._config.ppo, self._device, played
         advantages, targets = seat_advantages(
             *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
             policy_lambda=ppo.gae_lambda,
             value_lambda=ppo.value_lambda,
+            device=device,
         )
-        self._set_rate(ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate))
-        entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
-        gains = self._gains(rollout, advantages, values)
-        statistics = self._update(rollout, gains, targets, entropy)
-        self.decisions += int(rollout.learners.sum())
-        return statistics
-
-    def _gains(
-        self, rollout: Rollout, advantages: NDArray[np.float32], values: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """Advantages of the action played and of those looked at: (steps, games, 1 + looks)."""
-        movers = rollout.movers[:-1, :, None]
-        before = np.take_along_axis(values[:-1], movers, axis=2)
-        return np.concatenate([advantages[..., None], rollout.worths - before], axis=2)
+        before = device.along(values[:-1], rollout.movers[:-1, :, None], axis=2)
+        gains = device.joined([advantages[..., None], rollout.worths - before], axis=2)
+        return gains, targets
 
     def _update(
-        self,
-        rollout: Rollout,
-        advantages: NDArray[np.float32],
-        targets: NDArray[np.float32],
-        entropy: float,
+        self, rollout: Rollout, rows: Array, advantages: Array, targets: Array, entropy: float
     ) -> dict[str, float]:
         """Some passes over the learner's decisions, in random minibatches."""
-        ppo, players = self._config.ppo, self._game.players
-        # The rows of a rollout: (steps, games) are one axis.
-        rows = np.flatnonzero(rollout.learners)
+        ppo, players, device = self._config.ppo, self._game.players, self._device
         quantities, secrets = (flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
         masks, actions = flat(rollout.masks), flat(rollout.actions)
-        advice = torch.from_numpy(flat(rollout.advice))
+        advice = device.tensor(flat(rollout.advice))
         chances, gains = flat(rollout.chances), flat(advantages)
-        gains = (gains - gains[rows].mean(axis=0)) / (gains[rows].std() + 1e-8)
-        seats = (rollout.movers[:-1].reshape(-1, 1) + np.arange(players)) % players
-        targets = np.take_along_axis(flat(targets), seats, axis=1)  # the mover's first
+        gains = (gains - gains[rows].mean(axis=0)) / (device.deviation(gains[rows]) + 1e-8)
+        seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % players
+        targets = device.along(flat(targets), seats, axis=1)  # the mover's first
 
-        sums, norm = np.zeros((2 * threads.most_threads_for(rows.size), STATISTICS)), 0.0
+        sums = device.zeros((device.scratch_rows(len(rows)), STATISTICS), np.float64)
+        norm = torch.zeros(())
         for _ in range(ppo.epochs):
-            order = self._rng.permutation(rows)
-            for batch in np.array_split(order, max(1, round(order.size / ppo.minibatch))):
+            order = device.shuffled(self._rng, rows)
+            for batch in device.split(order, max(1, round(len(order) / ppo.minibatch))):
                 seen = self._reading.seen(quantities, batch)
                 outputs = self.actor(seen, advice[batch]).float()
                 truth = self._reading.truth(quantities, secrets, batch)
@@ -130,18 +136,18 @@ class PPO:
                 magnets = self._magnets(seen, advice[batch]) if ppo.magnet else outputs
                 gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
                 decisions = Decisions(
-                    *(outputs.detach().numpy(), outlooks.detach().numpy()),
-                    magnets.detach().numpy(),
+                    *(device.array(outputs), device.array(outlooks), device.array(magnets)),
                     *(masks[batch], actions[batch], chances[batch], gains[batch], targets[batch]),
                     *(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient),
-                    *(gradients[0].numpy(), gradients[1].numpy(), sums),
+                    *(device.array(gradients[0]), device.array(gradients[1]), sums),
                 )
-                self._game.run(ppo_gradient, batch.size, decisions)
+                device.run(ppo_gradient, len(batch), decisions)
                 self._optimiser.zero_grad(set_to_none=True)
                 torch.autograd.backward([outputs, outlooks], list(gradients))
                 norm = self._take_step()
-        means = sums.sum(axis=0) / (ppo.epochs * rows.size)
-        return dict(zip(_STATISTICS, means.tolist(), strict=True)) | {"gradient_norm": norm}
+        means = device.fetch(sums.sum(axis=0)) / (ppo.epochs * len(rows))
+        figures = dict(zip(_STATISTICS, means.tolist(), strict=True))
+        return figures | {"gradient_norm": float(norm)}
 
     @torch.no_grad()
     def _magnets(self, seen: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
@@ -149,15 +155,17 @@ class PPO:
         found: torch.Tensor = self.average(seen, advice).float()
         return found
 
-    def _take_step(self) -> float:
+    def _take_step(self) -> torch.Tensor:
         """One step of the optimiser, and of the average after it; returns the gradient's norm."""
-        norm = nn.utils.clip_grad_norm_(self._parameters, self._config.ppo.max_gradient_norm)
+        norm: torch.Tensor = nn.utils.clip_grad_norm_(
+            self._parameters, self._config.ppo.max_gradient_norm
+        )
         self._optimiser.step()
         with torch.no_grad():
             averages: list[torch.Tensor] = list(self.average.parameters())
             weights: list[torch.Tensor] = list(self.actor.parameters())
             torch._foreach_lerp_(averages, weights, 1 - self._config.ppo.averaging)
-        return float(norm)
+        return norm
 
     def _set_rate(self, rate: float) -> None:
         for group in self._optimiser.param_groups:
@@ -167,22 +175,25 @@ class PPO:
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
         """Learn a teacher's choices, and from how the games ended; one pass."""
-        game, kept, players = self._game, self._kept, self._game.players
+        game, kept, device, players = self._game, self._kept, self._device, self._game.players
         self._set_rate(rate)
         order, right = self._rng.permutation(lessons.seats.size), 0
         for batch in np.array_split(order, max(1, order.size // self._config.imitation.minibatch)):
-            states, seats = game.taken(lessons.states, batch), lessons.seats[batch]
-            observations, masks = game.views(states, seats)
-            seen = np.empty(observations.shape, kept.dtype)
-            secrets = np.empty((batch.size, kept.secrets), kept.dtype)
+            seats = lessons.seats[batch]
+            around = (seats[:, None] + np.arange(players)) % players
+            returns = device.tensor(
+                device.put(np.take_along_axis(lessons.returns[batch], around, axis=1))
+            )
+            actions = device.tensor(device.put(lessons.actions[batch]))
+            states, seats = device.put(game.taken(lessons.states, batch)), device.put(seats)
+            observations, masks = device.views(states, seats)
+            seen = device.zeros(observations.shape, kept.dtype)
+            secrets = device.zeros((batch.size, kept.secrets), kept.dtype)
             kept.keep(observations, seen)
             kept.keep_secrets(states, seats, secrets)
-            actions = torch.from_numpy(lessons.actions[batch])
-            around = (seats[:, None] + np.arange(players)) % players
-            returns = torch.from_numpy(np.take_along_axis(lessons.returns[batch], around, axis=1))
-            advice = torch.from_numpy(self._advice.actions(states, seats))
+            advice = device.tensor(device.advised(self._advice, states, seats))
             outputs = self.actor(self._reading.seen(seen), advice).float()
-            logits = outputs[:, :-1].masked_fill(torch.from_numpy(masks == 0), -1e4)
+            logits = outputs[:, :-1].masked_fill(device.tensor(masks == 0), -1e4)
             outlooks = self.critic(self._reading.truth(seen, secrets)).float()
             loss = functional.cross_entropy(logits, actions)
             loss = loss + 0.5 * functional.mse_loss(outputs[:, -1], returns[:, 0])

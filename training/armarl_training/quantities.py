@@ -6,13 +6,17 @@ so a byte or two hold each of them exactly.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import kernel
+from armarl.compiled import inlined
 from armarl.game import Game, States
+from armarl.loops import own
+from armarl.verbs import Observation, State, verbs
+from armarl_training.devices import Array, LearnerDevice, OnCpu
 
 
 class Quantities:
@@ -20,7 +24,8 @@ class Quantities:
 
     Attributes:
         game: whose observations they are.
-        dtype: uint8 or uint16, the smallest type that holds every quantity.
+        device: where they are kept.
+        dtype: uint8 or int16, the smallest type that holds every quantity.
         scales: float32 (size,), by which a quantity of the observation is divided.
         private: int64, the entries of an observation that depend on what its seat knows.
         secrets: number of quantities that the other seats alone know: their entries of the blocks
@@ -28,10 +33,13 @@ class Quantities:
         truth_scales: float32 (size + secrets,), of an observation with the secrets after it.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, device: LearnerDevice | None = None) -> None:
+        """On a device; None: on the CPU."""
         table = game.observation
         most = max(block.maximum for block in table.blocks)
-        self.dtype = np.dtype(np.uint8 if most < 256 else np.uint16)
+        self.dtype = np.dtype(np.uint8 if most < 1 << 8 else np.int16)
+        if most >= 1 << 15:
+            raise ValueError(f"{game.name} shows quantities of up to {most}, which are not kept")
         self.scales = np.empty(table.size, np.float32)
         own = np.zeros(table.size, np.bool_)
         for block in table.blocks:
@@ -43,65 +51,122 @@ class Quantities:
         self.secrets = others * self.private.size
         secret_scales = np.tile(self.scales[self.private], others)
         self.truth_scales = np.concatenate([self.scales, secret_scales])
+        self.device = device or OnCpu(game)
+        self.its_scales = self.device.put(self.scales)  # where the device's loops find them
+        self.its_private = self.device.put(self.private)
 
-    def keep(self, observations: NDArray[np.float32], out: NDArray[Any]) -> None:
-        """Write the quantities of observations (n, size) into `out`, of `dtype`."""
-        _keep(observations, self.scales, out)
+    def keep(self, observations: Array, out: Array) -> None:
+        """Write the quantities of observations, float32 (n, size), into `out`, of `dtype`."""
+        self.device.run(keep, len(out), Kept(observations, self.its_scales, out))
 
-    def keep_secrets(self, states: States, seats: NDArray[np.int64], out: NDArray[Any]) -> None:
-        """Write what the seats other than `seats[i]` alone know into `out` (n, secrets)."""
-        for k in range(1, self.game.players):
-            seen, _ = self.game.views(states, (seats + k) % self.game.players)
-            theirs = out[:, (k - 1) * self.private.size : k * self.private.size]
-            _keep_some(seen, self.scales, self.private, theirs)
+    def keep_secrets(
+        self, states: Array, seats: Array, out: Array, spare: Array | None = None
+    ) -> None:
+        """Write what the seats other than `seats[i]` alone know into `out`, (n, secrets).
 
-
-@kernel
-def _keep(observations: Any, scales: Any, out: Any) -> None:
-    for i in range(out.shape[0]):
-        for k in range(out.shape[1]):
-            out[i, k] = np.int32(observations[i, k] * scales[k] + np.float32(0.5))
-
-
-@kernel
-def _keep_some(observations: Any, scales: Any, entries: Any, out: Any) -> None:
-    """Write the quantities of some entries of observations (n, size) into `out` (n, entries)."""
-    for i in range(out.shape[0]):
-        for k in range(entries.size):
-            entry = entries[k]
-            out[i, k] = np.int32(observations[i, entry] * scales[entry] + np.float32(0.5))
+        `spare`, float32 (n, size), is written over; a new array if None.
+        """
+        if self.secrets == 0:
+            return
+        if spare is None:
+            spare = self.device.zeros((len(out), self.scales.size), np.float32)
+        players = self.game.players
+        batch = Secrets(states, seats, players, spare, self.its_scales, self.its_private, out)
+        self.device.run(keep_secrets, len(out), batch)
 
 
-@kernel
-def draw_actions(
-    logits: Any, masks: Any, draws: Any, reached: Any, actions: Any, chances: Any
+class Kept(NamedTuple):
+    """Observations to keep."""
+
+    observations: NDArray[np.float32]  # (n, size)
+    scales: NDArray[np.float32]  # (size,)
+    quantities: NDArray[Any]  # (n, size) written
+
+
+def keep(batch: Kept, i: int, thread: int) -> None:
+    """The quantities of an observation."""
+    keep_row(batch.observations[i], batch.scales, batch.quantities[i])
+
+
+@inlined
+def keep_row(observation: Any, scales: Any, out: Any) -> None:
+    """The quantities of one observation."""
+    for k in range(out.size):
+        out[k] = np.int32(observation[k] * scales[k] + np.float32(0.5))
+
+
+class Secrets(NamedTuple):
+    """Positions of which what others know is kept."""
+
+    states: States  # (n,)
+    seats: NDArray[np.int64]  # (n,), who knows the rest
+    players: int
+    seen: NDArray[np.float32]  # (n, size) scratch
+    scales: NDArray[np.float32]  # (size,)
+    private: NDArray[np.int64]  # entries that depend on what a seat knows
+    secrets: NDArray[Any]  # (n, secrets) written
+
+
+def keep_secrets(batch: Secrets, i: int, thread: int) -> None:
+    """What the others alone know, clockwise."""
+    s, seat, seen, out = batch.states[i], batch.seats[i], batch.seen[i], batch.secrets[i]
+    keep_others(s, seat, batch.players, seen, batch.scales, batch.private, out)
+
+
+def keep_others(
+    s: State, seat: int, players: int, seen: Observation, scales: Any, private: Any, out: Any
 ) -> None:
-    """Some actions of each row by the softmax over its legal ones, and the logs of their chances.
+    """What the seats other than `seat` alone know of a state; `seen` is scratch."""
+    for k in range(1, players):
+        verbs.observe(s, (seat + k) % players, seen)
+        keep_some(seen, scales, private, out[(k - 1) * private.size : k * private.size])
 
-    Args:
-        logits: float32 (n, at least actions).
-        masks: int8 (n, actions), at least one of each row legal.
-        draws: float64 (n, k) in [0, 1).
-        reached: float64 (actions,) scratch.
-        actions: int64 (n, k), to write into.
-        chances: float32 (n, k), to write into.
-    """
-    n, count = masks.shape
-    for i in range(n):
-        most = -np.inf
-        for a in range(count):
-            if masks[i, a] and logits[i, a] > most:
-                most = logits[i, a]
-        total, last = 0.0, 0
-        for a in range(count):
-            if masks[i, a]:
-                total += np.exp(np.float32(logits[i, a] - most))
-                last = a
-            reached[a] = total
-        spread = np.log(total)
-        for k in range(draws.shape[1]):
-            # The first action at which more is reached: no illegal one adds anything.
-            chosen = np.searchsorted(reached, draws[i, k] * total, "right")
-            chosen = min(chosen, last)
-            actions[i, k] = chosen
-            chances[i, k] = logits[i, chosen] - most - spread
+
+@inlined
+def keep_some(observation: Any, scales: Any, entries: Any, out: Any) -> None:
+    """The quantities of some entries of an observation."""
+    for j in range(entries.size):
+        entry = entries[j]
+        out[j] = np.int32(observation[entry] * scales[entry] + np.float32(0.5))
+
+
+# --- actions by chance ---------------------------------------------------------------------------
+
+
+class Draws(NamedTuple):
+    """Decisions to be drawn."""
+
+    logits: NDArray[np.float32]  # (n, at least actions)
+    masks: NDArray[np.int8]  # (n, actions), at least one of each row legal
+    draws: NDArray[np.float64]  # (n, k) in [0, 1)
+    reached: NDArray[np.float64]  # (2 * threads, actions) scratch
+    actions: NDArray[np.int64]  # (n, k) written
+    chances: NDArray[np.float32]  # (n, k) written, the logs of their chances
+
+
+def draw(batch: Draws, i: int, thread: int) -> None:
+    """Some actions by the softmax over the legal ones, and the logs of their chances."""
+    logits, mask, draws = batch.logits[i], batch.masks[i], batch.draws[i]
+    reached, actions, chances = batch.reached[own(thread)], batch.actions[i], batch.chances[i]
+    most = -np.inf
+    for a in range(mask.size):
+        if mask[a] and logits[a] > most:
+            most = float(logits[a])
+    total, last = 0.0, 0
+    for a in range(mask.size):
+        if mask[a]:
+            total += float(np.float32(math.exp(np.float32(logits[a] - most))))
+            last = a
+        reached[a] = total
+    spread = math.log(total)
+    for k in range(draws.size):
+        # The first action at which more is reached: no illegal one adds anything.
+        wanted, chosen, end = draws[k] * total, 0, last
+        while chosen < end:
+            middle = (chosen + end) // 2
+            if reached[middle] > wanted:
+                end = middle
+            else:
+                chosen = middle + 1
+        actions[k] = chosen
+        chances[k] = float(logits[chosen]) - most - spread

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from armarl import threads
 from armarl.compiled import part
 from armarl.loops import own
 from armarl.shares import Body
+from armarl_training.devices import Array
 from armarl_training.quantities import Quantities
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -54,7 +54,7 @@ def read_briefly(batch: Rows, i: int, thread: int) -> None:
 
 
 class Reading:
-    """Reads rows of what is kept, chosen and converted in one pass.
+    """Reads rows of what is kept, chosen and converted in one pass; on a GPU in torch's words.
 
     Attributes:
         dtype: of what is read.
@@ -63,43 +63,47 @@ class Reading:
     def __init__(self, kept: Quantities, precision: str) -> None:
         """With one of PRECISIONS."""
         self.dtype = PRECISIONS[precision]
-        self._game = kept.game
+        self._device = kept.device
         self._factors, self._truth_factors = (
-            (1 / scales).astype(np.float32) for scales in (kept.scales, kept.truth_scales)
+            kept.device.put((1 / scales).astype(np.float32))
+            for scales in (kept.scales, kept.truth_scales)
         )
 
-    def seen(
-        self, quantities: NDArray[Any], chosen: NDArray[np.int64] | None = None
-    ) -> torch.Tensor:
-        """What seats see (k, size), of the rows chosen, or of all."""
+    def seen(self, quantities: Array, chosen: Array | None = None) -> torch.Tensor:
+        """What seats see (k, size), of the rows chosen, int64 (k,), or of all."""
         return self._read(quantities, quantities[:, :0], self._factors, chosen)
 
-    def truth(
-        self,
-        quantities: NDArray[Any],
-        secrets: NDArray[Any],
-        chosen: NDArray[np.int64] | None = None,
-    ) -> torch.Tensor:
+    def truth(self, quantities: Array, secrets: Array, chosen: Array | None = None) -> torch.Tensor:
         """What all seats see together (k, size + secrets), of the rows chosen, or of all."""
         return self._read(quantities, secrets, self._truth_factors, chosen)
 
     def _read(
+        self, quantities: Array, secrets: Array, factors: Array, chosen: Array | None
+    ) -> torch.Tensor:
+        if isinstance(quantities, np.ndarray):
+            return self._read_by_loop(quantities, secrets, factors, chosen)
+        rows = [kept if chosen is None else kept[chosen] for kept in (quantities, secrets)]
+        read: torch.Tensor = (torch.cat(rows, 1) * factors).to(self.dtype)
+        return read
+
+    def _read_by_loop(
         self,
         quantities: NDArray[Any],
         secrets: NDArray[Any],
         factors: NDArray[np.float32],
         chosen: NDArray[np.int64] | None,
     ) -> torch.Tensor:
+        """The same with nothing between: neither rows of quantities nor, of bfloat16, floats."""
         if chosen is None:
             chosen = np.arange(len(quantities))
         exact = self.dtype == torch.float32
-        rows = chosen.size if exact else 2 * threads.most_threads_for(chosen.size)
+        rows = chosen.size if exact else self._device.scratch_rows(chosen.size)
         numbers = np.empty((rows, factors.size), np.float32)
         halves = np.empty((0 if exact else chosen.size, factors.size), np.uint16)
         kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
         batch = Rows(*kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
         body: Body = read_exactly if exact else read_briefly
-        self._game.run(body, chosen.size, batch)
+        self._device.run(body, chosen.size, batch)
         if exact:
             return torch.from_numpy(numbers)
         return torch.from_numpy(halves).view(torch.bfloat16)

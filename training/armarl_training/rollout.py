@@ -6,8 +6,7 @@ the rest. Who holds what is drawn anew for every game, at its start.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,20 +14,22 @@ from numpy.typing import NDArray
 
 from armarl.advice import Advice
 from armarl.game import Game
+from armarl.loops import own
 from armarl.seat_loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
-from armarl.verbs import PLAYING
+from armarl.verbs import PLAYING, States, verbs
+from armarl_training.devices import Array, LearnerDevice, OnCpu, OnGpu
 from armarl_training.looks import LookAhead, Outlook
 from armarl_training.opponents import OpponentPool
-from armarl_training.quantities import Quantities, draw_actions
+from armarl_training.quantities import Draws, Quantities, draw
+from armarl_training.rivals import CudaRivals, HostRivals, Logits, LogitsOf, Position, Rivals
 from armarl_training.saving import check_arrays, check_range, recent_returns
-
-# From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
-Logits = Callable[[NDArray[Any], NDArray[np.int64]], NDArray[np.float32]]
 
 
 class Rollout(NamedTuple):
     """`steps` decisions of each of `games` games, in the order in which they were taken.
+
+    On a GPU its arrays are torch's.
 
     Attributes:
         quantities: (steps + 1, games, size), what the seat to move saw; the last row is not
@@ -47,17 +48,39 @@ class Rollout(NamedTuple):
         ends: int8 (steps, games), not PLAYING where the decision ended its game.
     """
 
-    quantities: NDArray[Any]
-    secrets: NDArray[Any]
-    masks: NDArray[np.uint8]
-    advice: NDArray[np.int64]
-    movers: NDArray[np.int64]
-    actions: NDArray[np.int64]
-    chances: NDArray[np.float32]
-    worths: NDArray[np.float32]
-    learners: NDArray[np.bool_]
-    rewards: NDArray[np.float32]
-    ends: NDArray[np.int8]
+    quantities: Array
+    secrets: Array
+    masks: Array
+    advice: Array
+    movers: Array
+    actions: Array
+    chances: Array
+    worths: Array
+    learners: Array
+    rewards: Array
+    ends: Array
+
+
+class Early(NamedTuple):
+    """Games that may have ended, and another reward of theirs."""
+
+    ends: NDArray[np.int8]  # (games,)
+    finals: States  # (games,), how they ended
+    kind: int  # number of the other reward
+    weight: float  # of it, in [0, 1]
+    returns: NDArray[np.float64]  # (2 * threads, players) scratch
+    rewards: NDArray[np.float32]  # (games, players), of which the rest remains
+
+
+def weigh_early(batch: Early, i: int, thread: int) -> None:
+    """The two rewards of a game that has ended, by their weights."""
+    if batch.ends[i] == PLAYING:
+        return
+    returns, rest = batch.returns[own(thread)], np.float32(1.0 - batch.weight)
+    verbs.returns(batch.finals[i], batch.kind, returns)
+    for seat in range(returns.size):
+        kept = rest * batch.rewards[i, seat]
+        batch.rewards[i, seat] = kept + batch.weight * returns[seat]
 
 
 class SelfPlay:
@@ -66,9 +89,8 @@ class SelfPlay:
     Attributes:
         batch: the games.
         kept: how what is seen is kept.
-        lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
+        rivals: who holds the seats that the learner does not.
         rng: of actions and of lineups.
-        recent: by opponent, the learner's last returns against it.
     """
 
     def __init__(
@@ -82,6 +104,8 @@ class SelfPlay:
         *,
         looks: int = 0,
         advisers: Sequence[str] = (),
+        device: LearnerDevice | None = None,
+        logits_of: LogitsOf | None = None,
     ) -> None:
         """Deal the games.
 
@@ -91,30 +115,49 @@ class SelfPlay:
             seed: of all chance.
             looks: other actions of each decision to be judged.
             advisers: scripted players to be asked at each decision.
+            device: where they are played; None: on the CPU.
+            logits_of: plays earlier selves on a GPU; on the CPU they are players.
+
+        Raises:
+            ConfigError: somebody in the pool cannot play on the device.
         """
+        self._device = device = device or OnCpu(game)
         self.game, self.pool = game, pool
-        self.batch = SelfPlayBatch(game, games, reward=reward)
-        self.kept = Quantities(game)
+        self.batch = SelfPlayBatch(game, games, reward=reward, device=device.name)
+        self.kept = Quantities(game, device)
         self._ahead = LookAhead(game, self.kept, reward)
         self._advice = Advice(game, advisers)
-        self._reached = np.empty(len(game.actions))
+        rows = device.scratch_rows(games)
+        self._reached = device.zeros((rows, len(game.actions)), np.float64)
+        self._returns = device.zeros((rows, game.players), np.float64)
+        self._spare = device.zeros((games, game.observation.size), np.float32)
         self.rng = np.random.default_rng(seed)
-        self.recent: dict[str, deque[float]] = {}
         self._turn: Turn = self.batch.reset(seed=_deals(self.rng, games))
-        self.lineups = pool.lineups(self.rng, games)
+        self.rivals: Rivals
+        if isinstance(device, OnGpu):
+            assert logits_of is not None
+            self.rivals = CudaRivals(device, pool, self.rng, games, logits_of, self._drawn)
+        else:
+            self.rivals = HostRivals(game, pool, self.rng, games)
+        zeros, size, players = device.zeros, game.observation.size, game.players
         self._rollout = Rollout(
-            quantities=np.empty((steps + 1, games, game.observation.size), self.kept.dtype),
-            secrets=np.empty((steps + 1, games, self.kept.secrets), self.kept.dtype),
-            masks=np.empty((steps, games, -(-len(game.actions) // 8)), np.uint8),
-            advice=np.empty((steps, games, len(advisers)), np.int64),
-            movers=np.empty((steps + 1, games), np.int64),
-            actions=np.empty((steps, games, 1 + looks), np.int64),
-            chances=np.zeros((steps, games, 1 + looks), np.float32),
-            worths=np.zeros((steps, games, looks), np.float32),
-            learners=np.empty((steps, games), np.bool_),
-            rewards=np.empty((steps, games, game.players), np.float32),
-            ends=np.empty((steps, games), np.int8),
+            quantities=zeros((steps + 1, games, size), self.kept.dtype),
+            secrets=zeros((steps + 1, games, self.kept.secrets), self.kept.dtype),
+            masks=zeros((steps, games, -(-len(game.actions) // 8)), np.uint8),
+            advice=zeros((steps, games, len(advisers)), np.int64),
+            movers=zeros((steps + 1, games), np.int64),
+            actions=zeros((steps, games, 1 + looks), np.int64),
+            chances=zeros((steps, games, 1 + looks), np.float32),
+            worths=zeros((steps, games, looks), np.float32),
+            learners=zeros((steps, games), np.bool_),
+            rewards=zeros((steps, games, players), np.float32),
+            ends=zeros((steps, games), np.int8),
         )
+
+    @property
+    def lineups(self) -> Array:
+        """int64 (games, players), the pool's slot of the player in each seat, or LEARNER."""
+        return self.rivals.lineups
 
     def play(
         self, logits: Logits, outlook: Outlook, *, early: str | None = None, weight: float = 0.0
@@ -128,21 +171,18 @@ class SelfPlay:
         """
         rollout, turn = self._rollout, self._turn
         steps = len(rollout.actions)
+        self.rivals.begin()
         for t in range(steps):
             self._see(t)
             self._decide(t, logits)
             self._look_ahead(t, outlook)
             self.batch.step(rollout.actions[t, :, 0], out=turn)
             rollout.rewards[t], rollout.ends[t] = turn.rewards, turn.ends
-            over = np.flatnonzero(turn.ends != PLAYING)
-            if over.size:
-                if early and weight > 0:
-                    others = self.game.returns(self.batch.final_states, over, early)
-                    own = rollout.rewards[t, over]
-                    rollout.rewards[t, over] = (1 - weight) * own + weight * others
-                self.pool.note(self.recent, self.lineups[over], turn.rewards[over])
-                self.lineups[over] = self.pool.lineups(self.rng, over.size)
+            if early and weight > 0:
+                self._weigh_early(t, early, weight)
+            self.rivals.note_ends(turn)
         self._see(steps)
+        self.rivals.end()
         return rollout
 
     def _see(self, t: int) -> None:
@@ -150,48 +190,66 @@ class SelfPlay:
         rollout, turn = self._rollout, self._turn
         rollout.movers[t] = turn.seats
         self.kept.keep(turn.observations, rollout.quantities[t])
-        self.kept.keep_secrets(self.batch.states, turn.seats, rollout.secrets[t])
+        secrets, states = rollout.secrets[t], self.batch.states
+        self.kept.keep_secrets(states, turn.seats, secrets, self._spare)
 
     def _decide(self, t: int, logits: Logits) -> None:
         """Draw the learner's actions, and ask the players who hold other seats for theirs."""
-        rollout, turn = self._rollout, self._turn
-        rollout.masks[t] = np.packbits(turn.masks.view(np.bool_), axis=1)
-        held = self.lineups[np.arange(self.batch.size), turn.seats]
+        rollout, turn, device = self._rollout, self._turn, self._device
+        rollout.masks[t] = device.bits(turn.masks)
+        held = device.along(self.lineups, turn.seats[:, None], axis=1)[:, 0]
         rollout.learners[t] = held == LEARNER
-        draws = self.rng.random(rollout.actions[t].shape)
-        rollout.advice[t] = self._advice.actions(self.batch.states, turn.seats)
+        draws = device.random(self.rng, rollout.actions[t].shape)
+        rollout.advice[t] = device.advised(self._advice, self.batch.states, turn.seats)
         found = logits(rollout.quantities[t], rollout.advice[t])
-        draw_actions(
-            found, turn.masks, draws, self._reached, rollout.actions[t], rollout.chances[t]
-        )
-        for slot in np.unique(held[held != LEARNER]):
-            games = np.flatnonzero(held == slot)
-            seats = turn.seats[games]
-            seen = self.game.concealed(self.game.taken(self.batch.states, games), seats)
-            chosen = self.pool.players[slot].choose(seen, seats, draws[games, 0].copy())
-            rollout.actions[t, games, 0] = chosen
+        self._draw(found, turn.masks, draws, rollout.actions[t], rollout.chances[t])
+        seen = rollout.quantities[t], rollout.advice[t]
+        self.rivals.answer(Position(self.batch, turn, held, draws[:, 0], *seen, rollout.actions[t]))
+
+    def _draw(
+        self, logits: Array, masks: Array, draws: Array, actions: Array, chances: Array
+    ) -> None:
+        """Draw actions by logits, and note their chances."""
+        batch = Draws(logits, masks, draws, self._reached, actions, chances)
+        self._device.run(draw, len(masks), batch)
+
+    def _drawn(self, logits: Array, masks: Array, draws: Array) -> Array:
+        """An action of each row."""
+        actions = self._device.zeros((len(masks), 1), np.int64)
+        chances = self._device.zeros((len(masks), 1), np.float32)
+        self._draw(logits, masks, draws[:, None], actions, chances)
+        return actions[:, 0]
 
     def _look_ahead(self, t: int, outlook: Outlook) -> None:
         """Have the critic judge what would follow the learner's other actions."""
-        rollout, games = self._rollout, np.flatnonzero(self._rollout.learners[t])
-        if rollout.worths.shape[2] == 0 or games.size == 0:
+        rollout = self._rollout
+        if rollout.worths.shape[2] == 0:
             return
-        states, others = self.game.taken(self.batch.states, games), rollout.actions[t, games, 1:]
-        movers = rollout.movers[t, games]
-        rollout.worths[t, games] = self._ahead.worths(states, movers, others, outlook)
+        games = self._device.needed(rollout.learners[t])
+        states, movers = self._device.taken(self.batch.states, games), rollout.movers[t, games]
+        others = rollout.actions[t, games, 1:]
+        if len(movers):
+            rollout.worths[t, games] = self._ahead.worths(states, movers, others, outlook)
+
+    def _weigh_early(self, t: int, early: str, weight: float) -> None:
+        """Have another reward count beside the batch's own."""
+        ends, rewards = self._rollout.ends[t], self._rollout.rewards[t]
+        kind, finals = self.game.reward_kind(early), self.batch.final_states
+        batch = Early(ends, finals, kind, weight, self._returns, rewards)
+        self._device.run(weigh_early, len(ends), batch)
 
     def save(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The games in play, who sits in them, and their chance."""
-        states = self.batch.states
+        states = self._device.fetch(self.batch.states)
         arrays: dict[str, NDArray[Any]] = {
             "states": states.view(np.uint8).reshape(states.size, -1),
-            "lineups": self.lineups,
+            "lineups": self._device.fetch(self.lineups),
         }
-        recent = {name: list(returns) for name, returns in self.recent.items()}
+        recent = {name: list(returns) for name, returns in self.rivals.recent.items()}
         return arrays, {"chance": self.rng.bit_generator.state, "recent": recent}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """The games as they were when they were saved.
+        """The games as they were when they were saved, on whatever device.
 
         Raises:
             ValueError: it was saved with other numbers of games, or is damaged.
@@ -200,9 +258,9 @@ class SelfPlay:
         states = np.ascontiguousarray(arrays["states"]).view(self.game.blank.dtype).reshape(-1)
         check_range(arrays["lineups"], LEARNER, len(self.pool.players) - 1, "the games' lineups")
         self._turn = self.batch.load_states(states)
-        self.lineups[:] = arrays["lineups"]
+        self.lineups[:] = self._device.put(arrays["lineups"])
         self.rng.bit_generator.state = values["chance"]
-        self.recent = recent_returns(values["recent"])
+        self.rivals.recent = recent_returns(values["recent"])
 
 
 def _deals(rng: np.random.Generator, games: int) -> list[int]:

@@ -31,13 +31,18 @@ def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray
     }
 
 
-def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
+def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
     """The weights of some networks, as `networks/NETWORK/NAME`; they are not copied."""
     return {
-        f"networks/{network}/{name}": weights.numpy()
+        f"networks/{network}/{name}": weights
         for network, module in networks.items()
         for name, weights in module.state_dict().items()
     }
+
+
+def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
+    """The same as arrays; they are not copied where they are on the CPU."""
+    return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
 
 
 def restore_networks(
@@ -50,14 +55,20 @@ def restore_networks(
     """
     saved, own = section(tensors, "networks"), section(saved_networks(networks), "networks")
     check_arrays(saved, own, "the network's")
-    for name, weights in own.items():
-        weights[...] = saved[name]
+    put_weights(networks, {f"networks/{name}": torch.tensor(saved[name]) for name in saved})
+
+
+@torch.no_grad()
+def put_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, torch.Tensor]) -> None:
+    """Copy weights, as `weights_of` gives them, into networks of the same shapes."""
+    for name, its in weights_of(networks).items():
+        its.copy_(weights[name])
 
 
 def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
     """The moments of all weights, as `optimiser/NUMBER/NAME`."""
     return {
-        f"optimiser/{number}/{name}": tensor.numpy()
+        f"optimiser/{number}/{name}": tensor.cpu().numpy()
         for number, moments in optimiser.state_dict()["state"].items()
         for name, tensor in moments.items()
     }
@@ -72,7 +83,7 @@ def restore_optimiser(
         ValueError: they are not those of its weights.
     """
     moments = section(tensors, "optimiser")
-    weights = [weight.detach().numpy() for weight in optimiser.param_groups[0]["params"]]
+    weights = [weight.detach().cpu().numpy() for weight in optimiser.param_groups[0]["params"]]
     step = np.zeros((), np.float32)
     wanted = {
         f"{number}/{name}": like

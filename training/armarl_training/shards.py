@@ -22,6 +22,7 @@ from armarl_training.opponents import OpponentPool
 from armarl_training.saving import Saved, section
 
 Tensors = Mapping[str, NDArray[Any]]
+Weights = Mapping[str, Any]  # arrays, or torch's tensors
 
 
 class Games(Protocol):
@@ -34,11 +35,11 @@ class Games(Protocol):
     @property
     def recent(self) -> Mapping[str, Sequence[float]]: ...
 
-    def play(self, networks: Tensors, done: float) -> Any:
+    def play(self, networks: Weights, done: float) -> Any:
         """Play a rollout.
 
         Args:
-            networks: the learner's, as `saving.saved_networks` gives them.
+            networks: the learner's weights by name, as it is agreed between it and its games.
             done: the part of the training that is over, in [0, 1].
 
         Returns:
@@ -71,7 +72,7 @@ class Job(NamedTuple):
     pool: OpponentPool
     number: int  # of the shard
     saved: Saved
-    networks: dict[str, NDArray[Any]]
+    networks: dict[str, Any]
     done: float
 
 
@@ -97,7 +98,7 @@ class Shards:
                 raise ConfigError(f"ray: {error}") from error
         self.parts = [deal(config, game, pool, number) for number in range(config.shards)]
 
-    def play(self, networks: Tensors, done: float) -> list[Any]:
+    def play(self, networks: Weights, done: float) -> list[Any]:
         """A rollout of every shard; see `Games.play`.
 
         Raises:
@@ -164,6 +165,6 @@ def _game(name: str, options: str) -> Game:
     return make_game(name, **json.loads(options))
 
 
-def flat(array: NDArray[Any]) -> NDArray[Any]:
+def flat(array: Any) -> Any:
     """The first two axes as one, also where there are no columns: nothing may be hidden."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -163,3 +163,7 @@ STYLES = np.array(
     [row for style in _STYLES.values() for table in _tables(style) for row in _rows(table)]
 )
 """int64 (styles * tables * stances, columns): the rows of each style follow each other."""
+
+GREEDY_ON_GPU = False
+"""Every rule that looks into STYLES has a copy of it on a GPU, among constants; together they are
+1.6 MB, and a GPU holds 64 KiB of those."""

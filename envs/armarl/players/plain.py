@@ -64,6 +64,9 @@ class GreedyPlayer:
         style: one of `GREEDY_STYLES` in the game's module `styles`, the first by default; the one
             that is called `HELD_OUT_STYLE` there is for evaluation, never to be trained against.
 
+    Attributes:
+        style: its number.
+
     Raises:
         ValueError: the game has no such style.
     """
@@ -71,14 +74,14 @@ class GreedyPlayer:
     def __init__(self, game: Game, style: str | None = None) -> None:
         self.name = "greedy" if style is None else f"greedy:style={style}"
         self.game = game
-        self._style = style_number(game, style)
+        self.style = style_number(game, style)
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         guards.check_question(self.game, states, seats, draws)
-        below_next = np.nextafter(self._style + 1.0, 0.0)  # to which the sum might be rounded
-        styled = np.minimum(self._style + draws, below_next)
+        below_next = np.nextafter(self.style + 1.0, 0.0)  # to which the sum might be rounded
+        styled = np.minimum(self.style + draws, below_next)
         return _choices(loops.choose_greedily, self.game, states, styled)
 
 

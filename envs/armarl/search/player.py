@@ -272,7 +272,8 @@ class SearchPlayer:
         steps = min(LONGEST_TRACE, LONGEST_PATH + game.max_actions)
         return Workspace(
             np.empty((n, 2), game.blank.dtype),
-            np.empty((n, 2, actions), np.int8),
+            np.empty((n, actions), np.int8),
+            np.empty((n, 2, actions), np.uint32),
             np.empty((n, actions), np.float32),
             np.empty((n, 2, game.players), np.int32),
             np.empty((n, LONGEST_PATH, 4), np.int32),

@@ -32,6 +32,7 @@ from armarl.search.tree import (
     SUMS,
     TABLE,
     VISITS,
+    Actions,
     Chance,
     Integers,
     Mask,
@@ -49,7 +50,6 @@ from armarl.search.tree import (
 from armarl.verbs import PLAYING, Int, verbs
 
 AT, REFERENCE = range(2)  # of `places`: a row, and the table whose rapid values count there
-LEGAL, UNTRIED = range(2)  # of `masks`
 SIMULATED, SPARE = range(2)  # of `states`
 OUTCOME, MARGIN, ESTIMATE = range(3)  # of `returns`
 
@@ -58,8 +58,9 @@ class Workspace(NamedTuple):
     """What a thread works on; the first axis is for threads (see `loops.own`)."""
 
     states: NDArray[np.void]  # (rows, 2), that of the simulation, and the scripted player's
-    masks: Mask  # (rows, 2, actions)
-    scores: Numbers  # (rows, actions)
+    masks: Mask  # (rows, actions)
+    lists: Actions  # (rows, 2, actions), of actions, see `tree.select`
+    scores: Numbers  # (rows, actions), of those listed
     places: Integers  # (rows, 2, players), where the path stands in each observer's tree
     path: Integers  # (rows, LONGEST_PATH, 4)
     trace: Integers  # (rows, 2, steps)
@@ -94,11 +95,8 @@ def search_game(batch: SearchBatch, i: int, thread: int) -> None:
         plant(trees, i, rules)
     edges, following, rows = trees.edges[i], trees.next[i], trees.rows[i]
     rapid, used, path = trees.rapid[i], trees.used[i], work.path[mine]
-    states, masks, scores = (
-        work.states[mine],
-        work.masks[mine],
-        work.scores[mine],
-    )
+    states, mask = work.states[mine], work.masks[mine]
+    lists, scores = work.lists[mine], work.scores[mine]
     places, trace, last = work.places[mine], work.trace[mine], work.last[mine]
     returns = work.returns[mine]
     for _ in range(batch.simulations):
@@ -114,7 +112,8 @@ def search_game(batch: SearchBatch, i: int, thread: int) -> None:
             rapid,
             used,
             rules,
-            masks,
+            mask,
+            lists,
             scores,
             places,
             path,
@@ -129,7 +128,7 @@ def search_game(batch: SearchBatch, i: int, thread: int) -> None:
         if rules.evaluated > 0.0 and verbs.status(s) == PLAYING:
             verbs.evaluate(s, returns[ESTIMATE])
             share = rules.evaluated
-        steps = play_on(states, masks[LEGAL], batch.resorts, rules, trace, last, steps, chance, i)
+        steps = play_on(states, mask, batch.resorts, rules, trace, last, steps, chance, i)
         value(s, rules, returns)
         if share > 0.0:
             mix(returns, ESTIMATE, share)
@@ -144,7 +143,8 @@ def descend(
     rapid: Numbers,
     used: Integers,
     rules: Rules,
-    masks: Mask,
+    mask: Mask,
+    lists: Actions,
     scores: Numbers,
     places: Integers,
     path: Integers,
@@ -156,7 +156,7 @@ def descend(
     game: Int,
 ) -> tuple[Int, Int]:
     """Play on until the seat to move stands outside its tree; entries of the path, and steps."""
-    s, mask = states[SIMULATED], masks[LEGAL]
+    s = states[SIMULATED]
     for observer in range(rules.observers):
         places[AT, observer] = places[REFERENCE, observer] = observer
     entries = steps = 0
@@ -177,7 +177,7 @@ def descend(
                 rapid[table, VISITS, first : first + mask.size],
                 rapid[table, SUMS, first : first + mask.size],
                 mask,
-                masks[UNTRIED],
+                lists,
                 scores,
                 logarithms,
                 rules.exploration,
@@ -189,7 +189,7 @@ def descend(
             action = select(
                 edges[row],
                 mask,
-                masks[UNTRIED],
+                lists,
                 scores,
                 logarithms,
                 rules.exploration,

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import inlined, kernel
-from armarl.randomness import pick, uniform
+from armarl.randomness import list_legal, uniform
 from armarl.verbs import Int
 
 Integers = NDArray[np.int32]
 Numbers = NDArray[np.float32]
+Actions = NDArray[np.uint32]  # no index from the end: that need not be asked
 Mask = NDArray[np.int8]
 Chance = NDArray[np.uint64]
 
@@ -26,6 +27,7 @@ VISITS, OFFERS, TOTALS = range(3)  # of an edge: times played, times legal, sum 
 SUMS = 1  # of a rapid value: the sum of what the action brought, beside VISITS
 PASSED, TABLE = range(2)  # of a row: simulations that came through, its table of rapid values
 ROWS, TABLES = range(2)  # of `used`
+LEGAL, UNTRIED = range(2)  # of `lists` of actions
 NO_ROW = 0  # of `next`: no edge leads to row 0, which is a root
 NO_TABLE = -1
 OUTSIDE = -1  # in place of a row: the path has left the tree
@@ -114,55 +116,74 @@ def follow(
 
 
 # --- which action to try -------------------------------------------------------------------------
+# Of a thousand actions a few dozen are legal, so they are listed once and the others left alone.
 
 
 @inlined
-def count_offers(offers: Numbers, visits: Numbers, mask: Mask, untried: Mask) -> Int:
-    """Count what is offered, and mark what was never tried; returns how many these are."""
-    n = 0
-    for action in range(mask.size):
-        offers[action] += mask[action]
-        fresh = mask[action] & (visits[action] == 0)
-        untried[action] = fresh
-        n += fresh
+def count_offers(edges: Numbers, legal: Actions, offered: Int, untried: Actions) -> Int:
+    """Count what is offered, and list what was never tried; returns how many these are."""
+    visits, offers = edges[VISITS], edges[OFFERS]
+    n: Int = 0
+    for k in range(offered):
+        action = legal[k]
+        offers[action] += np.float32(1)
+        untried[n] = action
+        n += np.int64(visits[action] == 0)
     return n
 
 
 @inlined
-def keep_unknown(untried: Mask, counts: Numbers) -> Int:
+def keep_unknown(untried: Actions, n: Int, counts: Numbers) -> Int:
     """Of the untried actions, those without a rapid value either; returns how many these are."""
-    n = 0
-    for action in range(untried.size):
-        untried[action] &= counts[action] == 0
-        n += untried[action]
-    return n
+    unknown: Int = 0
+    for k in range(n):
+        action = untried[k]
+        untried[unknown] = action
+        unknown += np.int64(counts[action] == 0)
+    return unknown
 
 
 @inlined
-def best_score(mask: Mask, scores: Numbers) -> Int:
-    """The legal action with the highest score; of equal ones the first."""
-    best, chosen = np.float32(-np.inf), 0
-    for action in range(mask.size):
-        if mask[action] and scores[action] > best:
-            best, chosen = scores[action], action
-    return np.int64(chosen)
+def one_of(actions: Actions, n: Int, draw: float) -> Int:
+    """The action at `draw`, a number in [0, 1), of the first `n`."""
+    return np.int64(actions[np.int64(draw * n)])
 
 
 @inlined
-def upper_bounds(edges: Numbers, logarithms: Numbers, exploration: float, scores: Numbers) -> None:
+def best_of(legal: Actions, offered: Int, scores: Numbers) -> Int:
+    """The action with the highest score; of equal ones the first."""
+    best = 0
+    for k in range(1, offered):
+        if scores[k] > scores[best]:
+            best = k
+    return np.int64(legal[best])
+
+
+@inlined
+def upper_bounds(
+    edges: Numbers,
+    legal: Actions,
+    offered: Int,
+    logarithms: Numbers,
+    exploration: float,
+    scores: Numbers,
+) -> None:
     """UCB1 with availability counts (Cowling, Powley and Whitehouse 2012); all tried before."""
-    c, one, most = np.float32(exploration), np.float32(1), logarithms.size - 1
+    c, most = np.float32(exploration), logarithms.size - 1
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
-    for action in range(scores.size):
-        n = max(visits[action], one)
-        offered: Int = min(np.int64(offers[action]), most)
-        log = logarithms[offered]
-        scores[action] = totals[action] / n + c * np.sqrt(log / n)
+    for k in range(offered):
+        action = legal[k]
+        n = visits[action]
+        times: Int = min(np.int64(offers[action]), most)
+        log = logarithms[times]
+        scores[k] = totals[action] / n + c * np.sqrt(log / n)
 
 
 @inlined
 def rapid_bounds(
     edges: Numbers,
+    legal: Actions,
+    offered: Int,
     counts: Numbers,
     sums: Numbers,
     logarithms: Numbers,
@@ -174,21 +195,22 @@ def rapid_bounds(
     c, b, one = np.float32(exploration), np.float32(bias), np.float32(1)
     least, most = np.float32(1e-6), logarithms.size - 1
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
-    for action in range(scores.size):
+    for k in range(offered):
+        action = legal[k]
         n, m = visits[action], counts[action]
         beta = m / (m + n + b * m * n + least)
         mean = totals[action] / max(n, one)
         rapid = sums[action] / max(m, one)
-        offered: Int = min(np.int64(offers[action]), most)
-        log = logarithms[offered]
-        scores[action] = mean + beta * (rapid - mean) + c * np.sqrt(log / (n + one))
+        times: Int = min(np.int64(offers[action]), most)
+        log = logarithms[times]
+        scores[k] = mean + beta * (rapid - mean) + c * np.sqrt(log / (n + one))
 
 
 @kernel
 def select(
     edges: Numbers,
     mask: Mask,
-    untried: Mask,
+    lists: Actions,
     scores: Numbers,
     logarithms: Numbers,
     exploration: float,
@@ -196,10 +218,13 @@ def select(
     game: Int,
 ) -> Int:
     """What to play at a row: what was never tried, else the action with the highest bound."""
-    if count_offers(edges[OFFERS], edges[VISITS], mask, untried):
-        return pick(untried, uniform(chance, game))
-    upper_bounds(edges, logarithms, exploration, scores)
-    return best_score(mask, scores)
+    legal, untried = lists[LEGAL], lists[UNTRIED]
+    offered = list_legal(mask, legal)
+    n = count_offers(edges, legal, offered, untried)
+    if n:
+        return one_of(untried, n, uniform(chance, game))
+    upper_bounds(edges, legal, offered, logarithms, exploration, scores)
+    return best_of(legal, offered, scores)
 
 
 @kernel
@@ -208,7 +233,7 @@ def select_rapid(
     counts: Numbers,
     sums: Numbers,
     mask: Mask,
-    untried: Mask,
+    lists: Actions,
     scores: Numbers,
     logarithms: Numbers,
     exploration: float,
@@ -217,10 +242,13 @@ def select_rapid(
     game: Int,
 ) -> Int:
     """The same with rapid action values, which count for what was never tried itself."""
-    if count_offers(edges[OFFERS], edges[VISITS], mask, untried) and keep_unknown(untried, counts):
-        return pick(untried, uniform(chance, game))
-    rapid_bounds(edges, counts, sums, logarithms, exploration, bias, scores)
-    return best_score(mask, scores)
+    legal, untried = lists[LEGAL], lists[UNTRIED]
+    offered = list_legal(mask, legal)
+    n = keep_unknown(untried, count_offers(edges, legal, offered, untried), counts)
+    if n:
+        return one_of(untried, n, uniform(chance, game))
+    rapid_bounds(edges, legal, offered, counts, sums, logarithms, exploration, bias, scores)
+    return best_of(legal, offered, scores)
 
 
 # --- what became of it ---------------------------------------------------------------------------

@@ -1,0 +1,74 @@
+"""Measure shipped policies against rivals, and keep what was found in their files.
+
+    python scripts/measure_shipped_policies.py armadora-3p grave:300@300 greedy
+    python scripts/measure_shipped_policies.py --games 1000     # all, against all their rivals
+
+A rival that was measured before is measured anew; the others stay as they are. Where none is named,
+they are those that stand in the file. A file is written after each match, so what was found is kept
+if it is stopped. `python scripts/make_docs.py` brings the page of the policies up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from armarl.matches import MatchResult, play_match
+from armarl.players import shipped_policies
+from armarl.policies import load_policy, policy_game, read_policy_metadata, save_policy
+
+
+def rivals(name: str, path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
+    """Against whom, and for how many games."""
+    if asked:
+        parts = (rival.partition("@") for rival in asked)
+        return [(rival, int(number) if number else games) for rival, _, number in parts]
+    strength = read_policy_metadata(path)["strength"]
+    return [(match["standings"][1]["player"], games) for match in strength]
+
+
+def keep(path: Path, rival: str, match: MatchResult) -> None:
+    """Write what a match against a rival says into the policy's file, in the place of an older one.
+
+    `rival` is his specification.
+    """
+    policy, found = load_policy(path), match.as_dict()
+    found["standings"][1]["player"] = rival  # a search's name does not tell its settings
+    others = [m for m in policy.metadata["strength"] if m["standings"][1]["player"] != rival]
+    save_policy(
+        *(path, policy.game, policy.tensors, policy.activation),
+        policy.metadata.get("advisers", ()),
+        training=policy.metadata["training"],
+        strength=[*others, found],
+    )
+
+
+def main() -> None:
+    shipped = shipped_policies()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", nargs="?", choices=shipped, help="a policy; all if left out")
+    parser.add_argument("rivals", nargs="*", metavar="rival", help="a player, or player@games")
+    parser.add_argument("--games", type=int, default=1000, help="against each, unless said")
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--workers", type=int, default=1)
+    options = parser.parse_intermixed_args()
+    for name in [options.name] if options.name else shipped:
+        path = shipped[name]
+        for rival, games in rivals(name, path, options.rivals, options.games):
+            match = play_match(
+                policy_game(path), [name, rival], games, options.seed, options.workers
+            )
+            keep(path, rival, match)
+            standing = match.standings[0]
+            rate, low, high = (100 * x for x in (standing.win_rate, standing.low, standing.high))
+            print(
+                f"{name} against {rival}: {rate:.1f} % ({low:.1f} to {high:.1f}) of "
+                f"{standing.games} games, fair {100 * standing.fair:.0f} %",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

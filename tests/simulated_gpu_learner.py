@@ -1,0 +1,356 @@
+"""PPO on a GPU in Numba's simulator; `test_gpu.py` runs this in a process of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+import check_gpu
+import tiny
+import variants
+from armarl import cuda, make_game
+from armarl.armadora.styles import GREEDY_STYLES
+from armarl.compiled import PLAIN_PYTHON
+from armarl.cuda import CudaGame
+from armarl.players import GreedyPlayer, make_player
+from armarl.seat_loops import LEARNER
+from armarl.verbs import ENDED
+from armarl_training.config import ConfigError, TrainingConfig
+from armarl_training.devices import OnCpu, OnGpu
+from armarl_training.quantities import Kept, Quantities, keep
+from armarl_training.reading import Reading
+from armarl_training.rivals import CudaRivals, HostRivals, Position
+from armarl_training.run import Run, resume_run, start_run
+
+sys.setswitchinterval(1e-4)  # the simulator waits for its threads awake
+
+KUHN = {"game": "kuhn_poker"}
+MINI = {"game": "armadora", "options": {"board": "mini"}}
+ARMADA = {
+    **{"game": "armada", "options": {"players": 3, "cards": True}, "environments": 4},
+    "ppo": {"rollout_length": 6, "epochs": 2, "minibatch": 12},
+    "opponents": {"players": {"random": 0.5}},
+}
+EVERYTHING = {
+    **MINI,
+    "network": {"widths": [16], "advisers": ["greedy"], "channels": 4},
+    "ppo": {"rollout_length": 8, "looks": 2, "magnet": 0.1, "epochs": 2, "minibatch": 64},
+    "early_reward": {"reward": "gold"},
+}
+ALONE = {"opponents": {"share": 0}}
+
+
+def learner(tmp_path, device="cuda", **changes):
+    return Run(TrainingConfig(**tiny.settings(device=device, **changes)), tmp_path).learner
+
+
+def games_of(its_learner):
+    (games,) = its_learner.shards.parts
+    return games
+
+
+def played_by(its_learner, monkeypatch):
+    """What a learner's games give it from now on."""
+    games, found = games_of(its_learner), []
+    play = games.play
+
+    def noted(*arguments):
+        found.append(play(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(games, "play", noted)
+    return found
+
+
+def compare_rollouts(played, its_played):
+    """To the byte, log-probabilities to their last bits; `its_played` are tensors."""
+    ours = {**played.rollout._asdict(), "values": played.values}
+    theirs = {**its_played.rollout._asdict(), "values": its_played.values}
+    for name, array in ours.items():
+        assert isinstance(theirs[name], torch.Tensor)
+        found = theirs[name].numpy()
+        assert (found.dtype, found.shape) == (array.dtype, array.shape), name
+        if name == "chances":  # every library rounds exp as it likes
+            np.testing.assert_array_max_ulp(found, array, 4)
+        else:
+            assert found.tobytes() == array.tobytes(), name
+
+
+@pytest.fixture
+def same_chance(monkeypatch):
+    """On every device the same random numbers, and minibatches in the same order."""
+
+    def random(device, rng, shape):
+        return device.put(own_chance(device).random(tuple(shape)))
+
+    def shuffled(device, rng, rows):
+        return device.put(own_chance(device).permutation(device.fetch(rows)))
+
+    def own_chance(device):
+        return vars(device).setdefault("chance_of_the_test", np.random.default_rng(1))
+
+    for device in (OnCpu, OnGpu):
+        monkeypatch.setattr(device, "random", random)
+        monkeypatch.setattr(device, "shuffled", shuffled)
+
+
+def test_this_is_the_simulator():
+    assert cuda.SIMULATED
+    assert not PLAIN_PYTHON
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize(
+    "settings", [KUHN, MINI, ARMADA, EVERYTHING], ids=["kuhn", "mini", "armada", "everything"]
+)
+def test_it_learns_what_the_cpu_learns_from_the_same_chance(
+    settings, precision, same_chance, tmp_path, monkeypatch
+):
+    """Rollouts to the byte; weights, since means are summed up in another order, nearly."""
+    settings = {**settings, **ALONE}
+    settings["ppo"] = {**settings.get("ppo", {}), "precision": precision}
+    here, there = learner(tmp_path, "cpu", **settings), learner(tmp_path, **settings)
+    played, its_played = played_by(here, monkeypatch), played_by(there, monkeypatch)
+    for done in (0.0, 0.1):
+        figures, its_figures = here.iterate(done), there.iterate(done)
+        if done == 0:
+            assert len(played) == len(its_played) == 1
+            compare_rollouts(played[0], its_played[0])
+        assert here.decisions == there.decisions
+        for name, figure in figures.items():
+            assert its_figures[name] == pytest.approx(figure, rel=1e-2, abs=1e-4), name
+    weights, its_weights = here.save()[0], there.save()[0]
+    assert weights.keys() == its_weights.keys()
+    for name in weights:
+        if name.startswith("networks/"):
+            np.testing.assert_allclose(its_weights[name], weights[name], atol=2e-3, err_msg=name)
+
+
+@variants.every_game
+def test_an_iteration_is_that_of_the_cpu(variant):
+    """Its games to the byte; gradients of the same rollout nearly."""
+    check_gpu.check_learner(variant.make(), 4, 5)
+
+
+def test_another_iteration_is_found(monkeypatch):
+    game = make_game("kuhn_poker")
+    monkeypatch.setattr(OnGpu, "deviation", lambda device, array: array.std() * 1.01)
+    with pytest.raises(check_gpu.DifferenceError, match="gradient"):
+        check_gpu.check_learner(game, 8, 5)
+    monkeypatch.setattr(OnGpu, "bits", lambda device, masks: OnCpu(game).bits(1 - masks.numpy()))
+    with pytest.raises((check_gpu.DifferenceError, TypeError)):
+        check_gpu.check_learner(game, 8, 5)
+
+
+@pytest.mark.parametrize("settings", [KUHN, EVERYTHING], ids=["kuhn", "everything"])
+def test_it_goes_on_from_a_checkpoint_to_the_same_bytes(settings, tmp_path):
+    settings = {**settings, "opponents": {"share": 0.5}}
+    config = TrainingConfig(**tiny.settings(device="cuda", **settings))
+    one, other = Run(config, tmp_path), Run(config, tmp_path)
+    one.learner.iterate(0.0)
+    one.pool.take(one.learner.policy(average=False), 7)
+    one.learner.iterate(0.1)
+    tensors, values = one.learner.save()
+    other.pool.restore([7])
+    other.learner.restore({name: array.copy() for name, array in tensors.items()}, values)
+    assert one.learner.iterate(0.2) == other.learner.iterate(0.2)
+    (tensors, values), (its_tensors, its_values) = one.learner.save(), other.learner.save()
+    assert values == its_values
+    assert tensors.keys() == its_tensors.keys()
+    for name in tensors:
+        assert tensors[name].tobytes() == its_tensors[name].tobytes(), name
+
+
+def test_a_run_changes_its_device_and_back(tmp_path):
+    config = TrainingConfig(**tiny.settings(**KUHN, device="cuda", total_decisions=200))
+    run = start_run(config, tmp_path / "run")
+    assert run.train()
+    changes = ["total_decisions=1200"]
+    there = resume_run(tmp_path / "run", [*changes, "device=cpu"])
+    saved, its_saved = run.learner.save()[0], there.learner.save()[0]
+    assert all(saved[name].tobytes() == its_saved[name].tobytes() for name in saved)
+    assert there.train()
+    assert there.pool.snapshots
+    there = resume_run(tmp_path / "run", ["total_decisions=1400", "device=cuda"])
+    assert there.learner.decisions >= 1200
+    assert there.train()
+
+
+# --- nothing leaves the GPU ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def crossings(monkeypatch):
+    """How often something went from the GPU to the host, or there, or had to be waited for."""
+    count: Counter[str] = Counter()
+    inside = []  # what kernels are shown is theirs: in the simulator it is made NumPy's
+
+    def counted(owner, name):
+        plain = getattr(owner, name)
+
+        def call(*arguments, **named):
+            if not inside:
+                count[name] += 1
+            inside.append(name)
+            try:
+                return plain(*arguments, **named)
+            finally:
+                inside.pop()
+
+        monkeypatch.setattr(owner, name, call)
+
+    seen = CudaGame._seen
+
+    def shown(*arguments):
+        inside.append("_seen")
+        try:
+            return seen(*arguments)
+        finally:
+            inside.pop()
+
+    monkeypatch.setattr(CudaGame, "_seen", shown)
+    for name in ("fetch", "put"):
+        counted(CudaGame, name)
+    for name in ("cpu", "numpy", "item", "tolist", "nonzero", "__bool__", "__float__", "__int__"):
+        counted(torch.Tensor, name)
+    for name in ("from_numpy", "tensor", "as_tensor"):
+        counted(torch, name)
+    return count
+
+
+@pytest.mark.parametrize("looks", [0, 2])
+def test_nothing_leaves_the_gpu_while_it_learns_alone(looks, crossings, tmp_path):
+    for steps in (4, 8):
+        ppo = {"rollout_length": steps, "looks": looks, "minibatch": 16, "epochs": steps // 4}
+        its_learner = learner(tmp_path, **{**EVERYTHING, "ppo": ppo, **ALONE})
+        its_learner.iterate(0.0)
+        crossings.clear()
+        its_learner.iterate(0.1)
+        # The number of decisions, the sums of statistics, the last norm.
+        assert crossings == {"nonzero": 1, "fetch": 1, "__float__": 1}
+
+
+def test_rivals_cost_a_few_counts_in_an_iteration_and_none_in_a_step(crossings, tmp_path):
+    for steps in (4, 8):
+        settings = {**KUHN, "ppo": {"rollout_length": steps}, "opponents": {"share": 0.5}}
+        run = Run(TrainingConfig(**tiny.settings(device="cuda", **settings)), tmp_path)
+        run.learner.iterate(0.0)
+        for decisions in (5, 6):
+            run.pool.take(run.learner.policy(average=False), decisions)
+        run.learner.iterate(0.0)  # brings their networks
+        crossings.clear()
+        run.learner.iterate(0.1)
+        slots = len(run.pool.players)
+        # Who sits in the games that begin and what they are called go there; in how many games
+        # each may sit, and what the learner won against each, come from there.
+        expected = {"put": 2, "nonzero": 1 + slots, "fetch": 2, "__float__": 1}
+        assert crossings == expected
+
+
+# --- rivals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [KUHN, MINI, ARMADA], ids=["kuhn", "mini", "armada"])
+def test_rivals_decide_as_they_do_on_the_cpu(settings, tmp_path):
+    opponents = {**settings.get("opponents", {}), "share": 1.0}
+    settings = {**settings, "environments": 40, "opponents": opponents}
+    run = Run(TrainingConfig(**tiny.settings(device="cuda", **settings)), tmp_path)
+    run.pool.take(run.learner.policy(average=False), 1)
+    play = games_of(run.learner).self_play
+    rivals, device, newest = play.rivals, play._device, len(run.pool.players) - 1
+    assert isinstance(rivals, CudaRivals)
+    rivals.begin()
+    all_over = play.batch.new_turn()
+    all_over.ends[:] = ENDED
+    rivals.note_ends(all_over)  # so that the earlier self sits there as well
+    host, turn = HostRivals(run.game, run.pool, np.random.default_rng(0), 40), play._turn
+    for _ in range(3):
+        play._see(0)
+        held = device.along(rivals.lineups, turn.seats[:, None], axis=1)[:, 0]
+        draws, actions = device.random(play.rng, (40,)), device.put(np.full((40, 1), -1))
+        seen = play._rollout.quantities[0], play._rollout.advice[0]
+        rivals.answer(Position(play.batch, turn, held, draws, *seen, actions))
+        there, wanted = play.batch.to("cpu"), np.full((40, 1), -1)
+        its_turn = there.load_states(there.states)
+        host.answer(Position(there, its_turn, held.numpy(), draws.numpy(), None, None, wanted))
+        same, his = actions.numpy() == wanted, held.numpy()[:, None] == newest
+        assert same[~his].all()
+        assert same[his].mean() > 0.8  # the network is rounded to bfloat16
+        assert ((wanted == -1)[:, 0] == (held.numpy() == LEARNER)).all()
+        play.batch.step(turn.masks.argmax(1), out=turn)
+
+
+@pytest.mark.parametrize("options", [{"players": 3}, {"players": 4, "advanced": True}], ids=str)
+def test_scripted_players_advise_as_they_do_on_the_cpu(options):
+    game = make_game("armadora", **options)
+    there, (states, seats) = OnGpu(game, "cuda"), tiny.positions(game, 12)
+    draws = np.random.default_rng(0).random(len(states))
+    draws[0] = np.nextafter(1, 0)
+    for style in GREEDY_STYLES[:2]:
+        player = make_player(f"greedy:style={style}", game)
+        assert isinstance(player, GreedyPlayer)
+        wanted = player.choose(game.concealed(states, seats), seats, draws)
+        asked = there.put(states), there.put(seats), there.put(draws)
+        found = there.scripted_actions(*asked, player.style)
+        assert np.array_equal(there.fetch(found), wanted)
+
+
+def test_whoever_plays_on_the_cpu_alone_is_refused(tmp_path):
+    for player in ("greedy:noise=0.2", "random:patient", "rollout:5"):
+        opponents = {"share": 0.5, "players": {player: 1.0}}
+        with pytest.raises(ConfigError, match="plays on the CPU alone; on a GPU there are random"):
+            learner(tmp_path, **MINI, opponents=opponents)
+        learner(tmp_path, **MINI, opponents={**opponents, "share": 0})
+
+
+def test_the_scripted_player_of_armada_is_refused_with_the_reason(tmp_path):
+    said = "the scripted player of armada has larger tables than a GPU holds of constants"
+    greedy = {"opponents": {"share": 0.5, "players": {"greedy": 1.0}}}
+    with pytest.raises(ConfigError, match=f"greedy plays on the CPU alone: {said}"):
+        learner(tmp_path, **{**ARMADA, **greedy})
+    with pytest.raises(ConfigError, match=rf"network.advisers: they advise .* alone: {said}"):
+        learner(tmp_path, **ARMADA, network={"widths": [8], "advisers": ["greedy"]})
+    game = make_game("armada")
+    there, (states, seats) = OnGpu(game, "cuda"), tiny.positions(game, 2)
+    asked = there.put(states), there.put(seats), there.put(np.zeros(len(states)))
+    with pytest.raises(RuntimeError, match=said):
+        there.scripted_actions(*asked)
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
+    game = make_game("armada", players=3, cards=True)
+    here, there = Quantities(game), Quantities(game, OnGpu(game, "cuda"))
+    states, seats = tiny.positions(game, 8)
+    found = []
+    for kept in (here, there):
+        put = kept.device.put
+        its_states, its_seats = put(states), put(seats)
+        observations, _ = kept.device.views(its_states, its_seats)
+        seen = kept.device.zeros(observations.shape, kept.dtype)
+        secrets = kept.device.zeros((len(seats), kept.secrets), kept.dtype)
+        kept.keep(observations, seen)
+        kept.keep_secrets(its_states, its_seats, secrets)
+        reading, chosen = Reading(kept, precision), put(np.array([3, 1, 1]))
+        read = [reading.seen(seen), reading.truth(seen, secrets, chosen)]
+        found.append([kept.device.fetch(seen), kept.device.fetch(secrets), *read])
+    for ours, theirs in zip(*found, strict=True):
+        assert ours.dtype == theirs.dtype
+        assert np.array_equal(ours, theirs) if isinstance(ours, np.ndarray) else ours.equal(theirs)
+
+
+def test_bytes_that_are_no_states_are_shown_as_bytes():
+    """Also where a row of them is as long as a record."""
+    game = make_game("armadora")
+    there, size = OnGpu(game, "cuda"), game.blank.dtype.itemsize
+    observations, ones = there.put(np.ones((2, size), np.float32)), np.ones(size, np.float32)
+    kept = there.zeros((2, size), np.uint8)
+    there.run(keep, 2, Kept(observations, there.put(ones), kept))
+    assert (there.fetch(kept.float()) == 1).all()

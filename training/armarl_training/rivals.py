@@ -1,0 +1,252 @@
+"""Who holds the seats that the learner does not, in games that go on in lockstep.
+
+Who sits in a game is drawn from the pool at its start. On a GPU nobody may wait to hear which games
+have ended, so who sits in the games that begin during a rollout is drawn at the rollout's
+beginning, once for each place in the batch; and there play only those whom the GPU can ask:
+earlier selves, the scripted player in his styles, and random players.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.cuda import scripted_fault
+from armarl.game import Game
+from armarl.loops import own
+from armarl.network_players import NetworkPlayer
+from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.randomness import pick
+from armarl.seat_loops import LEARNER
+from armarl.self_play_batch import SelfPlayBatch, Turn
+from armarl.verbs import PLAYING
+from armarl_training.config import ConfigError
+from armarl_training.devices import Array, OnGpu
+from armarl_training.opponents import RECENT_GAMES, OpponentPool
+
+# From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
+Logits = Callable[[Array, Array], Array]
+# Of an earlier self.
+LogitsOf = Callable[[NetworkPlayer], Logits]
+
+
+class Position(NamedTuple):
+    """Decisions of all games, as rivals are asked for theirs."""
+
+    batch: SelfPlayBatch
+    turn: Turn
+    held: Array  # int64 (games,), who is to move: a slot, or LEARNER
+    draws: Array  # float64 (games,), a random number for each
+    quantities: Array  # (games, size), what the seat to move sees
+    advice: Array  # int64 (games, advisers)
+    actions: Array  # int64 (games, k), whose first column is written where a rival is to move
+
+
+class Rivals(Protocol):
+    """The seats of a batch of games, and who sits there.
+
+    Attributes:
+        lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
+        recent: by opponent, the learner's last returns against it.
+    """
+
+    lineups: Array
+    recent: dict[str, deque[float]]
+
+    def begin(self) -> None:
+        """A rollout begins."""
+        ...
+
+    def answer(self, position: Position) -> None:
+        """Have those who hold other seats than the learner's decide."""
+        ...
+
+    def note_ends(self, turn: Turn) -> None:
+        """Note the returns of games that have ended, and draw who sits in those that begin."""
+        ...
+
+    def end(self) -> None:
+        """A rollout has ended."""
+        ...
+
+
+class HostRivals:
+    """Rivals on the CPU; see `Rivals`. Whoever can be a player can be one."""
+
+    def __init__(
+        self, game: Game, pool: OpponentPool, rng: np.random.Generator, games: int
+    ) -> None:
+        self._game, self._pool, self._rng = game, pool, rng
+        self.lineups = pool.lineups(rng, games)
+        self.recent: dict[str, deque[float]] = {}
+
+    def begin(self) -> None:
+        """See `Rivals`."""
+
+    def answer(self, position: Position) -> None:
+        """See `Rivals`; a player is asked for all his decisions at once."""
+        held, turn = position.held, position.turn
+        for slot in np.unique(held[held != LEARNER]):
+            games = np.flatnonzero(held == slot)
+            seats = turn.seats[games]
+            states = self._game.taken(position.batch.states, games)
+            seen = self._game.concealed(states, seats)
+            chosen = self._pool.players[slot].choose(seen, seats, position.draws[games])
+            position.actions[games, 0] = chosen
+
+    def note_ends(self, turn: Turn) -> None:
+        """See `Rivals`."""
+        over = np.flatnonzero(turn.ends != PLAYING)
+        if over.size:
+            self._pool.note(self.recent, self.lineups[over], turn.rewards[over])
+            self.lineups[over] = self._pool.lineups(self._rng, over.size)
+
+    def end(self) -> None:
+        """See `Rivals`."""
+
+
+# --- on a GPU ------------------------------------------------------------------------------------
+
+
+class Changes(NamedTuple):
+    """Games that may have ended."""
+
+    ends: NDArray[np.int8]  # (games,)
+    rewards: NDArray[np.float64]  # (games, players)
+    lineups: NDArray[np.int64]  # (games, players) written where a game has ended
+    following: NDArray[np.int64]  # (games, players), who sits in the games that begin
+    names: NDArray[np.int64]  # by slot: the number of the player's name
+    tally: NDArray[np.float64]  # (2 * threads, names, 2) to which games and returns are added
+
+
+def change_seats(batch: Changes, i: int, thread: int) -> None:
+    """Where a game has ended: note the learner's return by its rivals' names, and change seats."""
+    if batch.ends[i] == PLAYING:
+        return
+    lineup, tally, mine = batch.lineups[i], batch.tally[own(thread)], 0
+    while lineup[mine] != LEARNER:
+        mine += 1
+    for seat in range(lineup.size):
+        if lineup[seat] != LEARNER:
+            name, known = batch.names[lineup[seat]], False
+            for before in range(seat):
+                if lineup[before] != LEARNER and batch.names[lineup[before]] == name:
+                    known = True
+            if not known:
+                tally[name, 0] += 1
+                tally[name, 1] += batch.rewards[i, mine]
+    for seat in range(lineup.size):
+        lineup[seat] = batch.following[i, seat]
+
+
+class Picks(NamedTuple):
+    """Random choices by numbers that were drawn before."""
+
+    masks: NDArray[np.int8]  # (n, actions)
+    draws: NDArray[np.float64]  # (n,) in [0, 1)
+    actions: NDArray[np.int64]  # (n,) written
+
+
+def pick_drawn(batch: Picks, i: int, thread: int) -> None:
+    """The legal action at the draw's place in their list."""
+    batch.actions[i] = pick(batch.masks[i], batch.draws[i])
+
+
+class CudaRivals:
+    """Rivals on a GPU; see `Rivals`. Nothing waits for it between `begin` and `end`."""
+
+    def __init__(
+        self,
+        device: OnGpu,
+        pool: OpponentPool,
+        rng: np.random.Generator,
+        games: int,
+        logits_of: LogitsOf,
+        draw: Callable[[Array, Array, Array], Array],
+    ) -> None:
+        """For so many games.
+
+        Args:
+            logits_of: an earlier self's network, on the device.
+            draw: actions (n,) by logits, masks (n, actions) and random numbers (n,).
+
+        Raises:
+            ConfigError: somebody in the pool plays on the CPU alone.
+        """
+        self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
+        self._logits_of = logits_of
+        for player in pool.players if pool.has_share else ():
+            _refuse_strangers(device.game, player)
+        self.lineups = device.put(pool.lineups(rng, games))
+        self.recent: dict[str, deque[float]] = {}
+        self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
+
+    def begin(self) -> None:
+        """See `Rivals`; waits, to count in how many games each of them may sit."""
+        self._members = []
+        if not self._pool.has_share:
+            return
+        device, players = self._device, self._pool.players
+        self._following = device.put(self._pool.lineups(self._rng, len(self.lineups)))
+        self._names = list(dict.fromkeys(player.name for player in players))
+        self._name_of = device.put(np.array([self._names.index(p.name) for p in players], np.int64))
+        rows = device.scratch_rows(len(self.lineups))
+        self._tally = device.zeros((rows, len(self._names), 2), np.float64)
+        for slot in range(len(players)):
+            may = ((self.lineups == slot) | (self._following == slot)).any(1)
+            if len(games := device.where(may)):
+                self._members.append((slot, games))
+
+    def answer(self, position: Position) -> None:
+        """See `Rivals`; each is asked about all games in which he may sit."""
+        for slot, games in self._members:
+            chosen, before = self._choices(slot, games, position), position.actions[games, 0]
+            his = position.held[games] == slot
+            position.actions[games, 0] = chosen.where(his, before)
+
+    def _choices(self, slot: int, games: Array, position: Position) -> Array:
+        """What the player in a slot would do in some games, int64 (n,)."""
+        device, player = self._device, self._pool.players[slot]
+        draws = position.draws[games]
+        if isinstance(player, GreedyPlayer):
+            states, seats = position.batch.states[games], position.turn.seats[games]
+            return device.scripted_actions(states, seats, draws, player.style)
+        masks = position.turn.masks[games]
+        if isinstance(player, NetworkPlayer):
+            logits = self._logits_of(player)(position.quantities[games], position.advice[games])
+            return self._draw(logits, masks, draws)
+        actions = device.zeros((len(games),), np.int64)
+        device.run(pick_drawn, len(games), Picks(masks, draws, actions))
+        return actions
+
+    def note_ends(self, turn: Turn) -> None:
+        """See `Rivals`."""
+        if self._pool.has_share:
+            seats = self.lineups, self._following
+            changes = Changes(turn.ends, turn.rewards, *seats, self._name_of, self._tally)
+            self._device.run(change_seats, len(self.lineups), changes)
+
+    def end(self) -> None:
+        """See `Rivals`; waits. Of the returns only sums are known: each counts as their mean."""
+        if not self._pool.has_share:
+            return
+        sums = self._device.fetch(self._tally.sum(0))
+        for name, (games, returned) in zip(self._names, sums.tolist(), strict=True):
+            if games:
+                returns = self.recent.setdefault(name, deque(maxlen=RECENT_GAMES))
+                returns.extend([returned / games] * min(int(games), RECENT_GAMES))
+
+
+def _refuse_strangers(game: Game, player: Any) -> None:
+    """Raise ConfigError at a player of whom a GPU knows nothing."""
+    if type(player) not in (RandomPlayer, GreedyPlayer):
+        raise ConfigError(
+            f"opponents.players: {player.name[:100]} plays on the CPU alone; on a GPU there are "
+            "random, greedy and greedy:style=NAME, and the earlier selves"
+        )
+    if isinstance(player, GreedyPlayer) and (missing := scripted_fault(game)):
+        raise ConfigError(f"opponents.players: {player.name} plays on the CPU alone: {missing}")
