@@ -104,6 +104,26 @@ def test_flat_search_tries_all_actions_equally_often():
         assert (row > 0).sum() == min(number, 500)
 
 
+@pytest.mark.parametrize("player", PLAYERS[:2])
+def test_urgency_says_when_something_new_is_tried(player):
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game)
+    first = player(game, 200).think(states, seats, draws)  # whatever is new comes first
+    assert same(first, player(game, 200, urgency=1e6).think(states, seats, draws))
+
+
+def test_without_urgency_the_scripted_choice_is_all_that_is_tried():
+    game = make_game("armadora", players=2)
+    states, seats, draws = asked(game)
+
+    def tried(urgency):
+        player = IsmctsPlayer(game, 200, led=True, urgency=urgency)
+        return (player.think(states, seats, draws).visits > 0).sum(axis=1)
+
+    assert (tried(-3) == 1).all()
+    assert ((tried(0.3) > 1) & (tried(0.3) < tried(np.inf))).any()
+
+
 @every_method
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_search_wins_what_is_won_by_force(players, player):

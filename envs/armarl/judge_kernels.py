@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from armarl.compiled import kernel, part
 from armarl.game import Game
-from armarl.judges import MARGIN, PARTS, VARIANCE, Reading, reading_of
+from armarl.judges import MARGIN, PARTS, VARIANCE, SurveyLayout, layout_of
 from armarl.networks import Floats, Tensors, layers
 from armarl.windows import window
 
@@ -31,14 +31,14 @@ class Weights(NamedTuple):
         layers: int64 (layers, 3), where each begins in `numbers`, its inputs and its outputs: near,
             far, those of prizes, those of whole, direct.
         prize_layers: number of those of prizes.
-        reading: see `Reading`.
+        layout: see `SurveyLayout`.
         lots: float64 (features + rest,), by which the place of what is remembered is found.
     """
 
     numbers: Floats
     layers: NDArray[np.int64]
     prize_layers: int
-    reading: Reading
+    layout: SurveyLayout
     lots: NDArray[np.float64]
 
 
@@ -76,26 +76,26 @@ def weights_of(game: Game, tensors: Tensors) -> Weights:
             rows.append((begin, weight.shape[1], weight.shape[0]))
             begin += weight.size + bias.size
     flat = np.concatenate(numbers).astype(np.float32)
-    reading, prize_layers = reading_of(game), layers(tensors, "prizes")
-    lots = np.random.default_rng(0).random(reading.features + reading.rest)
-    return Weights(flat, np.array(rows, np.int64), prize_layers, reading, lots)
+    layout, prize_layers = layout_of(game), layers(tensors, "prizes")
+    lots = np.random.default_rng(0).random(layout.features + layout.rest)
+    return Weights(flat, np.array(rows, np.int64), prize_layers, layout, lots)
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
     """Scratch for so many rows, for these weights alone: what was said is remembered in it."""
-    reading = weights.reading
-    widest = int(max(weights.layers[:, 1:].max(), reading.whole))
-    seen = reading.features + reading.rest
+    layout = weights.layout
+    widest = int(max(weights.layers[:, 1:].max(), layout.whole))
+    seen = layout.features + layout.rest
     near, one, other, whole = (np.zeros((rows, widest), np.float32) for _ in range(4))
     return Scratch(
-        np.zeros((rows, reading.size), np.float32),
+        np.zeros((rows, layout.size), np.float32),
         np.zeros((rows, seen), np.float32),
         near,
         one,
         other,
         whole,
         known=np.full((rows, REMEMBERED, seen), np.nan, np.float32),
-        taken=np.zeros((rows, REMEMBERED, reading.sides), np.float32),
+        taken=np.zeros((rows, REMEMBERED, layout.sides), np.float32),
     )
 
 
@@ -142,8 +142,8 @@ def _layers(net: Weights, first: int, last: int, one: Floats, other: Floats) -> 
 def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) -> Any:
     """The own lead over a rival side, and the same by its standard deviation."""
     lead, variance = 0.0, VARIANCE
-    for prize in range(net.reading.prizes):
-        own, theirs = whole[prize * net.reading.sides], whole[prize * net.reading.sides + rival]
+    for prize in range(net.layout.prizes):
+        own, theirs = whole[prize * net.layout.sides], whole[prize * net.layout.sides + rival]
         stake = survey[prize] / stakes
         lead += stake * (own - theirs)
         variance += stake * stake * (own * (1 - own) + theirs * (1 - theirs))
@@ -153,7 +153,7 @@ def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) 
 @part
 def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
     """Read what lies around a prize into `seen`; returns a number that is the same for the same."""
-    prizes, features = net.reading.prizes, net.reading.features
+    prizes, features = net.layout.prizes, net.layout.features
     sum_of_lots = 0.0
     for k in range(features):
         seen[k] = survey[prize + k * prizes]
@@ -177,7 +177,7 @@ def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
     _bias(net, 1, one)
     for k in range(net.layers[0, 2]):
         near[k] += one[k]
-    _add(net, 1, seen, net.reading.features, near)
+    _add(net, 1, seen, net.layout.features, near)
 
 
 @part
@@ -191,7 +191,7 @@ def _judge_prize(
     _add(net, 0, seen, 0, one)
     _relu(one, width)
     _layers(net, 2, 1 + net.prize_layers, one, other)
-    for side in range(net.reading.sides):
+    for side in range(net.layout.sides):
         taken[side] = 1 / (1 + math.exp(-one[side]))
 
 
@@ -201,8 +201,8 @@ def worth(net: Weights, work: Scratch, mine: int) -> Any:
     survey, seen, whole = work.survey[mine], work.seen[mine], work.whole[mine]
     near, one, other = work.near[mine], work.one[mine], work.other[mine]
     known, taken = work.known[mine], work.taken[mine]
-    prizes, sides, rest = net.reading.prizes, net.reading.sides, net.reading.rest
-    features, last = net.reading.features, net.layers.shape[0] - 1
+    prizes, sides, rest = net.layout.prizes, net.layout.sides, net.layout.rest
+    features, last = net.layout.features, net.layers.shape[0] - 1
     elsewhere = 0.0
     for k in range(rest):
         seen[features + k] = survey[prizes * features + k]

@@ -30,7 +30,7 @@ VARIANCE = 0.003  # of a lead of which all is settled, in squared parts of all s
 MARGIN = 0.3  # what the lead in stakes counts beside the return, so that play stays sharp when won
 
 
-class Reading(NamedTuple):
+class SurveyLayout(NamedTuple):
     """How a judge reads a survey.
 
     Attributes:
@@ -67,7 +67,7 @@ def survey_of(game: Game) -> ObservationTable:
     return game.survey
 
 
-def reading_of(game: Game) -> Reading:
+def layout_of(game: Game) -> SurveyLayout:
     """How a judge of a game's positions reads them.
 
     Raises:
@@ -76,7 +76,7 @@ def reading_of(game: Game) -> Reading:
     table = survey_of(game)
     prizes = table.blocks[0].shape[-1]
     around = sum(block.size for block in table.blocks if block.on == "prizes")
-    return Reading(prizes, around // prizes, table.size - around, max(game.sides) + 1)
+    return SurveyLayout(prizes, around // prizes, table.size - around, max(game.sides) + 1)
 
 
 def is_judge(tensors: Tensors) -> bool:
@@ -93,16 +93,16 @@ class JudgeNetwork:
     """
 
     def __init__(self, game: Game, tensors: Tensors) -> None:
-        self.tensors, self._reading = tensors, reading_of(game)
+        self.tensors, self._layout = tensors, layout_of(game)
         self._layers = {part: layers(tensors, part) for part in PARTS}
 
     def values(self, surveys: Floats) -> tuple[Floats, Floats]:
         """The expected return (n,) of surveys (n, size), and the lead over the rivals (n,), each in
         [-1, 1]; the lead is in parts of all stakes, over the mean of the rivals.
         """
-        reading, n = self._reading, len(surveys)
-        around = surveys[:, : -reading.rest].reshape(n, reading.features, reading.prizes)
-        near, rest = around.transpose(0, 2, 1), surveys[:, -reading.rest :]
+        layout, n = self._layout, len(surveys)
+        around = surveys[:, : -layout.rest].reshape(n, layout.features, layout.prizes)
+        near, rest = around.transpose(0, 2, 1), surveys[:, -layout.rest :]
         x = self.layer("near", 0, near) + self.layer("far", 0, rest)[:, None]
         for k in range(self._layers["prizes"]):
             x = self.layer("prizes", k, np.maximum(x, 0))
@@ -151,16 +151,16 @@ def check_judge(game: Game, tensors: Tensors) -> None:
         NetworkError: they do not.
     """
     try:
-        reading = reading_of(game)
+        layout = layout_of(game)
     except ValueError as error:
         raise NetworkError(str(error)) from error
-    width = _check_part(tensors, "near", reading.features, most=1)
-    if _check_part(tensors, "far", reading.rest, most=1) != width:
+    width = _check_part(tensors, "near", layout.features, most=1)
+    if _check_part(tensors, "far", layout.rest, most=1) != width:
         raise NetworkError("the parts near and far have different numbers of outputs")
     for part, inputs, outputs in (
-        ("prizes", width, reading.sides),
-        ("whole", reading.whole, 1),
-        ("direct", reading.sides - 1, 1),
+        ("prizes", width, layout.sides),
+        ("whole", layout.whole, 1),
+        ("direct", layout.sides - 1, 1),
     ):
         reached = _check_part(tensors, part, inputs)
         if reached != outputs:

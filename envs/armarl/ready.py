@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armarl.aec import CheckedAECEnv
 from armarl.afterstates import Afterstates
 from armarl.game import Game
-from armarl.judges import reading_of
+from armarl.judges import layout_of
 from armarl.network_players import JudgingPlayer
 from armarl.players import BUILT_IN, make_player
 from armarl.search import JudgeSearchPlayer
@@ -84,15 +84,15 @@ def _judge(game: Game) -> None:
     if game.survey is None:
         return
     states = game.new_states(0)
-    afterstates, reading = Afterstates(game), reading_of(game)
+    afterstates, layout = Afterstates(game), layout_of(game)
     afterstates.surveys(states, game.statuses(states)[1])
     afterstates.parts(states)
     shapes = {
-        "near": (1, reading.features),
-        "far": (1, reading.rest),
-        "prizes": (reading.sides, 1),
-        "whole": (1, reading.whole),
-        "direct": (1, reading.sides - 1),
+        "near": (1, layout.features),
+        "far": (1, layout.rest),
+        "prizes": (layout.sides, 1),
+        "whole": (1, layout.whole),
+        "direct": (1, layout.sides - 1),
     }
     tensors: dict[str, NDArray[np.float32]] = {}
     for part, (outputs, inputs) in shapes.items():

@@ -26,7 +26,7 @@ from armarl.armada.style_columns import (
     STANCES,
     TABLES,
 )
-from armarl.armada.styles import GREEDY_STYLES, STYLES
+from armarl.armada.styles import FIRST_ROWS, GREEDY_STYLES, STYLES
 from armarl.armada.ways import set_goals
 from armarl.game import Game, States, make_game
 from armarl.matches import play_match
@@ -137,14 +137,15 @@ def first_turn(players: int) -> States:
     return states
 
 
+@pytest.mark.parametrize("style", ["conqueror", "admiral"])
 @pytest.mark.parametrize("players", [2, 4])
-def test_a_style_has_a_row_for_each_table_and_stance(players):
+def test_a_style_has_a_row_for_each_stance(players, style):
     """The last stance that holds is taken: ALARMED before AHEAD, and so on."""
     states, green, raspberry = first_turn(players), 0, 1
-    state, first = states[0], (3 * TABLES + (players > 2)) * STANCES
+    state, number = states[0], GREEDY_STYLES.index(style)
 
     def stance() -> int:
-        return row_of(state, 3, green) - first
+        return row_of(state, number, green) - FIRST_ROWS[number, 2 * (players - 2)]
 
     assert stance() == EARLY
     state["turn"] = EARLY_ROUNDS * 4
@@ -160,6 +161,21 @@ def test_a_style_has_a_row_for_each_table_and_stance(players):
     assert stance() == ALARMED
 
 
+def test_the_admiral_has_rows_of_his_own_at_each_table_and_others_the_same_at_all():
+    admiral = GREEDY_STYLES.index("admiral")
+    found = {name: set() for name in GREEDY_STYLES}
+    for players in (2, 3, 4):
+        for cards in (False, True):
+            state = make_game("armada", players=players, cards=cards).new_states(1)[0]
+            for number, name in enumerate(GREEDY_STYLES):
+                found[name].add(int(row_of(state, number, 0)))
+    assert {name: len(rows) for name, rows in found.items()} == {
+        name: TABLES if number == admiral else 1 for number, name in enumerate(GREEDY_STYLES)
+    }
+    assert len(set.union(*found.values())) == len(GREEDY_STYLES) - 1 + TABLES
+    assert FIRST_ROWS[-1, -1] + STANCES == len(STYLES)
+
+
 def goals(state: np.void, row: int) -> dict[int, int]:
     """The goals of green by place, for the numbers of a row."""
     cost = np.empty(state["bands"].size, np.int8)
@@ -170,7 +186,7 @@ def goals(state: np.void, row: int) -> dict[int, int]:
 def test_goals_are_what_is_to_be_taken_freed_and_guarded():
     """Of green, who plays blue as well: by the numbers of the style, those of the own lair too."""
     states = first_turn(2)
-    state, row = states[0], STANCES * TABLES * GREEDY_STYLES.index("admiral") + PLAIN
+    state, row = states[0], FIRST_ROWS[GREEDY_STYLES.index("admiral"), 0] + PLAIN
     numbers, cities = STYLES[row], state["cities"].astype(int)
     green, raspberry, _, orange = range(4)
     before = goals(state, row)
@@ -196,7 +212,7 @@ def test_goals_are_what_is_to_be_taken_freed_and_guarded():
 def test_what_stands_open_beside_an_enemy_is_a_goal():
     """A territory of the own lair that is no city, for a city has a cost of its own."""
     states = first_turn(2)
-    state, row = states[0], STANCES * TABLES * GREEDY_STYLES.index("admiral") + PLAIN
+    state, row = states[0], FIRST_ROWS[GREEDY_STYLES.index("admiral"), 0] + PLAIN
     green, raspberry = 0, 1
     first = state["land_borders"]
     own = next(

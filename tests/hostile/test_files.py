@@ -15,7 +15,7 @@ import tiny
 from armarl import policies
 from armarl.aec import RawAECEnv
 from armarl.game import make_game
-from armarl.judges import reading_of
+from armarl.judges import layout_of
 from armarl.policies import (
     FORMAT,
     PolicyError,
@@ -108,15 +108,15 @@ def test_more_tensors_than_a_network_has(tmp_path: Path, number: int) -> None:
 
 def _judge(**changes: Any) -> dict[str, Any]:
     """A judge of the mini board, some of whose layers have other numbers of units."""
-    reading, units = reading_of(GAME), {"near": 4, "far": 4, "prizes": 3, "whole": 2, **changes}
+    layout, units = layout_of(GAME), {"near": 4, "far": 4, "prizes": 3, "whole": 2, **changes}
     shapes = {
-        "near.0": (units["near"], reading.features),
-        "far.0": (units["far"], reading.rest),
+        "near.0": (units["near"], layout.features),
+        "far.0": (units["far"], layout.rest),
         "prizes.0": (units["prizes"], units["near"]),
-        "prizes.1": (reading.sides, units["prizes"]),
-        "whole.0": (units["whole"], reading.whole),
+        "prizes.1": (layout.sides, units["prizes"]),
+        "whole.0": (units["whole"], layout.whole),
         "whole.1": (1, units["whole"]),
-        "direct.0": (1, reading.sides - 1),
+        "direct.0": (1, layout.sides - 1),
     }
     tensors = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
     return tensors | {f"{name}.bias": np.zeros(n, np.float32) for name, (n, _) in shapes.items()}

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from armarl.game import Game
-from armarl.judges import VARIANCE, Reading, reading_of
+from armarl.judges import VARIANCE, SurveyLayout, layout_of
 from armarl.network_players import JudgingPlayer, NetworkPlayer
 from armarl.networks import Network, Tensors
 from armarl.places import AROUND, Places, places_of
@@ -345,21 +345,21 @@ class Judge(PolicyNetwork):
 
     def __init__(self, game: Game, widths: Sequence[int], whole: Sequence[int]) -> None:
         super().__init__()
-        self._reading: Reading = reading_of(game)
-        reading = self._reading
-        self.near = _linear(reading.features, widths[0], math.sqrt(2))
-        self.far = _linear(reading.rest, widths[0], 1.0)
-        self.prizes = mlp([*widths, reading.sides], "relu", gain=0.1)
-        self.whole = mlp([reading.whole, *whole, 1], "relu", gain=0.1)
-        self.direct = _linear(reading.sides - 1, 1, 1.0)
+        self._layout: SurveyLayout = layout_of(game)
+        layout = self._layout
+        self.near = _linear(layout.features, widths[0], math.sqrt(2))
+        self.far = _linear(layout.rest, widths[0], 1.0)
+        self.prizes = mlp([*widths, layout.sides], "relu", gain=0.1)
+        self.whole = mlp([layout.whole, *whole, 1], "relu", gain=0.1)
+        self.direct = _linear(layout.sides - 1, 1, 1.0)
         with torch.no_grad():
-            self.direct.weight[:] = 2.0 / (reading.sides - 1)
+            self.direct.weight[:] = 2.0 / (layout.sides - 1)
 
     def forward(self, surveys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Logits of the return (n,) and of parts taken (n, prizes, sides), and the lead (n,)."""
-        reading, n = self._reading, len(surveys)
-        around = surveys[:, : -reading.rest].view(n, reading.features, reading.prizes)
-        rest = surveys[:, -reading.rest :]
+        layout, n = self._layout, len(surveys)
+        around = surveys[:, : -layout.rest].view(n, layout.features, layout.prizes)
+        rest = surveys[:, -layout.rest :]
         near = self.near(around.transpose(1, 2).contiguous())
         taken = self.prizes(torch.relu(near + self.far(rest).unsqueeze(1)))
         parts = torch.sigmoid(taken)

@@ -165,3 +165,6 @@ OF_MORE: Numbers = {
     ENROL_WORTH: (85, 52, 2, 81, 107),
     AT_SHIPS: (10, 18, 5, 11, 8),
 }
+
+# At the tables of `style_columns.TABLES`.
+AT_TABLES = (OF_TWO, OF_TWO, OF_MORE, OF_MORE, OF_MORE, OF_MORE)

@@ -104,14 +104,12 @@ from armarl.armada.style_columns import (
     PLAIN,
     SAIL_BANDS,
     SAIL_WORTH,
-    STANCES,
     STEP,
-    TABLES,
     TAKE,
     TAKE_WORTH,
     TREASURE_WORTH,
 )
-from armarl.armada.styles import STYLES
+from armarl.armada.styles import FIRST_ROWS, STYLES
 from armarl.armada.ways import (
     CARAVAN,
     defenders_of,
@@ -175,8 +173,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
 @kernel
 def row_of(s: State, number: Int, colour: Int) -> Int:
     """The row of a style in `styles.STYLES`, as a colour stands."""
-    table = number * TABLES + (s.players > 2)
-    return table * STANCES + _stance(s, colour)
+    return FIRST_ROWS[number, 2 * (s.players - 2) + s.cards] + _stance(s, colour)
 
 
 @kernel

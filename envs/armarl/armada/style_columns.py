@@ -57,8 +57,9 @@ from __future__ import annotations
 ) = range(50)
 FAR = 120  # the cost of what is no goal, and of where none can be reached from
 
-# A style has a row for each number of players and each stance that a colour may take.
-TABLES = 2  # with two players, and with more
+# A style has a row for each table (2, 3, 4 players, each without and with cards) and each stance
+# that a colour may take.
+TABLES = 6
 STANCES = 5
 (
     PLAIN,  # none of those below; else the last of them

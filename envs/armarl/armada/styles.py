@@ -6,7 +6,7 @@ those of the admiral, and what they are numbers of is in `style_columns`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -61,6 +61,7 @@ from armarl.armada.style_columns import (
     SAIL_WORTH,
     STANCES,
     STEP,
+    TABLES,
     TAKE,
     TAKE_WORTH,
     TREASURE_WORTH,
@@ -128,15 +129,17 @@ _BALANCED: Numbers = _CALM | {
     LAND_GOAL: 24,
     ODDS: 2,
 }
-# By name, what each does otherwise than the conqueror: at all tables, or at each.
-_STYLES: Mapping[str, Numbers | tuple[Numbers, Numbers]] = {
-    "conqueror": {},
-    "raider": _CALM | {CITY_GOAL: 2},
-    "balanced": _BALANCED,
-    "explorer": _BALANCED | {GARRISON: 2, CENTRE_GOAL: 2, POST_GOAL: 6, LAND_GOAL: 6},
-    "builder": _BALANCED | {GARRISON: 5, HUNGRY: 10, ODDS: 3},
-    "brawler": _BALANCED | {GARRISON: 2, CITY_GOAL: 16, ODDS: 1, FIGHT_GOAL: 120, FIGHT_OTHER: 90},
-    "admiral": (admiral.OF_TWO, admiral.OF_MORE),
+# By name, what each does otherwise than the conqueror: at all tables, or at each of `TABLES`.
+_STYLES: Mapping[str, tuple[Numbers, ...]] = {
+    "conqueror": ({},),
+    "raider": (_CALM | {CITY_GOAL: 2},),
+    "balanced": (_BALANCED,),
+    "explorer": (_BALANCED | {GARRISON: 2, CENTRE_GOAL: 2, POST_GOAL: 6, LAND_GOAL: 6},),
+    "builder": (_BALANCED | {GARRISON: 5, HUNGRY: 10, ODDS: 3},),
+    "brawler": (
+        _BALANCED | {GARRISON: 2, CITY_GOAL: 16, ODDS: 1, FIGHT_GOAL: 120, FIGHT_OTHER: 90},
+    ),
+    "admiral": admiral.AT_TABLES,
 }
 GREEDY_STYLES = tuple(_STYLES)
 HELD_OUT_STYLE = "brawler"  # never trained against
@@ -154,15 +157,21 @@ def _rows(style: Numbers) -> list[list[int]]:
     return found
 
 
-def _tables(style: Numbers | tuple[Numbers, Numbers]) -> tuple[Numbers, Numbers]:
-    """What a style does at each table."""
-    return style if isinstance(style, tuple) else (style, style)
+STYLES = np.array([row for style in _STYLES.values() for table in style for row in _rows(table)])
+"""int64 (rows, columns): the stances of a style, and of each table, follow each other."""
 
 
-STYLES = np.array(
-    [row for style in _STYLES.values() for table in _tables(style) for row in _rows(table)]
-)
-"""int64 (styles * tables * stances, columns): the rows of each style follow each other."""
+def _first_rows() -> Iterator[list[int]]:
+    """Where in STYLES a style begins at each table, style by style."""
+    first = 0
+    for style in _STYLES.values():
+        ways = len(style)  # one for all tables, or one for each
+        yield [first + table % ways * STANCES for table in range(TABLES)]
+        first += ways * STANCES
+
+
+FIRST_ROWS = np.array(list(_first_rows()))
+"""int64 (styles, tables), the row of the first stance."""
 
 GREEDY_ON_GPU = False
 """Every rule that looks into STYLES has a copy of it on a GPU, among constants; together they are

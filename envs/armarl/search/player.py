@@ -13,7 +13,7 @@ from armarl import guards, threads
 from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
 from armarl.search.deciding import by_lot, decide
-from armarl.search.settings import check, settled, simulations_of
+from armarl.search.settings import MOST, check, settled, simulations_of
 from armarl.search.simulations import SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
@@ -27,6 +27,7 @@ PLAIN: Mapping[str, Any] = {
     "exploration": 0.0,
     "bias": 0.02,
     "reference": 25,
+    "urgency": np.inf,
     "depth": -1,
     "scripted": 0.0,
     "patient": 0,
@@ -38,6 +39,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "exploration": (0, np.inf),
     "bias": (0, np.inf),
     "reference": (1, np.inf),
+    "urgency": (-MOST, np.inf),
     "depth": (-1, np.inf),
     "scripted": (0, 1),
     "evaluated": (0, 1),
@@ -77,6 +79,7 @@ class SearchPlayer:
         exploration: float | None = None,
         bias: float | None = None,
         reference: int | None = None,
+        urgency: float | None = None,
         depth: int | None = None,
         scripted: float | None = None,
         patient: bool | None = None,
@@ -103,6 +106,8 @@ class SearchPlayer:
             exploration: weight of the upper confidence bounds.
             bias: of the rapid values; the smaller, the longer they count.
             reference: simulations that a decision's own rapid values need before they count.
+            urgency: how much more than the mean of what was tried an action counts that never was
+                (first-play urgency); inf: each is tried before any is tried again.
             depth: actions of a playout before the position is evaluated, from 0; -1: games are
                 played to their end.
             scripted: share of the actions of playouts that the scripted player chooses, 0 to 1.
@@ -132,6 +137,7 @@ class SearchPlayer:
             "exploration": exploration,
             "bias": bias,
             "reference": reference,
+            "urgency": urgency,
             "depth": depth,
             "scripted": scripted,
             "patient": patient,

@@ -182,6 +182,7 @@ def descend(
                 logarithms,
                 rules.exploration,
                 rules.bias,
+                rules.urgency,
                 chance,
                 game,
             )
@@ -193,6 +194,7 @@ def descend(
                 scores,
                 logarithms,
                 rules.exploration,
+                rules.urgency,
                 chance,
                 game,
             )

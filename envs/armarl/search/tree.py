@@ -47,6 +47,7 @@ class Rules(NamedTuple):
     rapid: int  # 1: with rapid action values
     bias: float  # of the rapid values: the smaller, the longer they count
     reference: int  # simulations that a row's rapid values need before they count
+    urgency: float  # of what was never tried, over the mean of its row; inf: it comes first
     led: int  # 1: what is tried first at a row is what the scripted player would do
     depth: int  # actions after the path before the position is evaluated; below 0: to the end
     scripted: float  # the share of these that the scripted player chooses
@@ -150,13 +151,58 @@ def one_of(actions: Actions, n: Int, draw: float) -> Int:
 
 
 @inlined
-def best_of(legal: Actions, offered: Int, scores: Numbers) -> Int:
-    """The action with the highest score; of equal ones the first."""
+def best_of(offered: Int, scores: Numbers) -> Int:
+    """The place of the highest score; of equal ones the first."""
     best = 0
     for k in range(1, offered):
         if scores[k] > scores[best]:
             best = k
+    return best
+
+
+@kernel
+def best_or_new(
+    edges: Numbers, legal: Actions, offered: Int, scores: Numbers, urgency: float, new: Int
+) -> Int:
+    """The action with the highest score, unless what was never tried counts for more: as the mean
+    of those that were, and `urgency` more.
+
+    First-play urgency (Gelly and Wang, *Modifications of UCT and sequence-like simulations for
+    Monte-Carlo Go*, 2007).
+    """
+    visits, totals, n, total = edges[VISITS], edges[TOTALS], np.float32(0), np.float32(0)
+    for k in range(offered):
+        action = legal[k]
+        n += visits[action]
+        total += totals[action]
+    best = best_of(offered, scores)
+    if scores[best] < total / max(n, np.float32(1)) + urgency:
+        return new
     return np.int64(legal[best])
+
+
+@inlined
+def keep_tried(edges: Numbers, legal: Actions, offered: Int) -> Int:
+    """Of the legal actions, those that were tried; returns how many these are."""
+    visits = edges[VISITS]
+    n: Int = 0
+    for k in range(offered):
+        action = legal[k]
+        legal[n] = action
+        n += np.int64(visits[action] != 0)
+    return n
+
+
+@inlined
+def keep_known(edges: Numbers, legal: Actions, offered: Int, counts: Numbers) -> Int:
+    """Of the legal actions, those that were tried or have a rapid value; returns how many."""
+    visits = edges[VISITS]
+    n: Int = 0
+    for k in range(offered):
+        action = legal[k]
+        legal[n] = action
+        n += np.int64(visits[action] + counts[action] != 0)
+    return n
 
 
 @inlined
@@ -214,17 +260,23 @@ def select(
     scores: Numbers,
     logarithms: Numbers,
     exploration: float,
+    urgency: float,
     chance: Chance,
     game: Int,
 ) -> Int:
-    """What to play at a row: what was never tried, else the action with the highest bound."""
+    """What to play at a row: the action with the highest bound, or what was never tried."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = count_offers(edges, legal, offered, untried)
     if n:
-        return one_of(untried, n, uniform(chance, game))
+        new = one_of(untried, n, uniform(chance, game))
+        if urgency == np.inf or n == offered:
+            return new
+        offered = keep_tried(edges, legal, offered)
+        upper_bounds(edges, legal, offered, logarithms, exploration, scores)
+        return best_or_new(edges, legal, offered, scores, urgency, new)
     upper_bounds(edges, legal, offered, logarithms, exploration, scores)
-    return best_of(legal, offered, scores)
+    return np.int64(legal[best_of(offered, scores)])
 
 
 @kernel
@@ -238,6 +290,7 @@ def select_rapid(
     logarithms: Numbers,
     exploration: float,
     bias: float,
+    urgency: float,
     chance: Chance,
     game: Int,
 ) -> Int:
@@ -246,9 +299,14 @@ def select_rapid(
     offered = list_legal(mask, legal)
     n = keep_unknown(untried, count_offers(edges, legal, offered, untried), counts)
     if n:
-        return one_of(untried, n, uniform(chance, game))
+        new = one_of(untried, n, uniform(chance, game))
+        if urgency == np.inf or n == offered:
+            return new
+        offered = keep_known(edges, legal, offered, counts)
+        rapid_bounds(edges, legal, offered, counts, sums, logarithms, exploration, bias, scores)
+        return best_or_new(edges, legal, offered, scores, urgency, new)
     rapid_bounds(edges, legal, offered, counts, sums, logarithms, exploration, bias, scores)
-    return best_of(legal, offered, scores)
+    return np.int64(legal[best_of(offered, scores)])
 
 
 # --- what became of it ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from safetensors.numpy import save
 from armarl.arena.records import RecordError, read_records
 from armarl.game import Game, make_game
 from armarl.judges import PARTS as JUDGE_PARTS
-from armarl.judges import reading_of
+from armarl.judges import layout_of
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
 from armarl.networks import PARTS
@@ -118,13 +118,13 @@ def _widths(game: Game) -> dict[str, list[int]]:
 
 
 def _judge_widths(game: Game) -> dict[str, list[int]]:
-    reading = reading_of(game)
+    layout = layout_of(game)
     return {
-        "near": [reading.features, 5],
-        "far": [reading.rest, 5],
-        "prizes": [5, 4, reading.sides],
-        "whole": [reading.whole, 3, 1],
-        "direct": [reading.sides - 1, 1],
+        "near": [layout.features, 5],
+        "far": [layout.rest, 5],
+        "prizes": [5, 4, layout.sides],
+        "whole": [layout.whole, 3, 1],
+        "direct": [layout.sides - 1, 1],
     }
 
 

@@ -32,8 +32,8 @@ NAMES = (
     "os:system",
     "",
 )
-KEYS = ("noise", "first_random", "style", "patient", "exploration", "bias", "reference", "depth")
-KEYS += ("rows", "candidates", "turns", "longest", "doubt", "sample", "eta", "entropy")
+KEYS = ("noise", "first_random", "style", "patient", "exploration", "urgency", "bias", "depth")
+KEYS += ("reference", "rows", "candidates", "turns", "longest", "doubt", "sample", "eta", "entropy")
 KEYS += ("scripted", "temperature", "margin_share", "observers", "led", "evaluated", "reward", "x")
 VALUES = ("0", "1", "2", "-1", "0.5", "1e-300", "1e300", "true", "nan", "win", "gold", "multiple")
 VALUES += ("999999999999999999", "99999999999999999999999", "-999999999999999999999")

@@ -1,0 +1,264 @@
+"""Evolve the numbers of a style of Armada's scripted player, as those of `admiral` were found.
+
+    python scripts/evolve_style.py runs/three.json --players 3 --generations 100
+    python scripts/evolve_style.py runs/cards.json --players 4 --cards --begin conqueror
+
+Each game of a generation has numbers of its own around those of the last; the other seats are held
+by one of the other styles, but for that which is held out, or by the last numbers. A ridge
+regression tells which numbers went with victories, and all move that way (evolution strategies:
+Salimans et al., 2017, with the regression in place of their weighted sum). The file is written
+after every generation, and the same command goes on where it ended, or with more generations. At
+the end the numbers are printed as `armarl/armada/admiral.py` has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import operator
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import lower_constant
+from numba.extending import intrinsic, models, overload, register_model, typeof_impl
+
+from armarl import kernel_cache, threads
+from armarl.armada import style_columns, styles, ways
+from armarl.armada.style_columns import FAR, STANCES, TABLES
+from armarl.game import make_game
+from armarl.loops import own
+from armarl.randomness import pick, uniform
+from armarl.verbs import ENDED, PLAYING, verbs
+
+NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CONQUEROR)]
+RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}
+AGAINST_ITSELF = 4  # its weight beside those
+BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}
+# Tolls are added up in 8 bits, so they stay small.
+TOLLS = dict.fromkeys(("STEP", "EMBARK", "BLOCKED", "DISCOVER", "FIGHT", "FIGHT_BAND"), 12)
+SMALL = {name: 16 for name in NAMES if name.endswith(("GARRISON", "BANDS", "COST"))} | TOLLS
+LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
+    "FIGHT_GOAL": 250,
+    "FIGHT_OTHER": 250,
+}
+LOWEST = np.array([BELOW_ZERO.get(name, 0) for name in NAMES])
+HIGHEST = np.array([SMALL.get(name, LARGE.get(name, FAR)) for name in NAMES])
+RIDGE = 20.0  # games that the prior, that no number matters, counts for
+
+
+# --- a table that kernels read from memory, not as it was when they were compiled ----------------
+
+
+class LiveTable:
+    """An int64 array that may change under the kernels that read it."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.array[index]
+
+
+class LiveTableType(types.Dummy):
+    def __init__(self, address: int, columns: int) -> None:
+        self.address, self.columns = address, columns
+        super().__init__(f"LiveTable({address}, {columns})")
+
+
+@typeof_impl.register(LiveTable)
+def _type_of(table: LiveTable, context: Any) -> LiveTableType:
+    return LiveTableType(table.array.ctypes.data, table.array.shape[1])
+
+
+register_model(LiveTableType)(models.OpaqueModel)
+
+
+@lower_constant(LiveTableType)
+def _constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _load(typing_context: Any, address: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
+        return builder.load(place)
+
+    return types.int64(types.int64), generate
+
+
+@overload(operator.getitem)
+def _getitem(table, index):  # type: ignore[no-untyped-def]  # Numba compares names
+    if not isinstance(table, LiveTableType):
+        return None
+    address, columns = table.address, table.columns
+    return lambda table, index: _load(address + 8 * (np.int64(index[0]) * columns + index[1]))
+
+
+# --- games ---------------------------------------------------------------------------------------
+
+
+class Games(NamedTuple):
+    """Games from the deal to the end, every seat by a style of its own."""
+
+    states: Any  # (games,) dealt
+    numbers: Any  # int64 (games, players), of styles
+    openings: Any  # int64 (games,), random actions with which a game begins
+    chance: Any  # uint64 (games,)
+    masks: Any  # int8 (rows, actions) scratch
+    spare: Any  # (rows,) scratch
+    returns: Any  # float64 (games, players) written; -1 where a game was cut short
+
+
+def play_out(batch: Games, i: int, thread: int) -> None:
+    """Play game `i`."""
+    s, mine, played = batch.states[i], own(thread), 0
+    mask, spare = batch.masks[mine], batch.spare[mine : mine + 1]
+    while verbs.status(s) == PLAYING:
+        draw = uniform(batch.chance, i)
+        if played < batch.openings[i]:
+            verbs.legal(s, mask)
+            action = pick(mask, draw)
+        else:
+            number = batch.numbers[i, verbs.to_move(s)]
+            action = verbs.greedy(s, number + min(draw, 0.9999999), mask, spare)
+        verbs.apply(s, action)
+        played += 1
+    returns = batch.returns[i]
+    returns[:] = -1.0
+    if verbs.status(s) == ENDED:
+        verbs.returns(s, 0, returns)
+
+
+class Evolution:
+    """The numbers of a style at one table, and the games by which they move.
+
+    Attributes:
+        means: float64 (stances, columns), the numbers.
+        generation: how many there were.
+    """
+
+    def __init__(self, players: int, cards: bool, games: int, begin: str, seed: int) -> None:
+        kernel_cache.say = lambda line: None  # that such kernels are not kept: they must not be
+        known = len(styles.GREEDY_STYLES)
+        rows = np.concatenate([styles.STYLES, np.zeros(((games + 2) * STANCES, len(NAMES)), int)])
+        first = np.arange(games + 2)[:, None] * STANCES + len(styles.STYLES)
+        first_rows = np.concatenate([styles.FIRST_ROWS, np.tile(first, TABLES)])
+        self._rows, self._first = np.ascontiguousarray(rows), np.ascontiguousarray(first_rows)
+        number, table = styles.GREEDY_STYLES.index(begin), 2 * (players - 2) + cards
+        mine = styles.FIRST_ROWS[number, table]
+        self.means = styles.STYLES[mine : mine + STANCES].astype(float)
+        self._rivals = [styles.GREEDY_STYLES.index(name) for name in RIVALS] + [known]
+        weights = np.array([*RIVALS.values(), AGAINST_ITSELF])
+        self._weights = weights / weights.sum()
+        self._first_candidate, self._games, self._seed = known + 1, games, seed
+        greedy = importlib.import_module("armarl.armada.greedy")  # not the kernel of that name
+        greedy.STYLES = ways.STYLES = LiveTable(self._rows)  # nothing has been compiled yet
+        greedy.FIRST_ROWS = LiveTable(self._first)
+        self.game, self.generation = make_game("armada", players=players, cards=cards), 0
+        scratch = 2 * threads.most_threads_for(games, 1)
+        self._scratch = (
+            np.zeros((scratch, len(self.game.actions)), np.int8),
+            np.full(scratch, self.game.blank),
+        )
+
+    def step(self, rate: float, openings: float) -> dict[str, float]:
+        """Play a generation, and move; what was won against each, in [-1, 1]."""
+        rng = np.random.default_rng([self._seed, self.generation])
+        spreads = 1 + 0.12 * np.abs(self.means)
+        tried = self.means + spreads * rng.standard_normal((self._games, *self.means.shape))
+        tried = np.clip(np.rint(tried), LOWEST, HIGHEST)
+        self._put(0, np.rint(self.means))
+        self._put(1, tried)
+        rivals = rng.choice(len(self._rivals), self._games, p=self._weights)
+        won = self._play(rng, np.array(self._rivals)[rivals], openings)
+        against = np.array([won[rivals == k].mean() for k in range(len(self._rivals))])
+        apart = ((tried - self.means) / spreads).reshape(self._games, -1)
+        apart -= apart.mean(axis=0)
+        products = apart.T @ apart + RIDGE * np.eye(apart.shape[1])
+        slopes = np.linalg.solve(products, apart.T @ (won - against[rivals]))
+        moved = self.means + rate * spreads * slopes.reshape(self.means.shape)
+        self.means = np.clip(moved, LOWEST, HIGHEST)
+        self.generation += 1
+        names = [*RIVALS, "itself"]
+        return dict(zip(names, against.tolist(), strict=True))
+
+    def _put(self, first: int, numbers: Any) -> None:
+        """Write the stances of some numbers, from the candidate `first` on; 0 are the means."""
+        row = self._first[self._first_candidate - 1 + first, 0]
+        self._rows[row : row + numbers.size // len(NAMES)] = numbers.reshape(-1, len(NAMES))
+
+    def _play(self, rng: Any, rivals: Any, openings: float) -> Any:
+        """What the candidates won, each in a seat by lot."""
+        games, players = self._games, self.game.players
+        seats = rng.integers(players, size=games)
+        numbers = np.repeat(rivals[:, None], players, axis=1)
+        numbers[np.arange(games), seats] = self._first_candidate + np.arange(games)
+        lengths = np.where(rng.random(games) < openings, rng.integers(1, 80, size=games), 0)
+        states = self.game.new_states(rng.integers(1 << 62, size=games))
+        chance = self.game.new_chance(rng.integers(1 << 62, size=games))
+        returns = np.empty((games, players))
+        batch = Games(states, numbers, lengths, chance, *self._scratch, returns)
+        self.game.run(play_out, games, batch, least=1)
+        return returns[np.arange(games), seats]
+
+
+def kept(path: Path, evolution: Evolution, settings: dict[str, Any]) -> None:
+    """Write the file as a whole, or not at all."""
+    found = {**settings, "generation": evolution.generation, "numbers": evolution.means.tolist()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(json.dumps(found), encoding="utf-8")
+    beside.replace(path)
+
+
+def as_source(means: Any) -> str:
+    """The numbers as a dictionary of `admiral.py`."""
+    numbers = np.rint(means).astype(int).T.tolist()
+    lines = [f"    {name}: {tuple(row)}," for name, row in zip(NAMES, numbers, strict=True)]
+    return "\n".join(["{", *lines, "}"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--players", type=int, choices=(2, 3, 4), default=2)
+    parser.add_argument("--cards", action="store_true")
+    parser.add_argument("--begin", choices=styles.GREEDY_STYLES, default="admiral")
+    parser.add_argument("--generations", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="at most")
+    parser.add_argument("--games", type=int, default=2048, help="of a generation")
+    parser.add_argument("--rate", type=float, default=2.0)
+    parser.add_argument("--openings", type=float, default=0.2, help="part that begins at random")
+    parser.add_argument("--seed", type=int, default=0)
+    options = vars(parser.parse_args())
+    path, generations = options.pop("file"), options.pop("generations")
+    end = time.monotonic() + 60 * options.pop("minutes")
+    rate, openings = options["rate"], options["openings"]
+    evolution = Evolution(*(options[n] for n in ("players", "cards", "games", "begin", "seed")))
+    if path.exists():
+        found = json.loads(path.read_text(encoding="utf-8"))
+        same = ("players", "cards", "begin", "seed")
+        other = [name for name in same if found[name] != options[name]]
+        if other:
+            parser.error(f"{path} was made with another {', '.join(other)}")
+        evolution.means, evolution.generation = np.array(found["numbers"]), found["generation"]
+    while evolution.generation < generations and time.monotonic() < end:
+        began = time.monotonic()
+        won = evolution.step(rate, openings)
+        kept(path, evolution, options)
+        told = "  ".join(f"{name} {mean:+.2f}" for name, mean in won.items())
+        speed = options["games"] / (time.monotonic() - began)
+        print(f"{evolution.generation}: {told}  ({speed:.0f} games/s)", flush=True)
+    print(as_source(evolution.means))
+
+
+if __name__ == "__main__":
+    main()
