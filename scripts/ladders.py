@@ -21,6 +21,23 @@ from armarl.catalogue import game_entry, game_names
 from armarl.game import Game, make_game
 from armarl.players import make_player, shipped_policies
 
+HEAD = """# Ladders
+
+Random play, searches, the scripted player, shipped policies and these with search, in every
+variant. The number behind a search is that of simulations for each decision; `search` is what the
+game names as its best: `grave` in Armadora, `rollout` in Armada. Neighbours on the ladder, in the
+order of `scripts/ladders.py`, met in all arrangements of the seats over the same deals; so players
+far apart are compared by way of those between them, and intervals widen from rung to rung. Ratings
+are on the Elo scale, `random` being 0; intervals are of 95 %, by the bootstrap over deals (see
+[the arena](arena.md)). A game that is cut short is shared by all. This page was made by
+
+    python scripts/ladders.py --folder runs/ladders
+
+and shows how players compare at a small budget; [search](search.md) has larger ones, and
+[the shipped policies](../policies/README.md) what they win in matches of up to a thousand games.
+
+"""
+
 
 def variants() -> dict[str, tuple[str, dict[str, Any]]]:
     """The game and the options of every variant that has an id, by its name."""
@@ -100,9 +117,9 @@ def main() -> None:
         text = section(name, summarise(tournament))
         (options.folder / name / "ladder.md").write_text(text, encoding="utf-8")
         print(f"\n{text}")
-    parts = sorted(options.folder.glob("*/ladder.md"))
+    parts = [part for name in known if (part := options.folder / name / "ladder.md").exists()]
     whole = "\n".join(part.read_text(encoding="utf-8") for part in parts)
-    (options.folder / "ladders.md").write_text(whole, encoding="utf-8")
+    (options.folder / "ladders.md").write_text(HEAD + whole, encoding="utf-8")
 
 
 if __name__ == "__main__":

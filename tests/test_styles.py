@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,3 +94,13 @@ def test_a_draw_next_to_one_stays_within_its_style(style: int) -> None:
     player = GreedyPlayer(game, styles("armada")[style])
     nearly_one = np.full(2, np.nextafter(1.0, 0.0))
     assert game.legal_masks(states)[np.arange(2), player.choose(states, seats, nearly_one)].all()
+
+
+def test_evolution_reads_styles_from_memory() -> None:
+    """In a process of its own: no other kernel may be compiled so."""
+    path = os.pathsep.join(filter(None, sys.path))
+    tests = str(Path(__file__).with_name("evolved_style.py"))
+    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", tests]
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
