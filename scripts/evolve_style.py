@@ -244,12 +244,18 @@ def main() -> None:
     rate, openings = options["rate"], options["openings"]
     evolution = Evolution(*(options[n] for n in ("players", "cards", "games", "begin", "seed")))
     if path.exists():
-        found = json.loads(path.read_text(encoding="utf-8"))
-        same = ("players", "cards", "begin", "seed")
-        other = [name for name in same if found[name] != options[name]]
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            same = ("players", "cards", "begin", "seed")
+            other = [name for name in same if found[name] != options[name]]
+            means, generation = np.array(found["numbers"], float), int(found["generation"])
+            if means.shape != evolution.means.shape or not np.isfinite(means).all():
+                raise ValueError
+        except (ValueError, TypeError, KeyError):
+            parser.error(f"{path} is damaged, or no file of this script: name another")
         if other:
             parser.error(f"{path} was made with another {', '.join(other)}")
-        evolution.means, evolution.generation = np.array(found["numbers"]), found["generation"]
+        evolution.means, evolution.generation = means, generation
     while evolution.generation < generations and time.monotonic() < end:
         began = time.monotonic()
         won = evolution.step(rate, openings)
