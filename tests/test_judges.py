@@ -10,7 +10,7 @@ import tiny
 from armarl.afterstates import Afterstates
 from armarl.game import make_game
 from armarl.judge_kernels import weights_of
-from armarl.judges import JudgeNetwork, check_judge, reading_of, survey_of
+from armarl.judges import JudgeNetwork, check_judge, layout_of, survey_of
 from armarl.network_players import SHARPNESS, JudgingPlayer
 from armarl.networks import NetworkError
 from armarl.policies import PolicyError, load_policy, read_policy_metadata, save_policy
@@ -115,7 +115,7 @@ def test_numpy_computes_what_torch_does(variant):
     with torch.no_grad():
         returns, taken, leads = judge(torch.from_numpy(surveys))
     found, lead = JudgeNetwork(game, judge.tensors()).values(surveys)
-    assert taken.shape == (len(surveys), reading_of(game).prizes, reading_of(game).sides)
+    assert taken.shape == (len(surveys), layout_of(game).prizes, layout_of(game).sides)
     np.testing.assert_allclose(found, torch.tanh(returns / 2).numpy(), atol=1e-4)
     np.testing.assert_allclose(lead, leads.numpy(), atol=1e-4)
     assert np.ptp(found) > 0.01
