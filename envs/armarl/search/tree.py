@@ -182,21 +182,8 @@ def best_or_new(
 
 
 @inlined
-def keep_tried(edges: Numbers, legal: Actions, offered: Int) -> Int:
-    """Of the legal actions, those that were tried; returns how many these are."""
-    visits = edges[VISITS]
-    n: Int = 0
-    for k in range(offered):
-        action = legal[k]
-        legal[n] = action
-        n += np.int64(visits[action] != 0)
-    return n
-
-
-@inlined
-def keep_known(edges: Numbers, legal: Actions, offered: Int, counts: Numbers) -> Int:
+def keep_known(visits: Numbers, legal: Actions, offered: Int, counts: Numbers) -> Int:
     """Of the legal actions, those that were tried or have a rapid value; returns how many."""
-    visits = edges[VISITS]
     n: Int = 0
     for k in range(offered):
         action = legal[k]
@@ -272,7 +259,7 @@ def select(
         new = one_of(untried, n, uniform(chance, game))
         if urgency == np.inf or n == offered:
             return new
-        offered = keep_tried(edges, legal, offered)
+        offered = keep_known(edges[VISITS], legal, offered, edges[VISITS])
         upper_bounds(edges, legal, offered, logarithms, exploration, scores)
         return best_or_new(edges, legal, offered, scores, urgency, new)
     upper_bounds(edges, legal, offered, logarithms, exploration, scores)
@@ -302,7 +289,7 @@ def select_rapid(
         new = one_of(untried, n, uniform(chance, game))
         if urgency == np.inf or n == offered:
             return new
-        offered = keep_known(edges, legal, offered, counts)
+        offered = keep_known(edges[VISITS], legal, offered, counts)
         rapid_bounds(edges, legal, offered, counts, sums, logarithms, exploration, bias, scores)
         return best_or_new(edges, legal, offered, scores, urgency, new)
     rapid_bounds(edges, legal, offered, counts, sums, logarithms, exploration, bias, scores)
