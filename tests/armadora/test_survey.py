@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from armarl.afterstates import Afterstates
-from armarl.armadora.survey import RINGS, blocks
+from armarl.armadora.survey import RINGS, WAYS, blocks
 from armarl.game import Game, State, make_game
 from armarl.judges import survey_of
 from armarl.players import RandomPlayer
@@ -69,6 +69,66 @@ def steps_from(square: str, view: dict[str, Any]) -> dict[str, int]:
     return steps
 
 
+def steps_to(squares: set[str], view: dict[str, Any]) -> list[tuple[str, str]]:
+    """The open lines that lead out of a set of squares, each as the squares within and without."""
+    return [
+        (here, there)
+        for here in squares
+        for there in neighbours(here, view)
+        if there not in squares
+    ]
+
+
+def stays_open(line: tuple[str, str], view: dict[str, Any]) -> bool:
+    """Whether a palisade there would close off under four squares (ARM-12), or none is left."""
+    with_it = {**view, "palisades": [*view["palisades"], "-".join(line)]}
+    return view["palisades_left"] == 0 or min(len(steps_from(end, with_it)) for end in line) < 4
+
+
+def core_of(mine: str, view: dict[str, Any]) -> set[str]:
+    """The squares that no palisade can part from a mine."""
+    core = {mine}
+    while grown := {line[1] for line in steps_to(core, view) if stays_open(line, view)}:
+        core |= grown
+    return core
+
+
+def plain_walls(view: dict[str, Any], seat: int, players: int, mine: str) -> dict[str, Any]:
+    """What the blocks on walls to come say of a mine."""
+    steps, core = steps_from(mine, view), core_of(mine, view)
+    found: dict[str, Any] = {
+        "ring_gold": np.zeros(RINGS),
+        "ring_lines": np.zeros(WAYS),
+        "ring_open": np.zeros(WAYS),
+        "core_size": len(core),
+        "core_free": len(core - set(MINES) - view["warriors"].keys()),
+        "core_gold": sum(view["gold"].get(square, 0) for square in core),
+        "core_points": np.zeros(players),
+        "core_hidden": np.zeros(players),
+    }
+    for square, number in steps.items():
+        if number:
+            found["ring_gold"][min(number - 1, RINGS - 1)] += view["gold"].get(square, 0)
+    for ring in range(WAYS):
+        leading = steps_to({square for square, number in steps.items() if number <= ring + 1}, view)
+        lasting = sum(stays_open(line, view) for line in leading)
+        found["ring_open"][ring], found["ring_lines"][ring] = lasting, len(leading) - lasting
+    for square in core & view["warriors"].keys():
+        k = (view["warriors"][square]["player"] - seat) % players
+        points = points_of(view["warriors"][square])
+        found["core_hidden"][k] += points is None
+        found["core_points"][k] += points or 0
+    return found
+
+
+def points_of(warrior: dict[str, Any]) -> int | None:
+    """What a Warrior counts (ARM-30), or None if his value is not shown."""
+    if warrior["value"] is None:
+        return None
+    reinforced = warrior.get("reinforcement") is not None
+    return max(warrior["value"] - warrior.get("arrows", 0) + reinforced, 0)
+
+
 def plain(game: Game, state: State, seat: int, mine: str) -> dict[str, Any]:
     """What the blocks on prizes say of a mine, counted from what the seat is shown."""
     view, players = game.describe(state, seat), game.players
@@ -101,9 +161,8 @@ def plain(game: Game, state: State, seat: int, mine: str) -> dict[str, Any]:
             found["hidden_reinforced"][k] = max(found["hidden_reinforced"][k], token is not None)
             found["hidden_arrows"][k] += warrior.get("arrows", 0)
         else:
-            points = warrior["value"] - warrior.get("arrows", 0) + (token is not None)
-            found["ring_points"][k, ring] += max(points, 0)
-    return found
+            found["ring_points"][k, ring] += points_of(warrior)
+    return found | plain_walls(view, seat, players, mine)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)

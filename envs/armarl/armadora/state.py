@@ -140,16 +140,20 @@ def sum_on(digits: Any, squares: Int) -> Int:
 
 
 @inlined
-def territory(s: State, squares: Int) -> Int:
-    """ARM-4: all squares connected to `squares` through lines without a palisade."""
-    east = ALL_EAST & ~s.east
-    south = ALL_SOUTH & ~s.south
+def connected(squares: Int, east: Int, south: Int) -> Int:
+    """All squares connected to `squares` through two sets of lines, right of squares and below."""
     while True:
         grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
         grown |= ((grown & south) << COLUMNS) | ((grown >> COLUMNS) & south)
         if grown == squares:
             return squares
         squares = grown
+
+
+@inlined
+def territory(s: State, squares: Int) -> Int:
+    """ARM-4: all squares connected to `squares` through lines without a palisade."""
+    return connected(squares, ALL_EAST & ~s.east, ALL_SOUTH & ~s.south)
 
 
 @inlined

@@ -1,7 +1,8 @@
 """What a judge of positions reads of Armadora: what lies around each mine, and what is in hand.
 
 The mines are the prizes of the game. Of each it is told, for every number of steps over open lines,
-what stands that far away: so walls matter before they close. All of it is what the seat may know.
+what stands that far away, and how many lines lead on from there: so walls matter before they close.
+Its core is what no palisade can part from it any more. All of it is what the seat may know.
 The seat comes first and then the others clockwise, as in the observation.
 """
 
@@ -10,7 +11,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armarl.armadora.actions import VALUES
-from armarl.armadora.board import MINE_SQUARES, MINES, SITES, SQUARES
+from armarl.armadora.board import (
+    ALL_EAST,
+    ALL_SOUTH,
+    COLUMNS,
+    LINES,
+    MINE_SQUARES,
+    MINES,
+    SITES,
+    SQUARES,
+)
 from armarl.armadora.judgement import UNIT, grow
 from armarl.armadora.knowledge import known_squares, unseen
 from armarl.armadora.observation import (
@@ -25,6 +35,7 @@ from armarl.armadora.state import (
     ALL_GOLD,
     OVER,
     PALISADES,
+    connected,
     digits_of,
     equal_to,
     gold_digits,
@@ -42,6 +53,7 @@ from armarl.tables import ObservationTable
 from armarl.verbs import Bits, Returns, State
 
 RINGS = 7  # of squares 1, 2, ... steps from a mine; the last holds all that are farther away
+WAYS = 3  # of these rings, of which the lines that lead farther away are counted
 _MOST_WARRIORS = 16
 _MOST_POINTS = 28
 
@@ -77,6 +89,23 @@ def _stakes(s: State, view: View, stakes: Target) -> None:
         stakes.out[mine] = s.gold[mine] * stakes.unit
 
 
+@part
+def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
+    """How many of two sets of lines, right of squares and below, lead out of a set of squares."""
+    across, down = squares ^ (squares >> 1), squares ^ (squares >> COLUMNS)
+    return count(across & east) + count(down & south)
+
+
+@part
+def _lasting(s: State) -> tuple[Bits, Bits]:
+    """The open lines, right of squares and below, that will take no palisade any more (ARM-12)."""
+    east, south = ALL_EAST & ~s.east, ALL_SOUTH & ~s.south
+    if s.palisades_left > 0:
+        east &= s.barred_east
+        south &= s.barred_south
+    return east, south
+
+
 @blocks.add(
     Declared("size", (MINES,), SQUARES, "size of the mine's territory", 40.0, on="prizes"),
     Declared("free", (MINES,), SITES, "free squares there", 16.0, on="prizes"),
@@ -102,6 +131,18 @@ def _stakes(s: State, view: View, stakes: Target) -> None:
         known="own",
         on="prizes",
     ),
+    Declared("ring_gold", (RINGS, MINES), ALL_GOLD, "gold of other mines there", 14.0, on="prizes"),
+    Declared(
+        "ring_lines",
+        (WAYS, MINES),
+        LINES,
+        "lines that lead farther away and may take a palisade",
+        8.0,
+        on="prizes",
+    ),
+    Declared(
+        "ring_open", (WAYS, MINES), LINES, "such lines that stay open (ARM-12)", 4.0, on="prizes"
+    ),
 )
 def _rings(
     s: State,
@@ -112,11 +153,18 @@ def _rings(
     ring_free: Target,
     ring_points: Target,
     ring_hidden: Target,
+    ring_gold: Target,
+    ring_lines: Target,
+    ring_open: Target,
 ) -> None:
     ring_free.out[:] = 0
     ring_points.out[:] = 0
     ring_hidden.out[:] = 0
-    gold_there = gold_digits(s)
+    ring_gold.out[:] = 0
+    ring_lines.out[:] = 0
+    ring_open.out[:] = 0
+    gold_there, (stay_east, stay_south) = gold_digits(s), _lasting(s)
+    east, south = ALL_EAST & ~(s.east | stay_east), ALL_SOUTH & ~(s.south | stay_south)
     for mine in range(MINES):
         reached, steps = 1 << MINE_SQUARES[mine], 0
         while True:
@@ -126,16 +174,61 @@ def _rings(
                 break
             entry = min(steps, RINGS - 1) * MINES + mine
             ring_free.out[entry] += count(ring & s.free) * ring_free.unit
+            ring_gold.out[entry] += sum_on(gold_there, ring) * ring_gold.unit
             for k in range(s.players):
                 held, first = ring & s.warriors[seat_after(s, view.seat, k)], k * RINGS * MINES
                 if held:
                     points, hidden = sum_on(view.points, held), count(held & ~view.known)
                     ring_points.out[first + entry] += points * ring_points.unit
                     ring_hidden.out[first + entry] += hidden * ring_hidden.unit
+            if steps < WAYS:
+                ring_lines.out[entry] = _leading_out(grown, east, south) * ring_lines.unit
+                lasting = _leading_out(grown, stay_east, stay_south)
+                ring_open.out[entry] = lasting * ring_open.unit
             reached, steps = grown, steps + 1
         size.out[mine] = count(reached) * size.unit
         free.out[mine] = count(reached & s.free) * free.unit
         gold.out[mine] = sum_on(gold_there, reached) * gold.unit
+
+
+@blocks.add(
+    Declared(
+        "core_size", (MINES,), SQUARES, "squares that nothing parts from it", 16.0, on="prizes"
+    ),
+    Declared("core_free", (MINES,), SITES, "free squares among them", 8.0, on="prizes"),
+    Declared("core_gold", (MINES,), ALL_GOLD, "gold there", 14.0, on="prizes"),
+    Declared(
+        "core_points",
+        ("players", MINES),
+        _MOST_POINTS,
+        "points there by Warriors of known value",
+        4.0,
+        known="own",
+        on="prizes",
+    ),
+    Declared(
+        "core_hidden",
+        ("players", MINES),
+        _MOST_WARRIORS,
+        "Warriors there of unknown value",
+        2.0,
+        known="own",
+        on="prizes",
+    ),
+)
+def _cores(
+    s: State, view: View, size: Target, free: Target, gold: Target, points: Target, hidden: Target
+) -> None:
+    gold_there, (east, south) = gold_digits(s), _lasting(s)
+    for mine in range(MINES):
+        core = connected(1 << MINE_SQUARES[mine], east, south)
+        size.out[mine] = count(core) * size.unit
+        free.out[mine] = count(core & s.free) * free.unit
+        gold.out[mine] = sum_on(gold_there, core) * gold.unit
+        for k in range(s.players):
+            entry, held = k * MINES + mine, core & s.warriors[seat_after(s, view.seat, k)]
+            points.out[entry] = sum_on(view.points, held) * points.unit
+            hidden.out[entry] = count(held & ~view.known) * hidden.unit
 
 
 @blocks.add(
