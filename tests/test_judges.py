@@ -13,7 +13,15 @@ from armarl.judge_kernels import weights_of
 from armarl.judges import JudgeNetwork, check_judge, layout_of, survey_of
 from armarl.network_players import SHARPNESS, JudgingPlayer
 from armarl.networks import NetworkError
-from armarl.policies import PolicyError, load_policy, read_policy_metadata, save_policy
+from armarl.policies import (
+    FORMAT,
+    PolicyError,
+    load_policy,
+    read_policy_metadata,
+    read_tensors,
+    save_policy,
+    write_tensors,
+)
 from armarl_training.networks import Judge
 
 GAME = make_game("armadora", players=2)
@@ -204,3 +212,23 @@ def test_a_judge_of_another_survey(tmp_path, monkeypatch):
     monkeypatch.setattr("armarl.policies.survey_of", lambda game: game.observation)
     with pytest.raises(PolicyError, match="was made for the survey"):
         load_policy(path, GAME)
+
+
+def test_of_another_survey_that_is_said_first(tmp_path):
+    """Not that some layer does not fit, which follows from it."""
+    path = tmp_path / "judge.safetensors"
+    save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
+    tensors, metadata = read_tensors(path, FORMAT)
+    narrower = {**tensors, "near.0.weight": tensors["near.0.weight"][:, :-1].copy()}
+    write_tensors(path, narrower, {**metadata, "survey": "0" * 16})
+    with pytest.raises(PolicyError, match=r"was made for the survey .*: train it anew"):
+        load_policy(path, GAME)
+
+
+def test_a_judge_in_a_game_without_a_survey(tmp_path):
+    armada, path = make_game("armada", players=2), tmp_path / "judge.safetensors"
+    save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
+    tensors, metadata = read_tensors(path, FORMAT)
+    write_tensors(path, tensors, {**metadata, "variant": armada.variant})
+    with pytest.raises(PolicyError, match="armada has no survey"):
+        load_policy(path, armada)

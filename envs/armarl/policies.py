@@ -183,8 +183,8 @@ def load_policy(
         game = policy_game(path)
     _check_variant(path, metadata.get("variant"), game)
     advisers = _check_advisers(path, game, metadata)
-    _check_network(path, game, tensors, metadata.get("activation"), advisers)
     _check_survey(path, metadata.get("survey"), game, tensors)
+    _check_network(path, game, tensors, metadata.get("activation"), advisers)
     if metadata["format"] != EARLIER_FORMATS[-1]:
         _check_description(path, metadata.get("network"), tensors)
     return player_class(tensors)(
@@ -264,10 +264,15 @@ def _described(tensors: Tensors) -> dict[str, list[int]]:
 
 def _check_survey(path: Path, surveyed: Any, game: Game, tensors: Tensors) -> None:
     """Refuse a judge who reads another survey than the game's, and a survey without a judge."""
-    wanted = survey_of(game).hash if is_judge(tensors) else None
+    try:
+        wanted = survey_of(game).hash if is_judge(tensors) else None
+    except ValueError as error:
+        raise PolicyError(f"{path}: {brief(error)}") from error
     if surveyed != wanted:
         said = brief(repr(surveyed))
-        raise PolicyError(f"{path} was made for the survey {said}, this game has {wanted!r}")
+        raise PolicyError(
+            f"{path} was made for the survey {said}, this game has {wanted!r}: train it anew"
+        )
 
 
 def _digest(text: str, tensors: Tensors) -> str:
