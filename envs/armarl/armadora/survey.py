@@ -2,7 +2,7 @@
 
 The mines are the prizes of the game. Of each it is told, for every number of steps over open lines,
 what stands that far away, and how many lines lead on from there: so walls matter before they close.
-Its core is what no palisade can part from it any more. All of it is what the seat may know.
+Its core is what lines that stay open connect with it for good. All of it is what the seat may know.
 The seat comes first and then the others clockwise, as in the observation.
 """
 
@@ -64,12 +64,25 @@ class View(NamedTuple):
     seat: Any
     known: Any  # squares with Warriors whose value the seat knows
     points: Any  # of these, as digits (ARM-30)
+    gold: Any  # on the mines, as digits
+    stay_east: Any  # open lines, right of squares, that will take no palisade any more
+    stay_south: Any  # and below them
+
+
+@part
+def _lasting(s: State) -> tuple[Bits, Bits]:
+    """The open lines, right of squares and below, that will take no palisade any more (ARM-12)."""
+    east, south = ALL_EAST & ~s.east, ALL_SOUTH & ~s.south
+    if s.palisades_left > 0:
+        east &= s.barred_east
+        south &= s.barred_south
+    return east, south
 
 
 def look(s: State, seat: int) -> View:
-    """What a seat knows of the points on the board."""
+    """What several writers need: what a seat knows of the points, the gold, and lasting lines."""
     known = known_squares(s, seat)
-    return View(seat, known, only_on(points_of(s), known))
+    return View(seat, known, only_on(points_of(s), known), gold_digits(s), *_lasting(s))
 
 
 blocks = Blocks(look)
@@ -94,16 +107,6 @@ def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
     """How many of two sets of lines, right of squares and below, lead out of a set of squares."""
     across, down = squares ^ (squares >> 1), squares ^ (squares >> COLUMNS)
     return count(across & east) + count(down & south)
-
-
-@part
-def _lasting(s: State) -> tuple[Bits, Bits]:
-    """The open lines, right of squares and below, that will take no palisade any more (ARM-12)."""
-    east, south = ALL_EAST & ~s.east, ALL_SOUTH & ~s.south
-    if s.palisades_left > 0:
-        east &= s.barred_east
-        south &= s.barred_south
-    return east, south
 
 
 @blocks.add(
@@ -163,8 +166,7 @@ def _rings(
     ring_gold.out[:] = 0
     ring_lines.out[:] = 0
     ring_open.out[:] = 0
-    gold_there, (stay_east, stay_south) = gold_digits(s), _lasting(s)
-    east, south = ALL_EAST & ~(s.east | stay_east), ALL_SOUTH & ~(s.south | stay_south)
+    east, south = ALL_EAST & ~(s.east | view.stay_east), ALL_SOUTH & ~(s.south | view.stay_south)
     for mine in range(MINES):
         reached, steps = 1 << MINE_SQUARES[mine], 0
         while True:
@@ -174,7 +176,7 @@ def _rings(
                 break
             entry = min(steps, RINGS - 1) * MINES + mine
             ring_free.out[entry] += count(ring & s.free) * ring_free.unit
-            ring_gold.out[entry] += sum_on(gold_there, ring) * ring_gold.unit
+            ring_gold.out[entry] += sum_on(view.gold, ring) * ring_gold.unit
             for k in range(s.players):
                 held, first = ring & s.warriors[seat_after(s, view.seat, k)], k * RINGS * MINES
                 if held:
@@ -183,12 +185,12 @@ def _rings(
                     ring_hidden.out[first + entry] += hidden * ring_hidden.unit
             if steps < WAYS:
                 ring_lines.out[entry] = _leading_out(grown, east, south) * ring_lines.unit
-                lasting = _leading_out(grown, stay_east, stay_south)
+                lasting = _leading_out(grown, view.stay_east, view.stay_south)
                 ring_open.out[entry] = lasting * ring_open.unit
             reached, steps = grown, steps + 1
         size.out[mine] = count(reached) * size.unit
         free.out[mine] = count(reached & s.free) * free.unit
-        gold.out[mine] = sum_on(gold_there, reached) * gold.unit
+        gold.out[mine] = sum_on(view.gold, reached) * gold.unit
 
 
 @blocks.add(
@@ -219,12 +221,11 @@ def _rings(
 def _cores(
     s: State, view: View, size: Target, free: Target, gold: Target, points: Target, hidden: Target
 ) -> None:
-    gold_there, (east, south) = gold_digits(s), _lasting(s)
     for mine in range(MINES):
-        core = connected(1 << MINE_SQUARES[mine], east, south)
+        core = connected(1 << MINE_SQUARES[mine], view.stay_east, view.stay_south)
         size.out[mine] = count(core) * size.unit
         free.out[mine] = count(core & s.free) * free.unit
-        gold.out[mine] = sum_on(gold_there, core) * gold.unit
+        gold.out[mine] = sum_on(view.gold, core) * gold.unit
         for k in range(s.players):
             entry, held = k * MINES + mine, core & s.warriors[seat_after(s, view.seat, k)]
             points.out[entry] = sum_on(view.points, held) * points.unit
