@@ -1,9 +1,7 @@
 """Judges of positions, compiled: what `judges.JudgeNetwork` computes, position by position.
 
-Most of what lies around a prize is nothing, and half of a hidden layer: entries that are 0 are
-passed over, which products of matrices cannot do. And of positions that differ by an action most
-prizes look the same: what was said of a prize is remembered, and said again where the judge would
-read the same of another.
+Of positions that differ by an action most prizes look the same: what was said of a prize is
+remembered, and said again where the judge would read the same of another.
 """
 
 from __future__ import annotations
@@ -17,8 +15,8 @@ from numpy.typing import NDArray
 from armarl.compiled import kernel, part
 from armarl.game import Game
 from armarl.judges import MARGIN, PARTS, VARIANCE, SurveyLayout, layout_of
+from armarl.layer_kernels import add, bias, flat_layers, relu, run_layers
 from armarl.networks import Floats, Tensors, layers
-from armarl.windows import window
 
 REMEMBERED = 1024  # prizes; a power of two
 
@@ -67,18 +65,10 @@ class Scratch(NamedTuple):
 
 def weights_of(game: Game, tensors: Tensors) -> Weights:
     """The weights of a judge that `check_judge` has found right, as the kernel takes them."""
-    numbers: list[Floats] = []
-    rows, begin = [], 0
-    for name_of_part in PARTS:
-        for k in range(layers(tensors, name_of_part)):
-            weight, bias = (tensors[f"{name_of_part}.{k}.{name}"] for name in ("weight", "bias"))
-            numbers += [np.ascontiguousarray(weight.T).reshape(-1), bias]
-            rows.append((begin, weight.shape[1], weight.shape[0]))
-            begin += weight.size + bias.size
-    flat = np.concatenate(numbers).astype(np.float32)
+    numbers, rows = flat_layers(tensors, PARTS)
     layout, prize_layers = layout_of(game), layers(tensors, "prizes")
     lots = np.random.default_rng(0).random(layout.features + layout.rest)
-    return Weights(flat, np.array(rows, np.int64), prize_layers, layout, lots)
+    return Weights(numbers, rows, prize_layers, layout, lots)
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
@@ -97,45 +87,6 @@ def scratch_of(weights: Weights, rows: int) -> Scratch:
         known=np.full((rows, REMEMBERED, seen), np.nan, np.float32),
         taken=np.zeros((rows, REMEMBERED, layout.sides), np.float32),
     )
-
-
-@part
-def _add(net: Weights, at: int, x: Floats, first: int, y: Floats) -> None:
-    """Add a layer's products to `y`; its inputs stand in `x` from `first` on."""
-    begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
-    for j in range(inputs):
-        entry = x[first + j]
-        if entry != 0:
-            row = window(net.numbers, begin + j * outputs, outputs)
-            for k in range(outputs):
-                y[k] += entry * row[k]
-
-
-@part
-def _bias(net: Weights, at: int, y: Floats) -> None:
-    """Begin the sums of a layer with its bias."""
-    begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
-    row = window(net.numbers, begin + inputs * outputs, outputs)
-    for k in range(outputs):
-        y[k] = row[k]
-
-
-@part
-def _relu(y: Floats, number: int) -> None:
-    for k in range(number):
-        y[k] = max(y[k], np.float32(0))
-
-
-@part
-def _layers(net: Weights, first: int, last: int, one: Floats, other: Floats) -> None:
-    """Layers `first` to `last`, from `one` into `one`, with relu between them."""
-    for at in range(first, last + 1):
-        if at > first:
-            _relu(one, net.layers[at, 1])
-        _bias(net, at, other)
-        _add(net, at, one, 0, other)
-        for k in range(net.layers[at, 2]):
-            one[k] = other[k]
 
 
 @part
@@ -173,11 +124,11 @@ def _is_known(seen: Floats, known: Floats) -> Any:
 @part
 def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
     """What is the same for all prizes: both biases, and far."""
-    _bias(net, 0, near)
-    _bias(net, 1, one)
+    bias(net, 0, near)
+    bias(net, 1, one)
     for k in range(net.layers[0, 2]):
         near[k] += one[k]
-    _add(net, 1, seen, net.layout.features, near)
+    add(net, 1, seen, net.layout.features, near)
 
 
 @part
@@ -188,9 +139,9 @@ def _judge_prize(
     width = net.layers[0, 2]
     for k in range(width):
         one[k] = near[k]
-    _add(net, 0, seen, 0, one)
-    _relu(one, width)
-    _layers(net, 2, 1 + net.prize_layers, one, other)
+    add(net, 0, seen, 0, one)
+    relu(one, width)
+    run_layers(net, 2, 1 + net.prize_layers, one, other)
     for side in range(net.layout.sides):
         taken[side] = 1 / (1 + math.exp(-one[side]))
 
@@ -235,11 +186,11 @@ def worth(net: Weights, work: Scratch, mine: int) -> Any:
         whole[first + rival - 1] = sure
     for k in range(rest):
         whole[first + sides - 1 + k] = seen[features + k]
-    _bias(net, last, one)
-    _add(net, last, whole, first, one)
+    bias(net, last, one)
+    add(net, last, whole, first, one)
     logit = one[0]
     for k in range(first + sides - 1 + rest):
         one[k] = whole[k]
-    _layers(net, 2 + net.prize_layers, last - 1, one, other)
+    run_layers(net, 2 + net.prize_layers, last - 1, one, other)
     logit += one[0]
     return (1 - MARGIN) * math.tanh(logit / 2) + MARGIN * leads / (sides - 1)

@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 from armarl import guards
 from armarl.advice import Advice
 from armarl.afterstates import Afterstates
+from armarl.critics import is_critic
 from armarl.game import Game, States
 from armarl.judge_kernels import weights_of
 from armarl.judges import JudgeNetwork, is_judge
 from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
+from armarl.turns import Turns
 
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
+DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
+LEAST_GAIN = 0.05  # and by so much of the return besides: a critic errs
 
 
 class NetworkPlayer:
@@ -144,6 +148,35 @@ class JudgingPlayer(NetworkPlayer):
         return self._judge.values(self._afterstates.surveys(states, seats))[0]
 
 
+class CriticPlayer(NetworkPlayer):
+    """Plays the scripted choice, or what a critic holds for better at the end of the turn.
+
+    It tries every legal action, and its adviser finishes the turn; see `turns`.
+    """
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._turns = Turns(self.game, self.tensors, self.advice.players[0].style)
+
+    def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""
+        found = self._turns.worths(states, seats)
+        scripted = found.scripted[found.decisions]
+        gains = found.worths - found.worths[scripted]
+        errors = gains.std(axis=1) / np.sqrt(gains.shape[1])
+        sure = gains.mean(axis=1) - DOUBT * errors - LEAST_GAIN
+        sure[found.scripted] = 0.0
+        logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
+        logits[found.decisions, found.actions] = SHARPNESS * sure
+        return logits
+
+    def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The return that the critic expects for `seats[i]` in each state, float32 (batch,)."""
+        return np.tanh(super().values(states, seats) / 2)
+
+
 def player_class(tensors: Tensors) -> type[NetworkPlayer]:
     """What plays by these weights, which have been checked."""
-    return JudgingPlayer if is_judge(tensors) else NetworkPlayer
+    if is_judge(tensors):
+        return JudgingPlayer
+    return CriticPlayer if is_critic(tensors) else NetworkPlayer

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.advice import MOST_ADVISERS, Advice
+from armarl.critics import check_critic, is_critic
 from armarl.folders import write_bytes
 from armarl.game import Game, restore_game
 from armarl.judges import PARTS as JUDGE_PARTS
@@ -243,6 +244,8 @@ def _check_network(
                     f"{list(advisers)}"
                 )
             check_judge(game, tensors)
+        elif is_critic(tensors):
+            check_critic(game, tensors, activation, len(advisers))
         else:
             check_network(game, tensors, activation, len(advisers))
     except NetworkError as error:

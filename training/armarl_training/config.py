@@ -102,6 +102,17 @@ class TDConfig(_Section):
     averaging: Average = 0.999
 
 
+class CriticConfig(_Section):
+    """Settings of a critic that improves a scripted player, who is `network.advisers`."""
+
+    minibatch: Count = Field(1024, description="positions per gradient step")
+    epochs: Passes = Field(1, description="over the positions of each lot of games")
+    learning_rate: Rate = 1e-3
+    final_learning_rate: FinalRate = 1e-5
+    exploration: Exploration = 0.02
+    averaging: Average = 0.999
+
+
 class EarlyRewardConfig(_Section):
     """Another reward at the start, which says more of each game than who won; ours alone."""
 
@@ -155,8 +166,8 @@ class EvaluationConfig(_Section):
 class TrainingConfig(_Section):
     """One training run."""
 
-    learner: Literal["td", "ppo", "maskable_ppo"] = Field(
-        "ppo", description="judges of positions, ours, or sb3-contrib's"
+    learner: Literal["td", "critic", "ppo", "maskable_ppo"] = Field(
+        "ppo", description="judges, critics of scripted play, ours, or sb3-contrib's"
     )
     game: str = "armadora"
     options: dict[str, Any] = Field(default_factory=dict, description="players, advanced, ...")
@@ -182,6 +193,7 @@ class TrainingConfig(_Section):
     network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
     td: TDConfig = TDConfig()  # type: ignore[call-arg]
+    critic: CriticConfig = CriticConfig()  # type: ignore[call-arg]
     early_reward: EarlyRewardConfig = EarlyRewardConfig()  # type: ignore[call-arg]
     imitation: ImitationConfig = ImitationConfig()  # type: ignore[call-arg]
     opponents: OpponentConfig = OpponentConfig()  # type: ignore[call-arg]
@@ -189,8 +201,14 @@ class TrainingConfig(_Section):
 
     @model_validator(mode="after")
     def _networks_of_the_learner(self) -> TrainingConfig:
-        if self.learner != "ppo" and (self.network.channels or self.network.advisers):
+        network, critic = self.network, self.learner == "critic"
+        if self.learner != "ppo" and (network.channels or (network.advisers and not critic)):
             raise ValueError("network.channels and network.advisers need learner: ppo")
+        if critic and (len(network.advisers) != 1 or network.activation != "relu"):
+            raise ValueError(
+                "learner: critic needs one scripted player as network.advisers, whom it improves, "
+                "and network.activation: relu"
+            )
         return self
 
     @model_validator(mode="after")
@@ -198,7 +216,7 @@ class TrainingConfig(_Section):
         if self.environments % self.shards:
             raise ValueError(f"shards must divide the {self.environments} environments")
         if self.learner == "maskable_ppo" and self.shards > 1:
-            raise ValueError("shards need learner: ppo or td")
+            raise ValueError("shards need learner: ppo, td or critic")
         return self
 
     @model_validator(mode="after")

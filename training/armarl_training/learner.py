@@ -2,8 +2,8 @@
 
 A *run* owns its folder, the clock, the configuration and the checkpoint file; the *pool* owns the
 opponents; the *learner* owns its networks, its optimiser, its games in play and all their chance.
-Each saves what it owns (`saving` has what they share of that). A learner is one module: `ppo` and
-`td` are ours, `maskable` is sb3-contrib's.
+Each saves what it owns (`saving` has what they share of that). A learner is one module: `ppo`,
+`td` and `critic` are ours, `maskable` is sb3-contrib's.
 """
 
 from __future__ import annotations
@@ -85,6 +85,10 @@ def make_learner(config: TrainingConfig, game: Game, pool: OpponentPool) -> Lear
         from armarl_training.td import TD
 
         return TD(config, game, pool)
+    if config.learner == "critic":
+        from armarl_training.critic import CriticLearner
+
+        return CriticLearner(config, game, pool)
     from armarl_training.ppo import PPO
 
     return PPO(config, game, pool)

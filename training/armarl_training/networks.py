@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from armarl.game import Game
 from armarl.judges import VARIANCE, SurveyLayout, layout_of
-from armarl.network_players import JudgingPlayer, NetworkPlayer
+from armarl.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
 from armarl.networks import Network, Tensors
 from armarl.places import AROUND, Places, places_of
 from armarl_training.config import NetworkConfig
@@ -328,8 +328,9 @@ class TorchPlayer(NetworkPlayer):
 
 
 def on_torch(policy: NetworkPlayer, *, name: str, sample: bool) -> NetworkPlayer:
-    """A policy that computes on torch's threads; a judge is compiled, and computes on ours."""
-    playing = JudgingPlayer if isinstance(policy, JudgingPlayer) else TorchPlayer
+    """A policy that computes on torch's threads; what is compiled computes on ours."""
+    compiled = isinstance(policy, JudgingPlayer | CriticPlayer)
+    playing = type(policy) if compiled else TorchPlayer
     return playing(
         policy.game,
         policy.tensors,
@@ -338,6 +339,24 @@ def on_torch(policy: NetworkPlayer, *, name: str, sample: bool) -> NetworkPlayer
         name=name,
         sample=sample,
     )
+
+
+class Critic(PolicyNetwork):
+    """A critic of positions, see `armarl.critics`: the same in torch."""
+
+    def __init__(self, game: Game, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.layers = mlp([game.observation.size, *widths, 1], "relu", gain=0.1)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Logits of the return (n,)."""
+        logits: torch.Tensor = self.layers(observations).squeeze(1)
+        return logits
+
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy."""
+        linears = _linears(self.layers)
+        return {"trunk": linears[:-1], "value": linears[-1:]}
 
 
 class Judge(PolicyNetwork):

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.loops import own
+from armarl.playing_on import SIMULATED, play_turns, scripted_action
 from armarl.randomness import seed_chance, uniform
 from armarl.search.tree import SEEDS, Chance, Mask
 from armarl.verbs import PLAYING, Int, verbs
 
-SIMULATED, SPARE = range(2)  # of `states`
 SCRIPTED, ILLEGAL = -1.0, 2.0  # lots
-ALMOST_ONE = 1.0 - 2.0**-40
 
 
 class RolloutWork(NamedTuple):
@@ -101,34 +100,3 @@ def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
             totals[k] += brought
             gains[k] += brought - first
             squares[k] += (brought - first) ** 2
-
-
-def play_turns(
-    states: NDArray[np.void],
-    mask: Mask,
-    seat: int,
-    style: float,
-    turns: int,
-    longest: int,
-    chance: Chance,
-    game: int,
-) -> None:
-    """Scripted players go on, until the seat to move has changed so often, or the game is over."""
-    s, mover, left = states[SIMULATED], seat, turns
-    for _ in range(longest):
-        if left == 0 or verbs.status(s) != PLAYING:
-            return
-        if verbs.to_move(s) != mover:
-            mover = verbs.to_move(s)
-            left -= 1
-            if left == 0:
-                return
-        verbs.apply(s, scripted_action(states, mask, style, chance, game))
-
-
-def scripted_action(
-    states: NDArray[np.void], mask: Mask, style: float, chance: Chance, game: int
-) -> Int:
-    """The scripted choice, in a style; its draw is kept from being rounded up to the next style."""
-    draw = min(style + uniform(chance, game), style + ALMOST_ONE)
-    return verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])

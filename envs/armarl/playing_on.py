@@ -1,0 +1,47 @@
+"""How a position is played on by the scripted player; see `turns` and `search.rollouts`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.randomness import uniform
+from armarl.verbs import PLAYING, Int, verbs
+
+SIMULATED, SPARE = range(2)  # of `states`
+ALMOST_ONE = 1.0 - 2.0**-40
+
+
+def play_turns(
+    states: NDArray[np.void],
+    mask: NDArray[np.int8],
+    seat: int,
+    style: float,
+    turns: int,
+    longest: int,
+    chance: NDArray[np.uint64],
+    game: int,
+) -> None:
+    """Scripted players go on, until the seat to move has changed so often, or the game is over."""
+    s, mover, left = states[SIMULATED], seat, turns
+    for _ in range(longest):
+        if left == 0 or verbs.status(s) != PLAYING:
+            return
+        if verbs.to_move(s) != mover:
+            mover = verbs.to_move(s)
+            left -= 1
+            if left == 0:
+                return
+        verbs.apply(s, scripted_action(states, mask, style, chance, game))
+
+
+def scripted_action(
+    states: NDArray[np.void],
+    mask: NDArray[np.int8],
+    style: float,
+    chance: NDArray[np.uint64],
+    game: int,
+) -> Int:
+    """The scripted choice, in a style; its draw is kept from being rounded up to the next style."""
+    draw = min(style + uniform(chance, game), style + ALMOST_ONE)
+    return verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])

@@ -1,0 +1,193 @@
+"""What actions are worth when the scripted player finishes the turn that they begin.
+
+The rollout algorithm with a critic where rollouts stop (Tesauro & Galperin, 1997; Bertsekas, 2019):
+every legal action is tried, the scripted player goes on from it until another seat is to move, and
+there the critic says what to expect. So an action is judged at the end of a turn as sensible
+players end theirs, and not amid it, where all positions look much alike. What the seat is not shown
+is dealt anew, and all actions meet the same deals and the same chance.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import guards, threads
+from armarl.compiled import kernel
+from armarl.critics import PARTS
+from armarl.game import Game, States
+from armarl.layer_kernels import add, bias, flat_layers, relu, run_layers
+from armarl.loops import Float32s, Float64s, Int8s, Int64s, own
+from armarl.networks import Tensors
+from armarl.playing_on import SIMULATED, play_turns, scripted_action
+from armarl.randomness import seed_chance
+from armarl.verbs import PLAYING, Int, verbs
+
+DEALS = 4  # in which every action is tried
+LONGEST = 200  # actions of a turn before the critic is asked in any case
+LEAST_DECISIONS = 1  # that are worth a thread of their own
+DEALT = 2  # of `states`, after SIMULATED and SPARE
+
+
+class Critic(NamedTuple):
+    """A critic as the kernel takes it, see `layer_kernels.flat_layers`."""
+
+    numbers: Float32s
+    layers: Int64s
+
+
+class Tries(NamedTuple):
+    """Decisions whose legal actions are tried."""
+
+    states: States  # (n,)
+    seats: Int64s  # (n,) to move
+    masks: Int8s  # (n, actions)
+    first: Int64s  # (n,) row of the first legal action of each decision
+    numbers: Int64s  # (n,) from which deals and chance follow
+    critic: Critic
+    style: float  # number of the scripted player's
+    spare: States  # (2 * threads, 3) scratch
+    legal: Int8s  # (2 * threads, actions) scratch
+    chance: NDArray[np.uint64]  # (2 * threads,) scratch
+    seen: Float32s  # (2 * threads, observation size) scratch
+    one: Float32s  # (2 * threads, widest) scratch
+    other: Float32s  # (2 * threads, widest) scratch
+    returns: Float64s  # (2 * threads, players) scratch
+    scripted: Int64s  # (n,) written: what the scripted player would do
+    worths: Float32s  # (rows, deals) written
+
+
+def try_turns(batch: Tries, i: int, thread: int) -> None:
+    """Try the legal actions of decision `i`, in the order of their ids."""
+    mine, seat = own(thread), batch.seats[i]
+    states, mask, chance = batch.spare[mine], batch.legal[mine], batch.chance
+    states[SIMULATED] = batch.states[i]
+    seed_chance(chance, mine, batch.numbers[i])
+    batch.scripted[i] = scripted_action(states, mask, batch.style, chance, mine)
+    for deal in range(batch.worths.shape[1]):
+        number: Int = batch.numbers[i] + deal
+        states[DEALT] = batch.states[i]
+        verbs.determinise(states[DEALT], seat, number)
+        row = batch.first[i]
+        for action in range(batch.masks.shape[1]):
+            if batch.masks[i, action]:
+                states[SIMULATED] = states[DEALT]
+                seed_chance(chance, mine, number)
+                verbs.apply(states[SIMULATED], action)
+                play_turns(states, mask, seat, batch.style, 1, LONGEST, chance, mine)
+                batch.worths[row, deal] = worth(
+                    states[SIMULATED],
+                    seat,
+                    batch.critic,
+                    batch.seen[mine],
+                    batch.one[mine],
+                    batch.other[mine],
+                    batch.returns[mine],
+                )
+                row += 1
+
+
+def worth(
+    s: Any,
+    seat: Int,
+    critic: Critic,
+    seen: Float32s,
+    one: Float32s,
+    other: Float32s,
+    returns: Float64s,
+) -> Any:
+    """What a seat may expect of a position, or what it got if the game is over."""
+    if verbs.status(s) != PLAYING:
+        verbs.returns(s, 0, returns)
+        return returns[seat]
+    verbs.observe(s, seat, seen)
+    return expected(critic, seen, one, other)
+
+
+@kernel
+def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> Any:
+    """The return that a critic expects of an observation."""
+    bias(critic, 0, one)
+    add(critic, 0, seen, 0, one)
+    relu(one, critic.layers[0, 2])
+    run_layers(critic, 1, critic.layers.shape[0] - 1, one, other)
+    return math.tanh(one[0] / 2)
+
+
+class Worths(NamedTuple):
+    """The legal actions of some decisions, one row each, decision by decision.
+
+    Attributes:
+        decisions: int64 (rows,), which of the decisions.
+        actions: int64 (rows,), ids in ascending order within a decision.
+        scripted: int64 (decisions,), the row of the scripted choice of each.
+        worths: float32 (rows, DEALS), what each brings in each deal.
+    """
+
+    decisions: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    scripted: NDArray[np.int64]
+    worths: NDArray[np.float32]
+
+
+class Turns:
+    """Tries the legal actions of decisions, and has a critic say what the turns bring."""
+
+    def __init__(self, game: Game, tensors: Tensors, style: int) -> None:
+        """For a critic that `check_critic` has found right, and a scripted player's style."""
+        self.game, self._style = game, float(style)
+        self._critic = Critic(*flat_layers(tensors, PARTS))
+
+    def worths(self, states: States, seats: NDArray[np.int64]) -> Worths:
+        """What each legal action of `seats[i]`, to move in `states[i]`, leads to.
+
+        Args:
+            states: (n,) in play; what the seats are not shown makes no difference.
+
+        Raises:
+            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+        """
+        guards.check_seats(self.game, states, seats)
+        game, n = self.game, states.size
+        states = game.concealed(states, seats)
+        masks = game.legal_masks(states)
+        decisions, actions = map(np.ascontiguousarray, np.nonzero(masks))
+        first = masks.sum(axis=1, dtype=np.int64).cumsum() - masks.sum(axis=1, dtype=np.int64)
+        found = np.empty((decisions.size, DEALS), np.float32)
+        rows = 2 * threads.most_threads_for(n, least=LEAST_DECISIONS)
+        widest = int(self._critic.layers[:, 2].max())
+        batch = Tries(
+            states,
+            seats,
+            masks,
+            first,
+            _numbers(states),
+            self._critic,
+            self._style,
+            spare=np.full((rows, 3), game.blank),
+            legal=np.empty((rows, masks.shape[1]), np.int8),
+            chance=np.empty(rows, np.uint64),
+            seen=np.empty((rows, game.observation.size), np.float32),
+            one=np.empty((rows, widest), np.float32),
+            other=np.empty((rows, widest), np.float32),
+            returns=np.empty((rows, game.players)),
+            scripted=np.empty(n, np.int64),
+            worths=found,
+        )
+        game.run(try_turns, n, batch, least=LEAST_DECISIONS)
+        np.nan_to_num(found, copy=False, nan=-1.0)  # of a critic whose weights are huge
+        before = np.where(np.arange(masks.shape[1]) < batch.scripted[:, None], masks, 0)
+        return Worths(decisions, actions, first + before.sum(axis=1, dtype=np.int64), found)
+
+
+def _numbers(states: States) -> NDArray[np.int64]:
+    """A number for each state, the same for the same: chance is no other where it is asked again.
+
+    One for all would show every position the same throws of the dice.
+    """
+    rows = states.view(np.uint8).reshape(states.size, -1)
+    return np.array([zlib.crc32(row) for row in rows], np.int64)  # type: ignore[arg-type]

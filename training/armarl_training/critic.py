@@ -1,0 +1,159 @@
+"""A critic of positions by which a scripted player is improved: play, outcomes, update.
+
+One step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). In the learner's seats the
+scripted player plays, astray at times; the critic learns from whole games how they end from the
+positions in which turns end. Who plays by it tries every action, lets the scripted player finish
+the turn, and deviates from his choice where the critic is sure of a gain (`armarl.turns`). Scripted
+games cost next to nothing, so there are very many; and they are sensible, so that the critic need
+tell apart only what sensible turns lead to.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from armarl.game import Game
+from armarl.network_players import CriticPlayer, NetworkPlayer
+from armarl_training.config import TrainingConfig
+from armarl_training.critic_games import CriticGames
+from armarl_training.lessons import Lessons
+from armarl_training.networks import Critic
+from armarl_training.opponents import OpponentPool
+from armarl_training.quantities import Quantities
+from armarl_training.saving import (
+    Saved,
+    count_of,
+    restore_networks,
+    restore_optimiser,
+    saved_networks,
+    saved_optimiser,
+)
+from armarl_training.shards import Shards
+
+
+class CriticLearner:
+    """A learner of a critic; see `learner.Learner`.
+
+    Attributes:
+        critic: says of a seat's observation what it will get.
+        average: the exponential average of the critic's weights, which is what plays.
+        shards: the games, which are played lot by lot.
+    """
+
+    def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
+        self._config, self._game = config, game
+        self._advisers = config.network.advisers
+        torch.manual_seed(config.seed)
+        self.critic = Critic(game, config.network.widths)
+        self.average = copy.deepcopy(self.critic)
+        self._optimiser = torch.optim.Adam(self.critic.parameters(), eps=1e-5, fused=True)
+        self._kept = Quantities(game)
+        self._scales = torch.from_numpy(self._kept.scales)
+        self.shards = Shards(CriticGames, config, game, pool)
+        self._rng = np.random.default_rng([config.seed, 3])
+        self.decisions = 0
+
+    # --- one iteration ---------------------------------------------------------------------------
+
+    def iterate(self, done: float) -> dict[str, float]:
+        """A lot of games, and the update by how they ended."""
+        settings = self._config.critic
+        lessons = self.shards.play({}, done)
+        self.decisions += sum(lesson.decisions for lesson in lessons)
+        seen, returns = (
+            np.concatenate(parts)
+            for parts in zip(*((lesson.seen, lesson.returns) for lesson in lessons), strict=True)
+        )
+        rate = settings.learning_rate
+        rate += done * (settings.final_learning_rate - rate)
+        return self._update(seen, returns, rate, settings.epochs)
+
+    def _update(
+        self, seen: NDArray[Any], returns: NDArray[np.float32], rate: float, epochs: int
+    ) -> dict[str, float]:
+        """Some passes over positions' quantities (n, size), in random minibatches."""
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        losses, norm = [0.0], 0.0
+        for _ in range(epochs):
+            order = self._rng.permutation(len(seen))
+            for some in np.array_split(order, max(1, order.size // self._config.critic.minibatch)):
+                if some.size == 0:
+                    continue
+                logits = self.critic(self._scaled(seen[some]))
+                chances = torch.from_numpy((returns[some] + 1) / 2)
+                loss = functional.binary_cross_entropy_with_logits(logits, chances)
+                self._optimiser.zero_grad(set_to_none=True)
+                loss.backward()  # type: ignore[no-untyped-call]
+                norm = float(nn.utils.clip_grad_norm_(self.critic.parameters(), 1.0))
+                self._optimiser.step()
+                self._move_average()
+                losses.append(loss.item())
+        return {"value_loss": sum(losses) / max(len(losses) - 1, 1), "gradient_norm": norm}
+
+    def _scaled(self, quantities: NDArray[Any]) -> torch.Tensor:
+        """Observations of kept quantities."""
+        return torch.from_numpy(quantities).float() / self._scales
+
+    @torch.no_grad()
+    def _move_average(self) -> None:
+        """Let the average follow, at first as the plain mean of all weights so far."""
+        step = int(next(iter(self._optimiser.state.values()))["step"])
+        weight = max(1 - self._config.critic.averaging, 1 / (1 + step))
+        averages: list[torch.Tensor] = list(self.average.parameters())
+        weights: list[torch.Tensor] = list(self.critic.parameters())
+        torch._foreach_lerp_(averages, weights, weight)
+
+    def imitate(self, lessons: Lessons, rate: float) -> float:
+        """Learn from how a teacher's games ended; the part of returns whose sign was guessed."""
+        observations, _ = self._game.views(lessons.states, lessons.seats)
+        seen = np.empty(observations.shape, self._kept.dtype)
+        self._kept.keep(observations, seen)
+        returns = lessons.returns[np.arange(len(seen)), lessons.seats]
+        with torch.no_grad():
+            guessed = self.critic(torch.from_numpy(observations)).numpy() > 0
+        self._update(seen, returns, rate, 1)
+        return float(np.mean(guessed == (returns > 0)))
+
+    # --- what others take from it, and what a checkpoint keeps -----------------------------------
+
+    def recent(self) -> dict[str, float]:
+        """Mean returns of the scripted player in the last games against each opponent."""
+        return self.shards.recent()
+
+    def policy(self, *, average: bool) -> NetworkPlayer:
+        """A copy of the policy, or of its average."""
+        critic = self.average if average else self.critic
+        tensors, advisers = critic.tensors(), self._advisers
+        return CriticPlayer(self._game, tensors, advisers=advisers, name="latest", sample=True)
+
+    def begin_with(self, policy: NetworkPlayer) -> None:
+        """Take over the weights of a saved policy."""
+        self.critic.take_over(policy.tensors)
+        self.average.load_state_dict(self.critic.state_dict())
+
+    def _networks(self) -> dict[str, nn.Module]:
+        return {"critic": self.critic, "average": self.average}
+
+    def save(self) -> Saved:
+        """Networks, optimiser, chance."""
+        games, values = self.shards.save()
+        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser) | games
+        chance = self._rng.bit_generator.state
+        return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
+
+    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Be as it was when it was saved."""
+        self.shards.restore(tensors, values["games"])
+        restore_networks(self._networks(), tensors)
+        restore_optimiser(self._optimiser, tensors)
+        self._rng.bit_generator.state = values["chance"]
+        self.decisions = count_of(values["decisions"])
