@@ -19,6 +19,7 @@ from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
 from armarl.turns import Turns
 
+_LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
@@ -160,11 +161,8 @@ class CriticPlayer(NetworkPlayer):
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""
-        found = self._turns.worths(states, seats)
-        scripted = found.scripted[found.decisions]
-        gains = found.worths - found.worths[scripted]
-        errors = gains.std(axis=1) / np.sqrt(gains.shape[1])
-        sure = gains.mean(axis=1) - DOUBT * errors - LEAST_GAIN
+        found = self._turns.gains(states, seats)
+        sure = np.maximum(found.gains - DOUBT * found.errors - LEAST_GAIN, -_LARGE)
         sure[found.scripted] = 0.0
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * sure

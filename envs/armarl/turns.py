@@ -27,10 +27,13 @@ from armarl.playing_on import SIMULATED, play_turns, scripted_action
 from armarl.randomness import seed_chance
 from armarl.verbs import PLAYING, Int, verbs
 
-DEALS = 4  # in which every action is tried
+FIRST_DEALS = 2  # in which every action is tried
+FINALISTS = 8  # actions that go on, besides the scripted choice
+DEALS = 12  # in which these are tried, the first ones included
 LONGEST = 200  # actions of a turn before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE
+OUT = -1  # instead of a number of deals
 
 
 class Critic(NamedTuple):
@@ -57,38 +60,76 @@ class Tries(NamedTuple):
     one: Float32s  # (2 * threads, widest) scratch
     other: Float32s  # (2 * threads, widest) scratch
     returns: Float64s  # (2 * threads, players) scratch
-    scripted: Int64s  # (n,) written: what the scripted player would do
-    worths: Float32s  # (rows, deals) written
+    scripted: Int64s  # (n,) written: the row of the scripted choice
+    deals: Int64s  # (rows,) written: in how many deals each action was tried
+    gains: Float64s  # (rows,) written: sums of what it brought beyond the scripted choice
+    squares: Float64s  # (rows,) written: sums of the squares of that
 
 
 def try_turns(batch: Tries, i: int, thread: int) -> None:
     """Try the legal actions of decision `i`, in the order of their ids."""
-    mine, seat = own(thread), batch.seats[i]
+    mine = own(thread)
     states, mask, chance = batch.spare[mine], batch.legal[mine], batch.chance
     states[SIMULATED] = batch.states[i]
     seed_chance(chance, mine, batch.numbers[i])
-    batch.scripted[i] = scripted_action(states, mask, batch.style, chance, mine)
-    for deal in range(batch.worths.shape[1]):
-        number: Int = batch.numbers[i] + deal
-        states[DEALT] = batch.states[i]
-        verbs.determinise(states[DEALT], seat, number)
-        row = batch.first[i]
-        for action in range(batch.masks.shape[1]):
-            if batch.masks[i, action]:
-                states[SIMULATED] = states[DEALT]
-                seed_chance(chance, mine, number)
-                verbs.apply(states[SIMULATED], action)
-                play_turns(states, mask, seat, batch.style, 1, LONGEST, chance, mine)
-                batch.worths[row, deal] = worth(
-                    states[SIMULATED],
-                    seat,
-                    batch.critic,
-                    batch.seen[mine],
-                    batch.one[mine],
-                    batch.other[mine],
-                    batch.returns[mine],
-                )
-                row += 1
+    scripted = scripted_action(states, mask, batch.style, chance, mine)
+    row = batch.first[i]
+    for action in range(batch.masks.shape[1]):
+        if batch.masks[i, action]:
+            if action == scripted:
+                batch.scripted[i] = row
+            batch.deals[row], batch.gains[row], batch.squares[row] = 0, 0.0, 0.0
+            row += 1
+    if row == batch.first[i] + 1:
+        return  # forced
+    for deal in range(DEALS):
+        if deal == FIRST_DEALS:
+            leave_out(batch, i, row)
+        try_deal(batch, i, mine, scripted, deal)
+
+
+def leave_out(batch: Tries, i: Int, last: Int) -> None:
+    """Of the rows up to `last`, leave out all but those which gained most: they have 0 deals."""
+    first = batch.first[i]
+    for row in range(first, last):
+        better = 0
+        for other in range(first, last):
+            better += batch.gains[other] > batch.gains[row]
+        if better >= FINALISTS and row != batch.scripted[i]:
+            batch.deals[row] = OUT
+
+
+def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
+    """Try the actions that are left in one deal, the scripted choice first."""
+    states = batch.spare[mine]
+    seat: Int = batch.seats[i]
+    number: Int = batch.numbers[i] + deal
+    states[DEALT] = batch.states[i]
+    verbs.determinise(states[DEALT], seat, number)
+    usual = brought(batch, i, mine, scripted, number)
+    row = batch.first[i]
+    for action in range(batch.masks.shape[1]):
+        if batch.masks[i, action]:
+            if batch.deals[row] != OUT:
+                if action != scripted:
+                    gain = brought(batch, i, mine, action, number) - usual
+                    batch.gains[row] += gain
+                    batch.squares[row] += gain * gain
+                batch.deals[row] += 1
+            row += 1
+
+
+def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int) -> Any:
+    """What an action brings in the deal at hand, when the scripted player finishes the turn."""
+    states = batch.spare[mine]
+    seat: Int = batch.seats[i]
+    states[SIMULATED] = states[DEALT]
+    seed_chance(batch.chance, mine, number)
+    verbs.apply(states[SIMULATED], action)
+    mask, chance = batch.legal[mine], batch.chance
+    play_turns(states, mask, seat, batch.style, 1, LONGEST, chance, mine)
+    seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
+    return worth(states[SIMULATED], seat, batch.critic, seen, one, other, batch.returns[mine])
 
 
 def worth(
@@ -118,20 +159,23 @@ def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> 
     return math.tanh(one[0] / 2)
 
 
-class Worths(NamedTuple):
+class Gains(NamedTuple):
     """The legal actions of some decisions, one row each, decision by decision.
 
     Attributes:
         decisions: int64 (rows,), which of the decisions.
         actions: int64 (rows,), ids in ascending order within a decision.
         scripted: int64 (decisions,), the row of the scripted choice of each.
-        worths: float32 (rows, DEALS), what each brings in each deal.
+        gains: float64 (rows,), the mean of what each brings beyond the scripted choice; -inf of
+            what was tried in the first deals only.
+        errors: float64 (rows,), the standard errors of these.
     """
 
     decisions: NDArray[np.int64]
     actions: NDArray[np.int64]
     scripted: NDArray[np.int64]
-    worths: NDArray[np.float32]
+    gains: NDArray[np.float64]
+    errors: NDArray[np.float64]
 
 
 class Turns:
@@ -142,8 +186,8 @@ class Turns:
         self.game, self._style = game, float(style)
         self._critic = Critic(*flat_layers(tensors, PARTS))
 
-    def worths(self, states: States, seats: NDArray[np.int64]) -> Worths:
-        """What each legal action of `seats[i]`, to move in `states[i]`, leads to.
+    def gains(self, states: States, seats: NDArray[np.int64]) -> Gains:
+        """What each legal action of `seats[i]`, to move in `states[i]`, gains.
 
         Args:
             states: (n,) in play; what the seats are not shown makes no difference.
@@ -157,7 +201,6 @@ class Turns:
         masks = game.legal_masks(states)
         decisions, actions = map(np.ascontiguousarray, np.nonzero(masks))
         first = masks.sum(axis=1, dtype=np.int64).cumsum() - masks.sum(axis=1, dtype=np.int64)
-        found = np.empty((decisions.size, DEALS), np.float32)
         rows = 2 * threads.most_threads_for(n, least=LEAST_DECISIONS)
         widest = int(self._critic.layers[:, 2].max())
         batch = Tries(
@@ -176,12 +219,16 @@ class Turns:
             other=np.empty((rows, widest), np.float32),
             returns=np.empty((rows, game.players)),
             scripted=np.empty(n, np.int64),
-            worths=found,
+            deals=np.empty(decisions.size, np.int64),
+            gains=np.empty(decisions.size),
+            squares=np.empty(decisions.size),
         )
         game.run(try_turns, n, batch, least=LEAST_DECISIONS)
-        np.nan_to_num(found, copy=False, nan=-1.0)  # of a critic whose weights are huge
-        before = np.where(np.arange(masks.shape[1]) < batch.scripted[:, None], masks, 0)
-        return Worths(decisions, actions, first + before.sum(axis=1, dtype=np.int64), found)
+        deals = np.maximum(batch.deals, 1)
+        gains = np.nan_to_num(batch.gains / deals, nan=-1.0)  # of a critic whose weights are huge
+        spread = np.maximum(np.nan_to_num(batch.squares / deals) - gains**2, 0.0)
+        gains[batch.deals == OUT] = -np.inf
+        return Gains(decisions, actions, batch.scripted, gains, np.sqrt(spread / deals))
 
 
 def _numbers(states: States) -> NDArray[np.int64]:

@@ -106,7 +106,7 @@ class CriticConfig(_Section):
     """Settings of a critic that improves a scripted player, who is `network.advisers`."""
 
     minibatch: Count = Field(1024, description="positions per gradient step")
-    epochs: Passes = Field(1, description="over the positions of each lot of games")
+    epochs: Passes = Field(3, description="over the positions of each lot of games")
     learning_rate: Rate = 1e-3
     final_learning_rate: FinalRate = 1e-5
     exploration: Exploration = 0.02

@@ -24,7 +24,7 @@ class Lesson(NamedTuple):
     """What is learned from.
 
     Attributes:
-        seen: (n, size), the quantities of what every seat observed where a turn ended.
+        seen: (n, size), the quantities of what a seat observed where a turn ended.
         returns: float32 (n,), what it got at the end of its game.
         decisions: of the learner's seats.
     """
@@ -55,7 +55,7 @@ class CriticGames:
         rng = np.random.default_rng((self._config.seed, 1, self._number, int(self.lots)))
         states = game.new_states(rng.integers(1 << 62, size=number))
         lineups = self._pool.lineups(rng, number)
-        seen, played_in, decisions = [], [], 0
+        seen, noted, decisions = [], [], 0
         running, seats = np.arange(number), game.statuses(states)[1]
         while running.size:
             positions = game.taken(states, running)
@@ -65,15 +65,16 @@ class CriticGames:
             statuses, movers = game.statuses(game.taken(states, running))
             on = statuses == PLAYING
             turned = running[on & (movers != seats)]
-            seen.append(self._observed(game.taken(states, turned)))
-            played_in.append(np.repeat(turned, game.players))
+            observers = rng.integers(game.players, size=turned.size)
+            seen.append(self._observed(game.taken(states, turned), observers))
+            noted.append((turned, observers))
             running, seats = running[on], movers[on]
         returns = game.returns(states, np.arange(number), self._config.reward)
         self._pool.note(self.recent, lineups, returns)
         self.lots += 1
-        games = np.concatenate(played_in)
-        every = np.tile(np.arange(game.players), games.size // game.players)
-        return Lesson(np.concatenate(seen), returns[games, every].astype(np.float32), decisions)
+        games, observers = (np.concatenate(parts) for parts in zip(*noted, strict=True))
+        came = returns[games, observers].astype(np.float32)
+        return Lesson(np.concatenate(seen), came, decisions)
 
     def _actions(
         self,
@@ -95,11 +96,9 @@ class CriticGames:
             actions[some] = players[k].choose(asked, seats[some], draws[some])
         return actions, int(own.sum())
 
-    def _observed(self, states: States) -> NDArray[Any]:
-        """The quantities of what every seat observes, (games * players, size)."""
-        players = self._game.players
-        seats = np.tile(np.arange(players), states.size)
-        observations, _ = self._game.views(np.repeat(states, players), seats)
+    def _observed(self, states: States, seats: NDArray[np.int64]) -> NDArray[Any]:
+        """The quantities of what `seats[i]` observes, (n, size)."""
+        observations, _ = self._game.views(states, seats)
         kept = np.empty(observations.shape, self._kept.dtype)
         self._kept.keep(observations, kept)
         return kept
