@@ -79,7 +79,7 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
     assert contents(tmp_path / "ray") == contents(tmp_path / "alone")
 
 
-@pytest.mark.parametrize("learner", ["ppo", "td"])
+@pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
     """Shard by shard, with earlier selves and a worker that is killed at its first shard."""
     monkeypatch.setattr(making, "_players", dict(making._players))

@@ -76,7 +76,7 @@ def in_another_process(program, **environment):
     )
 
 
-@pytest.fixture(scope="module", params=["ppo", "td", "maskable_ppo"])
+@pytest.fixture(scope="module", params=["ppo", "td", "critic", "maskable_ppo"])
 def whole(request, tmp_path_factory):
     """A run that nobody stopped, of each learner."""
     settings = config(learner=request.param)

@@ -62,6 +62,8 @@ def settings(**changes):
         "opponents": {"share": 0.5, "snapshot_every": 512, "pool_size": 2},
         "evaluation": {"games": 20, "workers": 1, "progress_games": 0},
     }
+    if changes.get("learner") == "critic":
+        small["network"]["advisers"] = ["greedy"]  # whom he improves
     for name, value in changes.items():
         small[name] = {**small[name], **value} if isinstance(small.get(name), dict) else value
     return small

@@ -28,8 +28,8 @@ from armarl.randomness import seed_chance
 from armarl.verbs import PLAYING, Int, verbs
 
 FIRST_DEALS = 2  # in which every action is tried
-FINALISTS = 8  # actions that go on, besides the scripted choice
-DEALS = 12  # in which these are tried, the first ones included
+FINALISTS = 6  # actions that go on, besides the scripted choice
+DEALS = 8  # in which these are tried, the first ones included
 LONGEST = 200  # actions of a turn before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE

@@ -140,7 +140,7 @@ def torture(learner: str, kills: int, seed: int, parent: Path) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--learner", choices=["ppo", "td", "maskable_ppo"], default="ppo")
+    parser.add_argument("--learner", choices=["ppo", "td", "critic", "maskable_ppo"], default="ppo")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("--work", nargs=3, help="train here; for the process that is killed")

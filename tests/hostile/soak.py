@@ -187,7 +187,7 @@ def a_judge(rng: random.Random, folder: Path) -> None:
 
 def a_training(rng: random.Random, folder: Path) -> None:
     """Some iterations, a checkpoint, resumed; a second one is refused meanwhile."""
-    learner = rng.choice(["ppo", "td", "maskable_ppo"])
+    learner = rng.choice(["ppo", "td", "critic", "maskable_ppo"])
     settings = tiny.settings(learner=learner, options={"board": "mini"})
     run = start_run(TrainingConfig(**settings), folder / "run")
     for _ in range(2):

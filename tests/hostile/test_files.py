@@ -207,7 +207,7 @@ def test_yaml_on_which_its_own_reader_falls(tmp_path: Path, text: str) -> None:
 # --- folders and checkpoints of runs -------------------------------------------------------------
 
 
-@pytest.fixture(params=["ppo", "td", "maskable_ppo"])
+@pytest.fixture(params=["ppo", "td", "critic", "maskable_ppo"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of a run with a checkpoint, in which nobody trains."""
     settings = tiny.settings(learner=request.param, options={"board": "mini"})

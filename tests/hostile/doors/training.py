@@ -25,7 +25,7 @@ from doors.files import json_text, odd, sealed, spoil_json, spoilt_tensor
 from doors.games import damaged
 
 REFUSALS = (ConfigError, PolicyError, RunError)
-LEARNERS = ("ppo", "td", "maskable_ppo")
+LEARNERS = ("ppo", "td", "critic", "maskable_ppo")
 
 
 @cache
@@ -42,7 +42,7 @@ def _small(learner: str) -> TrainingConfig:
             "total_decisions": 64,
             "environments": 4,
             "threads": 1,
-            "network": {"widths": [4]},
+            "network": {"widths": [4], "advisers": ["greedy"] * (learner == "critic")},
             "ppo": {"rollout_length": 4, "minibatch": 8, "epochs": 1},
             "td": {"rollout_length": 4, "minibatch": 8, "epochs": 1},
             "opponents": {"share": 0.5, "snapshot_every": 16, "pool_size": 2},

@@ -1,0 +1,285 @@
+"""Critics, by which a scripted player is improved: what they are asked, learnt, saved, refused."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from armarl.critics import check_critic, is_critic
+from armarl.game import make_game
+from armarl.matches import play_match
+from armarl.network_players import DOUBT, LEAST_GAIN, SHARPNESS, CriticPlayer
+from armarl.networks import NetworkError
+from armarl.players import make_player
+from armarl.policies import PolicyError, load_policy, save_policy
+from armarl.randomness import seed_chance, uniform
+from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, Turns
+from armarl.verbs import PLAYING
+from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.critic import CriticLearner
+from armarl_training.lessons import play_lessons
+from armarl_training.networks import Critic, on_torch
+from armarl_training.opponents import OpponentPool
+
+VARIANTS = [
+    ("armada", {"players": 2}),
+    ("armada", {"players": 3, "cards": True}),
+    ("armadora", {"players": 4, "advanced": True}),
+]
+ADVISERS = {"armada": "greedy:style=admiral", "armadora": "greedy:style=settler"}
+
+
+def critic_of(game, seed=0, widths=(12, 6)):
+    """Weights wide enough apart to play by."""
+    torch.manual_seed(seed)
+    critic = Critic(game, widths)
+    for weights in critic.parameters():
+        torch.nn.init.normal_(weights, 0, 0.3)
+    return critic.tensors()
+
+
+def player_of(game, **options):
+    return CriticPlayer(game, critic_of(game), advisers=[ADVISERS[game.name]], **options)
+
+
+@pytest.fixture(params=VARIANTS, ids=str)
+def game(request):
+    name, options = request.param
+    return make_game(name, **options)
+
+
+# --- what actions gain ---------------------------------------------------------------------------
+
+
+def brought(game, state, seat, action, number, player):
+    """What an action brings in a deal, step by step by the public faces of the game."""
+    dealt = game.determinised(state, seat, np.array([number]))
+    chance = np.zeros(1, np.uint64)
+    seed_chance(chance, 0, number)
+    one, scripted = np.zeros(1, np.int64), player.advice.players[0]
+    game.apply(dealt, one, np.array([action]))
+    while game.statuses(dealt)[0][0] == PLAYING and game.statuses(dealt)[1][0] == seat[0]:
+        draws = np.array([uniform(chance, 0)])
+        game.apply(dealt, one, scripted.choose(game.concealed(dealt, seat), seat, draws))
+    if game.statuses(dealt)[0][0] != PLAYING:
+        return game.returns(dealt, one)[0, seat[0]]
+    return player.values(dealt, seat)[0]
+
+
+def test_gains_are_those_of_a_plain_account(game):
+    """Every legal action in the first deals, those that gain most in all, beside the scripted."""
+    states, seats = tiny.positions(game, 8)
+    states, player = game.concealed(states, seats), player_of(game)
+    before = states.tobytes()
+    found = Turns(game, player.tensors, player.advice.players[0].style).gains(states, seats)
+    assert states.tobytes() == before
+    masks = game.legal_masks(states)
+    assert np.array_equal(found.decisions, np.nonzero(masks)[0])
+    assert np.array_equal(found.actions, np.nonzero(masks)[1])
+    for i in range(states.size):
+        state, seat = game.taken(states, np.array([i])), seats[i : i + 1]
+        number = zlib.crc32(state.tobytes())
+        chance = np.zeros(1, np.uint64)
+        seed_chance(chance, 0, number)
+        draws = np.array([uniform(chance, 0)])
+        scripted = player.advice.players[0].choose(state, seat, draws)[0]
+        assert found.actions[found.scripted[i]] == scripted
+        mine = np.flatnonzero(found.decisions == i)
+        if mine.size == 1:
+            continue
+        table = np.array(
+            [
+                [brought(game, state, seat, action, number + deal, player) for deal in range(DEALS)]
+                for action in found.actions[mine]
+            ]
+        )
+        gains = table - table[mine == found.scripted[i]]
+        first = gains[:, :FIRST_DEALS].sum(axis=1)
+        better = (first[None] > first[:, None] + 1e-6).sum(axis=1)
+        stays = (better < FINALISTS) | (mine == found.scripted[i])
+        assert np.isneginf(found.gains[mine]).sum() >= (~stays).sum() - 2  # but for near ties
+        tried = stays & np.isfinite(found.gains[mine])
+        means, errors = gains.mean(axis=1), gains.std(axis=1) / np.sqrt(DEALS)
+        np.testing.assert_allclose(found.gains[mine][tried], means[tried], atol=1e-5)
+        np.testing.assert_allclose(found.errors[mine][tried], errors[tried], atol=1e-4)
+
+
+def test_the_scripted_choice_stands_unless_another_is_surely_better(game):
+    states, seats = tiny.positions(game, 40)
+    states, player = game.concealed(states, seats), player_of(game)
+    found = Turns(game, player.tensors, player.advice.players[0].style).gains(states, seats)
+    sure = found.gains - DOUBT * found.errors - LEAST_GAIN
+    sure[found.scripted] = 0
+    best = [
+        found.actions[mine][sure[mine].argmax()]
+        for mine in (np.flatnonzero(found.decisions == i) for i in range(states.size))
+    ]
+    chosen = player.choose(states, seats, np.zeros(states.size))
+    np.testing.assert_array_equal(chosen, best)
+    assert (chosen != found.actions[found.scripted]).any()
+    logits = player.logits(states, seats)
+    assert (np.isneginf(logits) == (game.legal_masks(states) == 0)).all()
+    np.testing.assert_allclose(
+        logits[found.decisions, found.actions],
+        SHARPNESS * np.maximum(sure, -10.0),
+        rtol=1e-5,
+        atol=1e-4,
+    )
+
+
+def test_alone_or_together_and_whatever_a_seat_cannot_know(game):
+    states, seats = tiny.positions(game, 30)
+    player = player_of(game)
+    together = player.logits(states, seats)
+    for i in range(0, states.size, 7):
+        alone = player.logits(states[i : i + 1], seats[i : i + 1])
+        np.testing.assert_array_equal(alone[0], together[i])
+    np.testing.assert_array_equal(player.logits(game.concealed(states, seats), seats), together)
+    dealt = game.determinised(states, seats, np.arange(states.size))
+    np.testing.assert_array_equal(player.logits(dealt, seats), together)
+
+
+def test_compiled_and_numpy_and_torch_expect_the_same(game):
+    states, seats = tiny.positions(game, 30)
+    player, critic = player_of(game), Critic(game, (12, 6))
+    critic.take_over(player.tensors)
+    check_critic(game, player.tensors, "relu", 1)
+    assert is_critic(player.tensors)
+    with torch.no_grad():
+        wanted = torch.tanh(critic(torch.from_numpy(game.views(states, seats)[0])) / 2).numpy()
+    np.testing.assert_allclose(player.values(states, seats), wanted, atol=1e-4)
+    assert np.ptp(wanted) > 0.01
+
+
+def test_seats_and_states_that_there_are_not_are_refused():
+    """Compiled loops would read beyond the ends of arrays."""
+    game = make_game("armada", players=2)
+    states, seats = tiny.positions(game, 5)
+    player = player_of(game)
+    for ask in (player.logits, player.values):
+        with pytest.raises(ValueError, match="seats"):
+            ask(states, seats + 2)
+        with pytest.raises(ValueError, match=r"another variant|3 players"):
+            ask(make_game("armada", players=3).new_states(np.arange(states.size)), seats)
+
+
+def test_it_plays_whole_games():
+    game = make_game("armadora", players=2)
+    assert play_match(game, [player_of(game), "random"], 4, 0, 1).games == 4
+
+
+# --- saved ---------------------------------------------------------------------------------------
+
+
+def test_a_saved_critic_plays_the_same(tmp_path, game):
+    states, seats = tiny.positions(game, 12)
+    player = player_of(game)
+    save_policy(tmp_path / "p.safetensors", game, player.tensors, "relu", player.advice.advisers)
+    loaded = load_policy(tmp_path / "p.safetensors")
+    assert type(loaded) is CriticPlayer
+    wanted = player.logits(states, seats)
+    np.testing.assert_array_equal(loaded.logits(states, seats), wanted)
+    again = on_torch(loaded, name="again", sample=False)
+    np.testing.assert_array_equal(again.logits(states, seats), wanted)
+
+
+@pytest.mark.parametrize(
+    ("changes", "activation", "advisers", "message"),
+    [
+        ({}, "relu", [], "advisers are one"),
+        ({}, "relu", ["greedy", "greedy:style=raider"], "advisers are one"),
+        ({}, "tanh", ["greedy"], "activation is relu"),
+        ({"value.0.weight": (2, 6), "value.0.bias": (2,)}, "relu", ["greedy"], "2 outputs"),
+        ({"trunk.0.weight": (12, 7)}, "relu", ["greedy"], "trunk"),
+        ({"other.0.weight": (1, 1), "other.0.bias": (1,)}, "relu", ["greedy"], "none of trunk"),
+    ],
+    ids=str,
+)
+def test_what_fits_not_together_is_refused(tmp_path, changes, activation, advisers, message):
+    game = make_game("armada", players=2)
+    tensors = critic_of(game)
+    tensors |= {name: np.zeros(shape, np.float32) for name, shape in changes.items()}
+    with pytest.raises(PolicyError, match=message):
+        save_policy(tmp_path / "p.safetensors", game, tensors, activation, advisers)
+
+
+def test_weights_that_are_huge_play_what_is_legal():
+    game = make_game("armada", players=2)
+    states, seats = tiny.positions(game, 5)
+    tensors = {name: tensor * np.float32(1e30) for name, tensor in critic_of(game).items()}
+    player = CriticPlayer(game, tensors, advisers=["greedy"])
+    chosen = player.choose(game.concealed(states, seats), seats, np.zeros(states.size))
+    assert game.legal_masks(states)[np.arange(states.size), chosen].all()
+
+
+def test_a_critic_of_other_networks_is_refused():
+    game = make_game("armada", players=2)
+    with pytest.raises(NetworkError, match="trunk"):
+        check_critic(game, critic_of(make_game("armada", players=3, cards=True)), "relu", 1)
+
+
+# --- learning ------------------------------------------------------------------------------------
+
+
+def learner(tmp_path, **changes):
+    settings = {"learner": "critic", "opponents": {"share": 0.5, "earlier": 0}, **changes}
+    config = TrainingConfig(**tiny.settings(**settings))
+    game = make_game(config.game, **config.options)
+    return CriticLearner(config, game, OpponentPool(game, config.opponents, tmp_path))
+
+
+@pytest.mark.parametrize("options", [{"players": 2}, {"players": 4}], ids=str)
+def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
+    critic = learner(tmp_path, options=options, environments=48)
+    lesson = critic.shards.parts[0].play({}, 0.0)
+    assert len(lesson.seen) == lesson.returns.size > 48 * 10
+    assert set(np.unique(lesson.returns)) <= {-1.0, 0.0, 1.0}
+    assert lesson.decisions > 48 * 5
+    again = learner(tmp_path, options=options, environments=48).shards.parts[0].play({}, 0.0)
+    np.testing.assert_array_equal(again.seen, lesson.seen)
+    other = critic.shards.parts[0].play({}, 0.0)
+    assert other.seen.shape != lesson.seen.shape or (other.seen != lesson.seen).any()
+
+
+def test_an_update_learns(tmp_path):
+    critic = learner(tmp_path, environments=96, critic={"epochs": 4, "minibatch": 64})
+    losses = [critic.iterate(0.0)["value_loss"] for _ in range(4)]
+    assert losses[-1] < 0.95 * losses[0]
+    player = critic.policy(average=True)
+    assert type(player) is CriticPlayer
+    assert player.advice.advisers == ("greedy",)
+
+
+def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
+    critic = learner(tmp_path, critic={"minibatch": 64})
+    lessons = play_lessons(
+        critic._game, make_player("greedy", critic._game), 64, 0.1, "win", np.random.default_rng(0)
+    )
+    guessed = [critic.imitate(lessons, 3e-3) for _ in range(4)]
+    assert guessed[-1] > max(guessed[0], 0.6)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["network.advisers=[]"],
+        ["network.advisers=[greedy, random]"],
+        ["network.advisers=[greedy]", "network.activation=tanh"],
+    ],
+    ids=str,
+)
+def test_it_needs_one_scripted_player(settings):
+    with pytest.raises(ConfigError, match="learner: critic needs one scripted player"):
+        load_config("armadora-quick", ["learner=critic", *settings])
+
+
+def test_a_damaged_count_of_lots_is_refused(tmp_path):
+    games = learner(tmp_path).shards.parts[0]
+    arrays, values = games.save()
+    with pytest.raises(ValueError, match="lots"):
+        games.restore({"lots": np.array(-1)}, values)
+    games.restore(arrays, values)
