@@ -17,7 +17,8 @@ from armarl.networks import NetworkError
 from armarl.players import make_player
 from armarl.policies import PolicyError, load_policy, save_policy
 from armarl.randomness import seed_chance, uniform
-from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, Turns
+from armarl.search import CriticSearchPlayer
+from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, TURNS, Turns
 from armarl.verbs import PLAYING
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.critic import CriticLearner
@@ -62,9 +63,14 @@ def brought(game, state, seat, action, number, player):
     seed_chance(chance, 0, number)
     one, scripted = np.zeros(1, np.int64), player.advice.players[0]
     game.apply(dealt, one, np.array([action]))
-    while game.statuses(dealt)[0][0] == PLAYING and game.statuses(dealt)[1][0] == seat[0]:
+    mover, turns = seat, TURNS
+    while game.statuses(dealt)[0][0] == PLAYING:
+        turns -= int(game.statuses(dealt)[1][0] != mover[0])
+        mover = game.statuses(dealt)[1]
+        if turns == 0:
+            break
         draws = np.array([uniform(chance, 0)])
-        game.apply(dealt, one, scripted.choose(game.concealed(dealt, seat), seat, draws))
+        game.apply(dealt, one, scripted.choose(game.concealed(dealt, mover), mover, draws))
     if game.statuses(dealt)[0][0] != PLAYING:
         return game.returns(dealt, one)[0, seat[0]]
     return player.values(dealt, seat)[0]
@@ -170,6 +176,22 @@ def test_seats_and_states_that_there_are_not_are_refused():
 def test_it_plays_whole_games():
     game = make_game("armadora", players=2)
     assert play_match(game, [player_of(game), "random"], 4, 0, 1).games == 4
+
+
+def test_search_around_it_takes_more_time():
+    """More deals and more turns; it is what `+search` puts around a critic."""
+    game = make_game("armadora", players=2)
+    states, seats = tiny.positions(game, 10)
+    around = CriticSearchPlayer(game, player_of(game), 60, turns=3)
+    assert (around.player.deals, around.player.turns) == (60 // FINALISTS, 3)
+    chosen = around.choose(game.concealed(states, seats), seats, np.zeros(states.size))
+    assert game.legal_masks(states)[np.arange(states.size), chosen].all()
+    thoughts = around.think(game.concealed(states, seats), seats, np.zeros(states.size))
+    np.testing.assert_allclose(thoughts.probabilities.sum(axis=1), 1)
+    with pytest.raises(ValueError, match="needs a critic"):
+        CriticSearchPlayer(game, make_player("greedy", game))
+    with pytest.raises(ValueError, match="simulations must be in"):
+        CriticSearchPlayer(game, player_of(game), 0)
 
 
 # --- saved ---------------------------------------------------------------------------------------

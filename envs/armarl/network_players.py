@@ -17,13 +17,13 @@ from armarl.judge_kernels import weights_of
 from armarl.judges import JudgeNetwork, is_judge
 from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
-from armarl.turns import Turns
+from armarl.turns import DEALS, TURNS, Turns
 
 _LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
-LEAST_GAIN = 0.05  # and by so much of the return besides: a critic errs
+LEAST_GAIN = 0.1  # and by so much of the return besides: a critic errs
 
 
 class NetworkPlayer:
@@ -150,14 +150,27 @@ class JudgingPlayer(NetworkPlayer):
 
 
 class CriticPlayer(NetworkPlayer):
-    """Plays the scripted choice, or what a critic holds for better at the end of the turn.
+    """Plays the scripted choice, or what a critic holds for better some turns later.
 
-    It tries every legal action, and its adviser finishes the turn; see `turns`.
+    It tries every legal action, and its adviser plays on for all seats; see `turns`.
+
+    Attributes:
+        deals: in which what gains most is tried.
+        turns: that are played on, see `turns.Turns`.
+        around: what `+NAME` puts around him, where that is not what it puts around others.
     """
+
+    around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:CriticSearchPlayer"}
+
+    def __init__(self, *network: Any, deals: int = DEALS, turns: int = TURNS, **options: Any):
+        """As `NetworkPlayer`, with one adviser."""
+        self.deals, self.turns = deals, turns
+        super().__init__(*network, **options)
 
     def _prepare(self) -> None:
         super()._prepare()
-        self._turns = Turns(self.game, self.tensors, self.advice.players[0].style)
+        style = self.advice.players[0].style
+        self._turns = Turns(self.game, self.tensors, style, self.deals, self.turns)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""

@@ -12,7 +12,7 @@ from armarl.aec import CheckedAECEnv
 from armarl.afterstates import Afterstates
 from armarl.game import Game
 from armarl.judges import layout_of
-from armarl.network_players import JudgingPlayer
+from armarl.network_players import CriticPlayer, JudgingPlayer
 from armarl.players import BUILT_IN, make_player
 from armarl.search import JudgeSearchPlayer
 from armarl.self_play_batch import SelfPlayBatch
@@ -103,11 +103,24 @@ def _judge(game: Game) -> None:
         player.choose(game.concealed(states, seats), seats, np.zeros(1))
 
 
+def _critic(game: Game) -> None:
+    """All that critics of scripted play are asked."""
+    tensors: dict[str, NDArray[np.float32]] = {}
+    for part, (outputs, inputs) in {"trunk": (1, game.observation.size), "value": (1, 1)}.items():
+        tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)
+        tensors[f"{part}.0.bias"] = np.zeros(outputs, np.float32)
+    states = game.new_states(0)
+    seats = game.statuses(states)[1]
+    critic = CriticPlayer(game, tensors, advisers=["greedy"])
+    critic.choose(game.concealed(states, seats), seats, np.zeros(1))
+
+
 _USES: dict[str, Callable[[Game], None]] = {
     "PettingZoo's environment": _play_alone,
     "batches": _play_in_batches,
     "states": _use_states,
     "players": _choose(*(name for name in BUILT_IN if name not in (*_SEARCHES, *_OTHERS))),
     "judges": _judge,
+    "critics": _critic,
     "search": _choose(*(f"{name}:2" for name in _SEARCHES)),
 }

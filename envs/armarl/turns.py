@@ -1,10 +1,10 @@
 """What actions are worth when the scripted player finishes the turn that they begin.
 
 The rollout algorithm with a critic where rollouts stop (Tesauro & Galperin, 1997; Bertsekas, 2019):
-every legal action is tried, the scripted player goes on from it until another seat is to move, and
-there the critic says what to expect. So an action is judged at the end of a turn as sensible
-players end theirs, and not amid it, where all positions look much alike. What the seat is not shown
-is dealt anew, and all actions meet the same deals and the same chance.
+every legal action is tried, the scripted player goes on from it to the end of the turn and plays
+the next seat's as well, and there the critic says what to expect. So an action is judged where
+turns of sensible players end, and not amid one, where all positions look much alike. What the seat
+is not shown is dealt anew, and all actions meet the same deals and the same chance.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from armarl.verbs import PLAYING, Int, verbs
 FIRST_DEALS = 2  # in which every action is tried
 FINALISTS = 6  # actions that go on, besides the scripted choice
 DEALS = 8  # in which these are tried, the first ones included
+TURNS = 2  # played on, the one that the action is of included, so that threats show
 LONGEST = 200  # actions of a turn before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE
@@ -53,6 +54,8 @@ class Tries(NamedTuple):
     numbers: Int64s  # (n,) from which deals and chance follow
     critic: Critic
     style: float  # number of the scripted player's
+    most_deals: int  # in which what is not left out is tried
+    turns: int  # changes of the seat to move before the critic is asked
     spare: States  # (2 * threads, 3) scratch
     legal: Int8s  # (2 * threads, actions) scratch
     chance: NDArray[np.uint64]  # (2 * threads,) scratch
@@ -82,7 +85,7 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
             row += 1
     if row == batch.first[i] + 1:
         return  # forced
-    for deal in range(DEALS):
+    for deal in range(batch.most_deals):
         if deal == FIRST_DEALS:
             leave_out(batch, i, row)
         try_deal(batch, i, mine, scripted, deal)
@@ -127,7 +130,7 @@ def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int) -> Any:
     seed_chance(batch.chance, mine, number)
     verbs.apply(states[SIMULATED], action)
     mask, chance = batch.legal[mine], batch.chance
-    play_turns(states, mask, seat, batch.style, 1, LONGEST, chance, mine)
+    play_turns(states, mask, seat, batch.style, batch.turns, LONGEST, chance, mine)
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
     return worth(states[SIMULATED], seat, batch.critic, seen, one, other, batch.returns[mine])
 
@@ -181,9 +184,16 @@ class Gains(NamedTuple):
 class Turns:
     """Tries the legal actions of decisions, and has a critic say what the turns bring."""
 
-    def __init__(self, game: Game, tensors: Tensors, style: int) -> None:
-        """For a critic that `check_critic` has found right, and a scripted player's style."""
-        self.game, self._style = game, float(style)
+    def __init__(
+        self, game: Game, tensors: Tensors, style: int, deals: int = DEALS, turns: int = TURNS
+    ) -> None:
+        """For a critic that `check_critic` has found right, and a scripted player's style.
+
+        Args:
+            deals: in which what gains most in the first ones is tried.
+            turns: changes of the seat to move before the critic is asked: 1 is the end of the turn.
+        """
+        self.game, self._style, self._deals, self._turns = game, float(style), deals, turns
         self._critic = Critic(*flat_layers(tensors, PARTS))
 
     def gains(self, states: States, seats: NDArray[np.int64]) -> Gains:
@@ -211,6 +221,8 @@ class Turns:
             _numbers(states),
             self._critic,
             self._style,
+            self._deals,
+            self._turns,
             spare=np.full((rows, 3), game.blank),
             legal=np.empty((rows, masks.shape[1]), np.int8),
             chance=np.empty(rows, np.uint64),

@@ -1,12 +1,14 @@
 """Players that search, for every game: by its verbs alone, and from what a seat may know alone."""
 
 from armarl.search.best import best_search
+from armarl.search.critics import CriticSearchPlayer
 from armarl.search.improve import PolicySearchPlayer
 from armarl.search.judged import JudgeSearchPlayer
 from armarl.search.lookahead import RolloutPlayer
 from armarl.search.player import FlatPlayer, IsmctsPlayer, SearchPlayer
 
 __all__ = [
+    "CriticSearchPlayer",
     "FlatPlayer",
     "IsmctsPlayer",
     "JudgeSearchPlayer",

@@ -1,0 +1,64 @@
+"""Search around a critic of scripted play: more deals, and more turns before he is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl import guards
+from armarl.game import Game, States
+from armarl.network_players import CriticPlayer
+from armarl.players import Thoughts
+from armarl.search.settings import MOST, check
+from armarl.turns import FINALISTS, FIRST_DEALS
+
+
+class CriticSearchPlayer:
+    """Plays as a critic's player does who takes more time (see `armarl.turns`).
+
+    The same position gives the same action, on any number of threads.
+
+    Attributes:
+        name: in tables and records.
+        game: the variant that it plays.
+        player: the critic's, with the deals and turns of the search.
+    """
+
+    def __init__(
+        self, game: Game, player: CriticPlayer, simulations: int = 200, *, turns: int = 4
+    ) -> None:
+        """A player of `game` around a critic's.
+
+        Args:
+            simulations: for each decision, about: lines of play from those of the actions that are
+                not left out early.
+            turns: that are played on in each before the critic is asked.
+
+        Raises:
+            ValueError: a value out of range, or a player without a critic.
+        """
+        check(isinstance(player, CriticPlayer), f"this search needs a critic, not {player.name}")
+        check(1 <= simulations <= MOST, f"simulations must be in 1 to {MOST}, not {simulations}")
+        check(1 <= turns <= MOST, f"turns must be in 1 to {MOST}, not {turns}")
+        self.game, self.name = game, f"{player.name}+search:{simulations}"
+        self.player = CriticPlayer(
+            game,
+            player.tensors,
+            advisers=player.advice.advisers,
+            name=player.name,
+            deals=max(simulations // FINALISTS, FIRST_DEALS + 1),
+            turns=turns,
+        )
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """See `armarl.players.Player`."""
+        guards.check_question(self.game, states, seats, draws)
+        return self.player.choose(states, seats, draws)
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """What is found, as a critic's player tells it."""
+        return self.player.think(states, seats, draws)
