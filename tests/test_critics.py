@@ -39,7 +39,7 @@ def critic_of(game, seed=0, widths=(12, 6)):
     torch.manual_seed(seed)
     critic = Critic(game, widths)
     for weights in critic.parameters():
-        torch.nn.init.normal_(weights, 0, 0.3)
+        torch.nn.init.normal_(weights, 0, 0.6)
     return critic.tensors()
 
 
@@ -76,10 +76,13 @@ def brought(game, state, seat, action, number, player):
     return player.values(dealt, seat)[0]
 
 
-def test_gains_are_those_of_a_plain_account(game):
+@pytest.mark.parametrize("widths", [(12, 6), ()], ids=str)
+def test_gains_are_those_of_a_plain_account(game, widths):
     """Every legal action in the first deals, those that gain most in all, beside the scripted."""
     states, seats = tiny.positions(game, 8)
-    states, player = game.concealed(states, seats), player_of(game)
+    tensors, advisers = critic_of(game, widths=widths), [ADVISERS[game.name]]
+    player = CriticPlayer(game, tensors, advisers=advisers)
+    states = game.concealed(states, seats)
     before = states.tobytes()
     found = Turns(game, player.tensors, player.advice.players[0].style).gains(states, seats)
     assert states.tobytes() == before

@@ -155,10 +155,12 @@ def worth(
 @kernel
 def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> Any:
     """The return that a critic expects of an observation."""
+    last = critic.layers.shape[0] - 1
     bias(critic, 0, one)
     add(critic, 0, seen, 0, one)
-    relu(one, critic.layers[0, 2])
-    run_layers(critic, 1, critic.layers.shape[0] - 1, one, other)
+    if last > 0:
+        relu(one, critic.layers[0, 2])
+        run_layers(critic, 1, last, one, other)
     return math.tanh(one[0] / 2)
 
 
