@@ -34,6 +34,8 @@ TOTAL = 6 * ROLLOUT
 
 
 def config(**changes):
+    if changes.get("learner") == "critic":
+        changes = {"environments": 3, **changes}  # whole games between two updates
     return TrainingConfig(**tiny.settings(**{"total_decisions": TOTAL, **changes}))
 
 
