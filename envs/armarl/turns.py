@@ -92,7 +92,7 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
 
 
 def leave_out(batch: Tries, i: Int, last: Int) -> None:
-    """Of the rows up to `last`, leave out all but those which gained most: they have 0 deals."""
+    """Of the rows up to `last`, mark as OUT all but those which gained most, and the scripted."""
     first = batch.first[i]
     for row in range(first, last):
         better = 0
@@ -212,7 +212,8 @@ class Turns:
         states = game.concealed(states, seats)
         masks = game.legal_masks(states)
         decisions, actions = map(np.ascontiguousarray, np.nonzero(masks))
-        first = masks.sum(axis=1, dtype=np.int64).cumsum() - masks.sum(axis=1, dtype=np.int64)
+        numbers = masks.sum(axis=1, dtype=np.int64)
+        first = numbers.cumsum() - numbers
         rows = 2 * threads.most_threads_for(n, least=LEAST_DECISIONS)
         widest = int(self._critic.layers[:, 2].max())
         batch = Tries(

@@ -25,7 +25,7 @@ from armarl.network_players import CriticPlayer, NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.critic_games import CriticGames
 from armarl_training.lessons import Lessons
-from armarl_training.networks import Critic
+from armarl_training.networks import Critic, move_average
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities
 from armarl_training.saving import (
@@ -82,7 +82,7 @@ class CriticLearner:
         """Some passes over positions' quantities (n, size), in random minibatches."""
         for group in self._optimiser.param_groups:
             group["lr"] = rate
-        losses, norm = [0.0], 0.0
+        losses, norm, averaging = [0.0], 0.0, self._config.critic.averaging
         for _ in range(epochs):
             order = self._rng.permutation(len(seen))
             for some in np.array_split(order, max(1, order.size // self._config.critic.minibatch)):
@@ -95,22 +95,13 @@ class CriticLearner:
                 loss.backward()  # type: ignore[no-untyped-call]
                 norm = float(nn.utils.clip_grad_norm_(self.critic.parameters(), 1.0))
                 self._optimiser.step()
-                self._move_average()
+                move_average(self.average, self.critic, self._optimiser, averaging)
                 losses.append(loss.item())
         return {"value_loss": sum(losses) / max(len(losses) - 1, 1), "gradient_norm": norm}
 
     def _scaled(self, quantities: NDArray[Any]) -> torch.Tensor:
         """Observations of kept quantities."""
         return torch.from_numpy(quantities).float() / self._scales
-
-    @torch.no_grad()
-    def _move_average(self) -> None:
-        """Let the average follow, at first as the plain mean of all weights so far."""
-        step = int(next(iter(self._optimiser.state.values()))["step"])
-        weight = max(1 - self._config.critic.averaging, 1 / (1 + step))
-        averages: list[torch.Tensor] = list(self.average.parameters())
-        weights: list[torch.Tensor] = list(self.critic.parameters())
-        torch._foreach_lerp_(averages, weights, weight)
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
         """Learn from how a teacher's games ended; the part of returns whose sign was guessed."""

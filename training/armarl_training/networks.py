@@ -113,6 +113,16 @@ class PolicyNetwork(nn.Module):
         put_in_place(self.weights(), tensors)
 
 
+@torch.no_grad()
+def move_average(
+    average: nn.Module, network: nn.Module, optimiser: torch.optim.Optimizer, averaging: float
+) -> None:
+    """Let an average of weights follow, at first as the plain mean of all weights so far."""
+    step = int(next(iter(optimiser.state.values()))["step"])
+    weight = max(1 - averaging, 1 / (1 + step))
+    torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
+
+
 def _linears(layers: nn.Sequential) -> list[Linear]:
     return [layer for layer in layers if isinstance(layer, Linear)]
 

@@ -22,6 +22,7 @@ from armarl.game import Game
 from armarl.network_players import JudgingPlayer, NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.lessons import Lessons
+from armarl_training.networks import move_average
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import (
     Saved,
@@ -91,7 +92,7 @@ class TD:
                 (value + td.prizes * prizes).backward()  # type: ignore[no-untyped-call]
                 norm = float(nn.utils.clip_grad_norm_(self.judge.parameters(), 1.0))
                 self._optimiser.step()
-                self._move_average()
+                move_average(self.average, self.judge, self._optimiser, td.averaging)
                 sums += value.item(), prizes.item()
                 steps += 1
         return {
@@ -99,15 +100,6 @@ class TD:
             "prize_loss": sums[1] / steps,
             "gradient_norm": norm,
         }
-
-    @torch.no_grad()
-    def _move_average(self) -> None:
-        """Let the average follow, at first as the plain mean of all weights so far."""
-        step = int(next(iter(self._optimiser.state.values()))["step"])
-        weight = max(1 - self._config.td.averaging, 1 / (1 + step))
-        averages: list[torch.Tensor] = list(self.average.parameters())
-        weights: list[torch.Tensor] = list(self.judge.parameters())
-        torch._foreach_lerp_(averages, weights, weight)
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
         """Learn from how a teacher's games ended; the part of returns whose sign was guessed."""
