@@ -18,7 +18,7 @@ from armarl.players import make_player
 from armarl.policies import PolicyError, load_policy, save_policy
 from armarl.randomness import seed_chance, uniform
 from armarl.search import CriticSearchPlayer
-from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, TURNS, Turns
+from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, Turns
 from armarl.verbs import PLAYING
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.critic import CriticLearner
@@ -47,6 +47,11 @@ def player_of(game, **options):
     return CriticPlayer(game, critic_of(game), advisers=[ADVISERS[game.name]], **options)
 
 
+def turns_of(player):
+    style = player.advice.players[0].style
+    return Turns(player.game, player.tensors, style, player.deals, player.turns)
+
+
 @pytest.fixture(params=VARIANTS, ids=str)
 def game(request):
     name, options = request.param
@@ -63,12 +68,12 @@ def brought(game, state, seat, action, number, player):
     seed_chance(chance, 0, number)
     one, scripted = np.zeros(1, np.int64), player.advice.players[0]
     game.apply(dealt, one, np.array([action]))
-    mover, turns = seat, TURNS
+    owner, turns = game.turns_of(state)[0], game.players
     while game.statuses(dealt)[0][0] == PLAYING:
-        turns -= int(game.statuses(dealt)[1][0] != mover[0])
-        mover = game.statuses(dealt)[1]
+        turns -= int(game.turns_of(dealt)[0] != owner)
         if turns == 0:
             break
+        owner, mover = game.turns_of(dealt)[0], game.statuses(dealt)[1]
         draws = np.array([uniform(chance, 0)])
         game.apply(dealt, one, scripted.choose(game.concealed(dealt, mover), mover, draws))
     if game.statuses(dealt)[0][0] != PLAYING:
@@ -84,7 +89,7 @@ def test_gains_are_those_of_a_plain_account(game, widths):
     player = CriticPlayer(game, tensors, advisers=advisers)
     states = game.concealed(states, seats)
     before = states.tobytes()
-    found = Turns(game, player.tensors, player.advice.players[0].style).gains(states, seats)
+    found = turns_of(player).gains(states, seats)
     assert states.tobytes() == before
     masks = game.legal_masks(states)
     assert np.array_equal(found.decisions, np.nonzero(masks)[0])
@@ -120,7 +125,7 @@ def test_gains_are_those_of_a_plain_account(game, widths):
 def test_the_scripted_choice_stands_unless_another_is_surely_better(game):
     states, seats = tiny.positions(game, 40)
     states, player = game.concealed(states, seats), player_of(game)
-    found = Turns(game, player.tensors, player.advice.players[0].style).gains(states, seats)
+    found = turns_of(player).gains(states, seats)
     sure = found.gains - DOUBT * found.errors - LEAST_GAIN
     sure[found.scripted] = 0
     best = [
@@ -185,8 +190,8 @@ def test_search_around_it_takes_more_time():
     """More deals and more turns; it is what `+search` puts around a critic."""
     game = make_game("armadora", players=2)
     states, seats = tiny.positions(game, 10)
-    around = CriticSearchPlayer(game, player_of(game), 60, turns=3)
-    assert (around.player.deals, around.player.turns) == (60 // FINALISTS, 3)
+    around = CriticSearchPlayer(game, player_of(game), 60, rounds=3)
+    assert (around.player.deals, around.player.turns) == (60 // FINALISTS, 6)
     chosen = around.choose(game.concealed(states, seats), seats, np.zeros(states.size))
     assert game.legal_masks(states)[np.arange(states.size), chosen].all()
     thoughts = around.think(game.concealed(states, seats), seats, np.zeros(states.size))
@@ -300,6 +305,12 @@ def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
 def test_it_needs_one_scripted_player(settings):
     with pytest.raises(ConfigError, match="learner: critic needs one scripted player"):
         load_config("armadora-quick", ["learner=critic", *settings])
+
+
+def test_it_learns_who_wins():
+    with pytest.raises(ConfigError, match="needs reward: win"):
+        settings = ["learner=critic", "network.advisers=[greedy]", "network.activation=relu"]
+        load_config("armadora-quick", [*settings, "reward=gold"])
 
 
 def test_a_damaged_count_of_lots_is_refused(tmp_path):

@@ -305,6 +305,17 @@ class Game:
         self.run(loops.read_status, states.size, loops.Statuses(states, statuses, seats))
         return statuses, seats
 
+    def turns_of(self, states: States) -> NDArray[np.int64]:
+        """The seat whose turn it is in each state: others may answer or act within it.
+
+        Raises:
+            TypeError, ValueError: these are no states of this variant.
+        """
+        guards.check_states(self, states)
+        seats = np.empty(states.size, np.int64)
+        self.run(loops.read_owner, states.size, loops.Owners(states, seats))
+        return seats
+
     def returns(
         self, states: States, games: NDArray[np.int64], reward: str = "win"
     ) -> NDArray[np.float64]:

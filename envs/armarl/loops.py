@@ -179,6 +179,18 @@ def read_status(batch: Statuses, i: int, thread: int) -> None:
     batch.seats[i] = verbs.to_move(batch.states[i])
 
 
+class Owners(NamedTuple):
+    """Whose turns it is."""
+
+    states: States  # (n,)
+    seats: Int64s  # (n,) written
+
+
+def read_owner(batch: Owners, i: int, thread: int) -> None:
+    """The seat whose turn it is."""
+    batch.seats[i] = verbs.turn_of(batch.states[i])
+
+
 class Outcomes(NamedTuple):
     """Returns of games that are over."""
 
@@ -415,4 +427,4 @@ def step(batch: SelfPlay, i: int, thread: int) -> None:
 
 
 # Bodies with so little to do in a game that only large batches are worth several threads.
-LIGHT: tuple[Body, ...] = (apply, read_status, seed_stream, pick_action)
+LIGHT: tuple[Body, ...] = (apply, read_status, read_owner, seed_stream, pick_action)

@@ -17,7 +17,7 @@ from armarl.judge_kernels import weights_of
 from armarl.judges import JudgeNetwork, is_judge
 from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
-from armarl.turns import DEALS, TURNS, Turns
+from armarl.turns import DEALS, Turns
 
 _LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
@@ -156,16 +156,22 @@ class CriticPlayer(NetworkPlayer):
 
     Attributes:
         deals: in which what gains most is tried.
-        turns: that are played on, see `turns.Turns`.
+        turns: that end before the critic is asked, the one under way included.
         around: what `+NAME` puts around him, where that is not what it puts around others.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:CriticSearchPlayer"}
 
-    def __init__(self, *network: Any, deals: int = DEALS, turns: int = TURNS, **options: Any):
-        """As `NetworkPlayer`, with one adviser."""
-        self.deals, self.turns = deals, turns
-        super().__init__(*network, **options)
+    def __init__(
+        self, game: Game, *network: Any, deals: int = DEALS, rounds: int = 1, **options: Any
+    ):
+        """As `NetworkPlayer`, with one adviser.
+
+        Args:
+            rounds: of turns, one for each seat, before the critic is asked.
+        """
+        self.deals, self.turns = deals, rounds * game.players
+        super().__init__(game, *network, **options)
 
     def _prepare(self) -> None:
         super()._prepare()

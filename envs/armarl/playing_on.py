@@ -15,20 +15,20 @@ ALMOST_ONE = 1.0 - 2.0**-40
 def play_turns(
     states: NDArray[np.void],
     mask: NDArray[np.int8],
-    seat: int,
+    owner: int,
     style: float,
     turns: int,
     longest: int,
     chance: NDArray[np.uint64],
     game: int,
 ) -> None:
-    """Scripted players go on, until the seat to move has changed so often, or the game is over."""
-    s, mover, left = states[SIMULATED], seat, turns
+    """Scripted players go on, until so many turns have ended, the first `owner`'s, or the game."""
+    s, left = states[SIMULATED], turns
     for _ in range(longest):
         if left == 0 or verbs.status(s) != PLAYING:
             return
-        if verbs.to_move(s) != mover:
-            mover = verbs.to_move(s)
+        if verbs.turn_of(s) != owner:
+            owner = verbs.turn_of(s)
             left -= 1
             if left == 0:
                 return

@@ -2,9 +2,10 @@
 
 The rollout algorithm with a critic where rollouts stop (Tesauro & Galperin, 1997; Bertsekas, 2019):
 every legal action is tried, the scripted player goes on from it to the end of the turn and plays
-the next seat's as well, and there the critic says what to expect. So an action is judged where
-turns of sensible players end, and not amid one, where all positions look much alike. What the seat
-is not shown is dealt anew, and all actions meet the same deals and the same chance.
+the others' as well, and there the critic says what to expect. So an action is judged where turns
+of sensible players end, and not amid one, where all positions look much alike; and by what every
+rival would make of it at once. What the seat is not shown is dealt anew, and all actions meet the
+same deals and the same chance.
 """
 
 from __future__ import annotations
@@ -30,8 +31,7 @@ from armarl.verbs import PLAYING, Int, verbs
 FIRST_DEALS = 2  # in which every action is tried
 FINALISTS = 6  # actions that go on, besides the scripted choice
 DEALS = 8  # in which these are tried, the first ones included
-TURNS = 2  # played on, the one that the action is of included, so that threats show
-LONGEST = 200  # actions of a turn before the critic is asked in any case
+LONGEST = 200  # actions that are played on before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE
 OUT = -1  # instead of a number of deals
@@ -55,7 +55,7 @@ class Tries(NamedTuple):
     critic: Critic
     style: float  # number of the scripted player's
     most_deals: int  # in which what is not left out is tried
-    turns: int  # changes of the seat to move before the critic is asked
+    turns: int  # that end before the critic is asked
     spare: States  # (2 * threads, 3) scratch
     legal: Int8s  # (2 * threads, actions) scratch
     chance: NDArray[np.uint64]  # (2 * threads,) scratch
@@ -127,10 +127,11 @@ def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int) -> Any:
     states = batch.spare[mine]
     seat: Int = batch.seats[i]
     states[SIMULATED] = states[DEALT]
+    owner = verbs.turn_of(states[SIMULATED])
     seed_chance(batch.chance, mine, number)
     verbs.apply(states[SIMULATED], action)
     mask, chance = batch.legal[mine], batch.chance
-    play_turns(states, mask, seat, batch.style, batch.turns, LONGEST, chance, mine)
+    play_turns(states, mask, owner, batch.style, batch.turns, LONGEST, chance, mine)
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
     return worth(states[SIMULATED], seat, batch.critic, seen, one, other, batch.returns[mine])
 
@@ -186,14 +187,12 @@ class Gains(NamedTuple):
 class Turns:
     """Tries the legal actions of decisions, and has a critic say what the turns bring."""
 
-    def __init__(
-        self, game: Game, tensors: Tensors, style: int, deals: int = DEALS, turns: int = TURNS
-    ) -> None:
+    def __init__(self, game: Game, tensors: Tensors, style: int, deals: int, turns: int) -> None:
         """For a critic that `check_critic` has found right, and a scripted player's style.
 
         Args:
             deals: in which what gains most in the first ones is tried.
-            turns: changes of the seat to move before the critic is asked: 1 is the end of the turn.
+            turns: that end before the critic is asked, the one under way included.
         """
         self.game, self._style, self._deals, self._turns = game, float(style), deals, turns
         self._critic = Critic(*flat_layers(tensors, PARTS))

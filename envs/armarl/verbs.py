@@ -85,6 +85,10 @@ class Verbs(NamedTuple):
     to_move: Callable[[State], int]
     """`to_move(s)`: the seat that decides next, int64; any seat when the game is over."""
 
+    turn_of: Callable[[State], int]
+    """`turn_of(s)`: the seat whose turn it is, int64: the one to move, unless that one answers or
+    acts within another's turn. Any seat when the game is over."""
+
     observe: Callable[[State, int, Observation], None]
     """`observe(s, seat, out)`: write what the seat may know into all of `out`, float32
     (observation size,). Never depends on what the seat cannot know: for every state it writes the
@@ -98,8 +102,8 @@ class Verbs(NamedTuple):
 
     conceal: Callable[[State, int], None]
     """`conceal(s, seat)`: take out of `s` whatever the seat is not shown, `s.rng` included, so
-    that two states that differ in nothing else become the same bytes. `legal`, `observe`, `status`
-    and `to_move` still hold for that seat; `apply` does not."""
+    that two states that differ in nothing else become the same bytes. `legal`, `observe`, `status`,
+    `to_move` and `turn_of` still hold for that seat; `apply` does not."""
 
     determinise: Callable[[State, int, int], None]
     """`determinise(s, seat, number)`: replace all that the seat is not shown by a random deal,

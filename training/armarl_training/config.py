@@ -209,6 +209,8 @@ class TrainingConfig(_Section):
                 "learner: critic needs one scripted player as network.advisers, whom it improves, "
                 "and network.activation: relu"
             )
+        if critic and self.reward != "win":
+            raise ValueError("learner: critic learns who wins: it needs reward: win")
         return self
 
     @model_validator(mode="after")

@@ -56,19 +56,21 @@ class CriticGames:
         states = game.new_states(rng.integers(1 << 62, size=number))
         lineups = self._pool.lineups(rng, number)
         seen, noted, decisions = [], [], 0
-        running, seats = np.arange(number), game.statuses(states)[1]
+        running, owners = np.arange(number), game.turns_of(states)
+        seats = game.statuses(states)[1]
         while running.size:
             positions = game.taken(states, running)
             actions, own = self._actions(positions, seats, lineups[running, seats], rng)
             decisions += own
             game.apply(states, running, actions)
-            statuses, movers = game.statuses(game.taken(states, running))
+            positions = game.taken(states, running)
+            (statuses, movers), turns = game.statuses(positions), game.turns_of(positions)
             on = statuses == PLAYING
-            turned = running[on & (movers != seats)]
+            turned = running[on & (turns != owners)]
             observers = rng.integers(game.players, size=turned.size)
             seen.append(self._observed(game.taken(states, turned), observers))
             noted.append((turned, observers))
-            running, seats = running[on], movers[on]
+            running, seats, owners = running[on], movers[on], turns[on]
         returns = game.returns(states, np.arange(number), self._config.reward)
         self._pool.note(self.recent, lineups, returns)
         self.lots += 1

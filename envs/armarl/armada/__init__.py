@@ -48,6 +48,7 @@ VERBS = Verbs(
     apply=rules.apply,
     status=rules.status,
     to_move=rules.to_move,
+    turn_of=rules.turn_of,
     observe=observe,
     returns=returns,
     conceal=conceal,

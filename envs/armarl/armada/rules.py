@@ -95,7 +95,7 @@ from armarl.armada.state import (
     city_place,
     finish_chain,
 )
-from armarl.armada.turns import begin_raid, end_turn_or_raid, go_on, open_asking
+from armarl.armada.turns import TURN, begin_raid, end_turn_or_raid, go_on, open_asking
 from armarl.compiled import kernel
 from armarl.verbs import Int, State
 
@@ -276,3 +276,9 @@ def status(s: State) -> Int:
 def to_move(s: State) -> Int:
     """The seat that decides next."""
     return np.int64(s.to_move)
+
+
+@kernel
+def turn_of(s: State) -> Int:
+    """The player whose colour's turn it is (ADA-15), while others raid or answer in it too."""
+    return np.int64(s.seat_of[s.colour[TURN]])

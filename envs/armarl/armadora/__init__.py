@@ -29,6 +29,7 @@ VERBS = Verbs(
     apply=rules.apply,
     status=rules.status,
     to_move=rules.to_move,
+    turn_of=rules.to_move,
     observe=observe,
     returns=scoring.returns,
     conceal=knowledge.conceal,

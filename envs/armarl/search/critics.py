@@ -21,25 +21,25 @@ class CriticSearchPlayer:
     Attributes:
         name: in tables and records.
         game: the variant that it plays.
-        player: the critic's, with the deals and turns of the search.
+        player: the critic's, with the deals and rounds of the search.
     """
 
     def __init__(
-        self, game: Game, player: CriticPlayer, simulations: int = 200, *, turns: int = 4
+        self, game: Game, player: CriticPlayer, simulations: int = 200, *, rounds: int = 2
     ) -> None:
         """A player of `game` around a critic's.
 
         Args:
             simulations: for each decision, about: lines of play from those of the actions that are
                 not left out early.
-            turns: that are played on in each before the critic is asked.
+            rounds: of turns, one for each seat, in each before the critic is asked.
 
         Raises:
             ValueError: a value out of range, or a player without a critic.
         """
         check(isinstance(player, CriticPlayer), f"this search needs a critic, not {player.name}")
         check(1 <= simulations <= MOST, f"simulations must be in 1 to {MOST}, not {simulations}")
-        check(1 <= turns <= MOST, f"turns must be in 1 to {MOST}, not {turns}")
+        check(1 <= rounds <= MOST, f"rounds must be in 1 to {MOST}, not {rounds}")
         self.game, self.name = game, f"{player.name}+search:{simulations}"
         self.player = CriticPlayer(
             game,
@@ -47,7 +47,7 @@ class CriticSearchPlayer:
             advisers=player.advice.advisers,
             name=player.name,
             deals=max(simulations // FINALISTS, FIRST_DEALS + 1),
-            turns=turns,
+            rounds=rounds,
         )
 
     def choose(

@@ -53,7 +53,7 @@ class Rollouts(NamedTuple):
     squares: NDArray[np.float64]  # (games, candidates) sums of the squares of that
     work: RolloutWork
     style: float  # number of the scripted player's
-    turns: int  # changes of the seat to move before the position is evaluated; below 0: to the end
+    turns: int  # that end before the position is evaluated; below 0: to the end of the game
     longest: int  # actions before it is evaluated in any case
     reward: int  # number of the game's reward, see `verbs.returns`
 
@@ -74,6 +74,7 @@ def draw_lots(batch: Lots, i: int, thread: int) -> None:
 def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
     """Play on from every candidate that is left, in the same deals and with the same chance."""
     work, mine, seat = batch.work, own(thread), batch.seats[i]
+    owner = verbs.turn_of(batch.states[i])
     states, mask, chance = work.states[mine], work.masks[mine], work.chance
     returns, candidates = work.returns[mine], batch.candidates[i]
     totals, gains, squares = batch.totals[i], batch.gains[i], batch.squares[i]
@@ -88,7 +89,7 @@ def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
             deal: Int = np.int64(uniform(chance, mine) * SEEDS)
             verbs.determinise(s, seat, deal)
             verbs.apply(s, candidates[k])
-            play_turns(states, mask, seat, batch.style, batch.turns, batch.longest, chance, mine)
+            play_turns(states, mask, owner, batch.style, batch.turns, batch.longest, chance, mine)
             if verbs.status(s) == PLAYING:
                 verbs.evaluate(s, returns)
             else:
