@@ -11,7 +11,6 @@ tell apart only what sensible turns lead to.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,38 +27,27 @@ from armarl_training.lessons import Lessons
 from armarl_training.networks import Critic, move_average
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities
-from armarl_training.saving import (
-    Saved,
-    count_of,
-    restore_networks,
-    restore_optimiser,
-    saved_networks,
-    saved_optimiser,
-)
+from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards
 
 
-class CriticLearner:
+class CriticLearner(ShardedLearner):
     """A learner of a critic; see `learner.Learner`.
 
     Attributes:
         critic: says of a seat's observation what it will get.
         average: the exponential average of the critic's weights, which is what plays.
-        shards: the games, which are played lot by lot.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
-        self._config, self._game = config, game
         self._advisers = config.network.advisers
         torch.manual_seed(config.seed)
         self.critic = Critic(game, config.network.widths)
         self.average = copy.deepcopy(self.critic)
-        self._optimiser = torch.optim.Adam(self.critic.parameters(), eps=1e-5, fused=True)
         self._kept = Quantities(game)
         self._scales = torch.from_numpy(self._kept.scales)
-        self.shards = Shards(CriticGames, config, game, pool)
-        self._rng = np.random.default_rng([config.seed, 3])
-        self.decisions = 0
+        networks = {"critic": self.critic, AVERAGE: self.average}
+        super().__init__(config, game, networks, Shards(CriticGames, config, game, pool))
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -80,8 +68,7 @@ class CriticLearner:
         self, seen: NDArray[Any], returns: NDArray[np.float32], rate: float, epochs: int
     ) -> dict[str, float]:
         """Some passes over positions' quantities (n, size), in random minibatches."""
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
+        self._set_rate(rate)
         losses, norm, averaging = [0.0], 0.0, self._config.critic.averaging
         for _ in range(epochs):
             order = self._rng.permutation(len(seen))
@@ -114,37 +101,10 @@ class CriticLearner:
         self._update(seen, returns, rate, 1)
         return float(np.mean(guessed == (returns > 0)))
 
-    # --- what others take from it, and what a checkpoint keeps -----------------------------------
-
-    def recent(self) -> dict[str, float]:
-        """Mean returns of the scripted player in the last games against each opponent."""
-        return self.shards.recent()
+    # --- what others take from it ----------------------------------------------------------------
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""
         critic = self.average if average else self.critic
         tensors, advisers = critic.tensors(), self._advisers
         return CriticPlayer(self._game, tensors, advisers=advisers, name="latest", sample=True)
-
-    def begin_with(self, policy: NetworkPlayer) -> None:
-        """Take over the weights of a saved policy."""
-        self.critic.take_over(policy.tensors)
-        self.average.load_state_dict(self.critic.state_dict())
-
-    def _networks(self) -> dict[str, nn.Module]:
-        return {"critic": self.critic, "average": self.average}
-
-    def save(self) -> Saved:
-        """Networks, optimiser, chance."""
-        games, values = self.shards.save()
-        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser) | games
-        chance = self._rng.bit_generator.state
-        return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
-
-    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved."""
-        self.shards.restore(tensors, values["games"])
-        restore_networks(self._networks(), tensors)
-        restore_optimiser(self._optimiser, tensors)
-        self._rng.bit_generator.state = values["chance"]
-        self.decisions = count_of(values["decisions"])

@@ -9,12 +9,10 @@ hold the actor back, as a magnet that moves (Sokota et al., 2023), so that play 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
@@ -32,15 +30,8 @@ from armarl_training.ppo_games import Played, PPOGames
 from armarl_training.quantities import Quantities
 from armarl_training.reading import Reading
 from armarl_training.rollout import Rollout
-from armarl_training.saving import (
-    Saved,
-    count_of,
-    restore_networks,
-    restore_optimiser,
-    saved_networks,
-    saved_optimiser,
-    weights_of,
-)
+from armarl_training.saving import weights_of
+from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
 
 _STATISTICS = (
@@ -49,18 +40,16 @@ _STATISTICS = (
 )
 
 
-class PPO:
+class PPO(ShardedLearner):
     """A learner in all seats; see `learner.Learner`.
 
     Attributes:
         actor: gives logits and the expected return from what a seat sees.
         average: the exponential average of the actor's weights.
         critic: gives logits of every seat's chance, the mover's first, from what all seats see.
-        shards: the games in play.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
-        self._config, self._game = config, game
         self._device = device = learner_device(game, config.device)
         device.check_advisers(config.network.advisers)
         torch.manual_seed(config.seed)
@@ -69,13 +58,10 @@ class PPO:
         self.actor = make_actor(game, config.network).to(device.place)
         self.average = copy.deepcopy(self.actor)
         self.critic = make_critic(game, config.network, self._kept).to(device.place)
-        self._parameters = [*self.actor.parameters(), *self.critic.parameters()]
-        self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
         self._advice = Advice(game, config.network.advisers)
-        self.shards = Shards(PPOGames, config, game, pool)
         self._around = device.put(np.arange(game.players))
-        self._rng = np.random.default_rng([config.seed, 3])
-        self.decisions = 0
+        networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
+        super().__init__(config, game, networks, Shards(PPOGames, config, game, pool))
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -167,10 +153,6 @@ class PPO:
             torch._foreach_lerp_(averages, weights, 1 - self._config.ppo.averaging)
         return norm
 
-    def _set_rate(self, rate: float) -> None:
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
-
     # --- the head start --------------------------------------------------------------------------
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
@@ -206,11 +188,7 @@ class PPO:
             right += int((logits.argmax(dim=1) == actions).sum())
         return right / order.size
 
-    # --- what others take from it, and what a checkpoint keeps -----------------------------------
-
-    def recent(self) -> dict[str, float]:
-        """Mean returns of the last games against each opponent."""
-        return self.shards.recent()
+    # --- what others take from it ----------------------------------------------------------------
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""
@@ -224,29 +202,6 @@ class PPO:
             name="latest",
             sample=True,
         )
-
-    def begin_with(self, policy: NetworkPlayer) -> None:
-        """Take over the weights of a saved policy; the critic begins anew."""
-        self.actor.take_over(policy.tensors)
-        self.average.load_state_dict(self.actor.state_dict())
-
-    def _networks(self) -> dict[str, nn.Module]:
-        return {"actor": self.actor, "average": self.average, "critic": self.critic}
-
-    def save(self) -> Saved:
-        """Networks, optimiser, games, chance."""
-        games, values = self.shards.save()
-        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser) | games
-        chance = self._rng.bit_generator.state
-        return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
-
-    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved."""
-        self.shards.restore(tensors, values["games"])
-        restore_networks(self._networks(), tensors)
-        restore_optimiser(self._optimiser, tensors)
-        self._rng.bit_generator.state = values["chance"]
-        self.decisions = count_of(values["decisions"])
 
 
 def _joined(shards: Sequence[Played]) -> Played:

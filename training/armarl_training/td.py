@@ -9,8 +9,6 @@ says of where they lead, so there is no policy to be learnt beside.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -24,37 +22,27 @@ from armarl_training.config import TrainingConfig
 from armarl_training.lessons import Lessons
 from armarl_training.networks import move_average
 from armarl_training.opponents import OpponentPool
-from armarl_training.saving import (
-    Saved,
-    count_of,
-    restore_networks,
-    restore_optimiser,
-    saved_networks,
-    saved_optimiser,
-)
+from armarl_training.saving import saved_networks
+from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards
 from armarl_training.td_games import Outcomes, TDGames, judged, logits_of, make_judge, rows
 
 
-class TD:
+class TD(ShardedLearner):
     """A learner of a judge; see `learner.Learner`.
 
     Attributes:
         judge: says of a seat's survey what it will get, and who will take what.
         average: the exponential average of the judge's weights, which is what plays elsewhere.
-        shards: the games in play.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
-        self._config, self._game = config, game
         self._outcomes = Outcomes(game, config.reward)
         torch.manual_seed(config.seed)
         self.judge = make_judge(config, game)
         self.average = copy.deepcopy(self.judge)
-        self._optimiser = torch.optim.Adam(self.judge.parameters(), eps=1e-5, fused=True)
-        self.shards = Shards(TDGames, config, game, pool)
-        self._rng = np.random.default_rng([config.seed, 3])
-        self.decisions = 0
+        networks = {"judge": self.judge, AVERAGE: self.average}
+        super().__init__(config, game, networks, Shards(TDGames, config, game, pool))
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -77,8 +65,7 @@ class TD:
     ) -> dict[str, float]:
         """Some passes over positions (n, size), in random minibatches."""
         td = self._config.td
-        for group in self._optimiser.param_groups:
-            group["lr"] = rate
+        self._set_rate(rate)
         sums, steps, norm = np.zeros(2), 0, 0.0
         for _ in range(epochs):
             order = self._rng.permutation(len(surveys))
@@ -112,36 +99,9 @@ class TD:
         self._update(rows(surveys), rows(targets), rate, 1)
         return float(np.mean((guessed > 0.5) == (targets[..., 0] > 0.5)))
 
-    # --- what others take from it, and what a checkpoint keeps -----------------------------------
-
-    def recent(self) -> dict[str, float]:
-        """Mean returns of the last games against each opponent."""
-        return self.shards.recent()
+    # --- what others take from it ----------------------------------------------------------------
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""
         judge = self.average if average else self.judge
         return JudgingPlayer(self._game, judge.tensors(), name="latest", sample=True)
-
-    def begin_with(self, policy: NetworkPlayer) -> None:
-        """Take over the weights of a saved policy."""
-        self.judge.take_over(policy.tensors)
-        self.average.load_state_dict(self.judge.state_dict())
-
-    def _networks(self) -> dict[str, nn.Module]:
-        return {"judge": self.judge, "average": self.average}
-
-    def save(self) -> Saved:
-        """Networks, optimiser, games, chance."""
-        games, values = self.shards.save()
-        tensors = saved_networks(self._networks()) | saved_optimiser(self._optimiser) | games
-        chance = self._rng.bit_generator.state
-        return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
-
-    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved."""
-        self.shards.restore(tensors, values["games"])
-        restore_networks(self._networks(), tensors)
-        restore_optimiser(self._optimiser, tensors)
-        self._rng.bit_generator.state = values["chance"]
-        self.decisions = count_of(values["decisions"])

@@ -1,0 +1,87 @@
+"""What our learners have in common: networks and their optimiser, games in shards, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from armarl.game import Game
+from armarl.network_players import NetworkPlayer
+from armarl_training.config import TrainingConfig
+from armarl_training.networks import PolicyNetwork
+from armarl_training.saving import (
+    Saved,
+    count_of,
+    restore_networks,
+    restore_optimiser,
+    saved_networks,
+    saved_optimiser,
+)
+from armarl_training.shards import Shards
+
+AVERAGE = "average"
+
+
+class ShardedLearner:
+    """The base of a learner whose games are played in shards; see `learner.Learner`.
+
+    Attributes:
+        networks: by their names in checkpoints: what plays, its `AVERAGE`, and what learns beside.
+        shards: the games.
+        decisions: that it has learned from, in all.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        game: Game,
+        networks: Mapping[str, nn.Module],
+        shards: Shards,
+    ) -> None:
+        """For networks that are on the device where they are to learn, in the order above."""
+        self._config, self._game = config, game
+        self.networks, self.shards = networks, shards
+        learning = (network for name, network in networks.items() if name != AVERAGE)
+        self._parameters = [weights for network in learning for weights in network.parameters()]
+        self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
+        self._rng = np.random.default_rng([config.seed, 3])
+        self.decisions = 0
+
+    def _set_rate(self, rate: float) -> None:
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+
+    def recent(self) -> dict[str, float]:
+        """Mean returns of the last games against each opponent."""
+        return self.shards.recent()
+
+    def begin_with(self, policy: NetworkPlayer) -> None:
+        """Take over the weights of a saved policy; what learns beside begins anew."""
+        playing = next(iter(self.networks.values()))
+        assert isinstance(playing, PolicyNetwork)
+        playing.take_over(policy.tensors)
+        self.networks[AVERAGE].load_state_dict(playing.state_dict())
+
+    def save(self) -> Saved:
+        """Networks, optimiser, games, chance."""
+        games, values = self.shards.save()
+        tensors = saved_networks(self.networks) | saved_optimiser(self._optimiser) | games
+        chance = self._rng.bit_generator.state
+        return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
+
+    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Be as it was when it was saved.
+
+        Raises:
+            TypeError, ValueError: it was saved with another network or other games.
+        """
+        self.shards.restore(tensors, values["games"])
+        restore_networks(self.networks, tensors)
+        restore_optimiser(self._optimiser, tensors)
+        self._rng.bit_generator.state = values["chance"]
+        self.decisions = count_of(values["decisions"])
