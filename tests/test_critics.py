@@ -58,6 +58,14 @@ def game(request):
     return make_game(name, **options)
 
 
+def test_whoever_is_to_move_has_the_turn_in_armadora():
+    game = make_game("armadora", players=3, advanced=True)
+    states, seats = tiny.positions(game, 20)
+    assert np.array_equal(game.turns_of(states), seats)
+    with pytest.raises((TypeError, ValueError)):
+        game.turns_of(seats)
+
+
 # --- what actions gain ---------------------------------------------------------------------------
 
 
@@ -308,8 +316,8 @@ def test_it_needs_one_scripted_player(settings):
 
 
 def test_it_learns_who_wins():
+    settings = ["learner=critic", "network.advisers=[greedy]", "network.activation=relu"]
     with pytest.raises(ConfigError, match="needs reward: win"):
-        settings = ["learner=critic", "network.advisers=[greedy]", "network.activation=relu"]
         load_config("armadora-quick", [*settings, "reward=gold"])
 
 

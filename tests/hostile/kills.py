@@ -34,7 +34,7 @@ AFTER = ("nothing", "an update")  # what the checkpoint holds more than the one 
 
 def settings(learner: str, updates: int) -> dict[str, Any]:
     """A tiny run, which saves and measures itself after every update."""
-    rollout = 256
+    rollout = 1200 if learner == "critic" else 256  # decisions at most; a critic's is whole games
     return tiny.settings(
         learner=learner,
         total_decisions=rollout * updates,

@@ -100,12 +100,14 @@ class Match:
         self.compare()
 
     def compare(self) -> None:
-        """The mask and the description are the reference's."""
+        """The mask, the description and whose turn it is are the reference's."""
         texts = self.game.actions.legal_texts(self.game.legal_masks(self.states)[0])
         odd = set(texts) ^ self.reference.legal()
         assert not odd, f"legal for the {'kernel' if odd & set(texts) else 'reference'} only: {odd}"
         expected = self.expected_view()
         assert self.view == expected, differences(self.view, expected)
+        turn = expected["interrupted"] or expected["turn"]
+        assert self.game.turns_of(self.states)[0] == turn["player"]
 
     def expected_view(self) -> dict[str, Any]:
         """`describe` as it should be."""
