@@ -23,7 +23,7 @@ _LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
-LEAST_GAIN = 0.15  # and by so much of the return besides: a critic errs
+LEAST_GAIN = 0.1  # and by so much of the return besides: a critic errs
 
 
 class NetworkPlayer:
