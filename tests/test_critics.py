@@ -130,11 +130,15 @@ def test_gains_are_those_of_a_plain_account(game, widths):
         np.testing.assert_allclose(found.errors[mine][tried], errors[tried], atol=1e-4)
 
 
-def test_the_scripted_choice_stands_unless_another_is_surely_better(game):
+def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkeypatch):
     states, seats = tiny.positions(game, 40)
     states, player = game.concealed(states, seats), player_of(game)
     found = turns_of(player).gains(states, seats)
     sure = found.gains - DOUBT * found.errors - LEAST_GAIN
+    values = player.values(states, seats)
+    monkeypatch.setattr("armarl.network_players.WON", np.quantile(values, 0.7))
+    won = values > np.quantile(values, 0.7)
+    sure[won[found.decisions]] = -np.inf
     sure[found.scripted] = 0
     best = [
         found.actions[mine][sure[mine].argmax()]
@@ -142,7 +146,9 @@ def test_the_scripted_choice_stands_unless_another_is_surely_better(game):
     ]
     chosen = player.choose(states, seats, np.zeros(states.size))
     np.testing.assert_array_equal(chosen, best)
-    assert (chosen != found.actions[found.scripted]).any()
+    astray = chosen != found.actions[found.scripted]
+    assert astray.any()
+    assert not astray[won].any()
     logits = player.logits(states, seats)
     assert (np.isneginf(logits) == (game.legal_masks(states) == 0)).all()
     np.testing.assert_allclose(

@@ -85,6 +85,7 @@ def test_every_verb_is_a_device_function_that_cannot_raise(
         "apply": (state, ACTION),
         "status": (state,),
         "to_move": (state,),
+        "turn_of": (state,),
         "observe": (state, SEAT, OBSERVATION),
         "returns": (state, KIND, RETURNS),
         "conceal": (state, SEAT),

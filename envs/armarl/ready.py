@@ -57,6 +57,7 @@ def _use_states(game: Game) -> None:
     """All that `Game` does with records, as matches, records and exploitability ask for it."""
     states, games = game.new_states(np.arange(2)), np.arange(2)
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
+    game.turns_of(states)
     chance = game.new_chance(games)
     game.random_actions(masks, chance)
     game.questions(states, games, chance)
