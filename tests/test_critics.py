@@ -18,13 +18,16 @@ from armarl.players import make_player
 from armarl.policies import PolicyError, load_policy, save_policy
 from armarl.randomness import seed_chance, uniform
 from armarl.search import CriticSearchPlayer
-from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, Turns
+from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, HOPE, WON, Turns
 from armarl.verbs import PLAYING
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.critic import CriticLearner
+from armarl_training.critic_games import COMPLETIONS
 from armarl_training.lessons import play_lessons
 from armarl_training.networks import Critic, on_torch
 from armarl_training.opponents import OpponentPool
+from armarl_training.saving import saved_networks
+from armarl_training.sharded_learner import AVERAGE
 
 VARIANTS = [
     ("armada", {"players": 2}),
@@ -89,9 +92,21 @@ def brought(game, state, seat, action, number, player):
     return player.values(dealt, seat)[0]
 
 
+def never_left_out(gains):
+    """Which actions go on to the last deal, of what each gains in every deal, (actions, deals)."""
+    on = np.ones(len(gains), bool)
+    for deals in range(FIRST_DEALS, DEALS):
+        sums = gains[:, :deals].sum(axis=1)
+        if deals == FIRST_DEALS:
+            better = (sums[None] > sums[:, None]).sum(axis=1)
+            on &= better < FINALISTS
+        on &= sums > HOPE * deals
+    return on
+
+
 @pytest.mark.parametrize("widths", [(12, 6), ()], ids=str)
 def test_gains_are_those_of_a_plain_account(game, widths):
-    """Every legal action in the first deals, those that gain most in all, beside the scripted."""
+    """Every legal action in the first deals, those that go on gaining in all."""
     states, seats = tiny.positions(game, 8)
     tensors, advisers = critic_of(game, widths=widths), [ADVISERS[game.name]]
     player = CriticPlayer(game, tensors, advisers=advisers)
@@ -120,25 +135,25 @@ def test_gains_are_those_of_a_plain_account(game, widths):
             ]
         )
         gains = table - table[mine == found.scripted[i]]
-        first = gains[:, :FIRST_DEALS].sum(axis=1)
-        better = (first[None] > first[:, None] + 1e-6).sum(axis=1)
-        stays = (better < FINALISTS) | (mine == found.scripted[i])
-        assert np.isneginf(found.gains[mine]).sum() >= (~stays).sum() - 2  # but for near ties
-        tried = stays & np.isfinite(found.gains[mine])
+        others = mine != found.scripted[i]
+        won = player.values(state, seat)[0] > WON
+        np.testing.assert_array_equal(
+            np.isfinite(found.gains[mine][others]), never_left_out(gains[others]) & ~won
+        )
+        tried = np.isfinite(found.gains[mine])
         means, errors = gains.mean(axis=1), gains.std(axis=1) / np.sqrt(DEALS)
         np.testing.assert_allclose(found.gains[mine][tried], means[tried], atol=1e-5)
         np.testing.assert_allclose(found.errors[mine][tried], errors[tried], atol=1e-4)
 
 
 def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkeypatch):
-    states, seats = tiny.positions(game, 40)
+    states, seats = tiny.positions(game, 200)
     states, player = game.concealed(states, seats), player_of(game)
+    values = player.values(states, seats)
+    monkeypatch.setattr("armarl.turns.WON", np.quantile(values, 0.7))
     found = turns_of(player).gains(states, seats)
     sure = found.gains - DOUBT * found.errors - LEAST_GAIN
-    values = player.values(states, seats)
-    monkeypatch.setattr("armarl.network_players.WON", np.quantile(values, 0.7))
     won = values > np.quantile(values, 0.7)
-    sure[won[found.decisions]] = -np.inf
     sure[found.scripted] = 0
     best = [
         found.actions[mine][sure[mine].argmax()]
@@ -276,17 +291,43 @@ def learner(tmp_path, **changes):
     return CriticLearner(config, game, OpponentPool(game, config.opponents, tmp_path))
 
 
+def played(critic, done=0.0):
+    """A lot of games of its first shard."""
+    return critic.shards.parts[0].play(saved_networks({AVERAGE: critic.average}), done)
+
+
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 4}], ids=str)
 def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
     critic = learner(tmp_path, options=options, environments=48)
-    lesson = critic.shards.parts[0].play({}, 0.0)
+    lesson = played(critic)
     assert len(lesson.seen) == lesson.returns.size > 48 * 10
     assert set(np.unique(lesson.returns)) <= {-1.0, 0.0, 1.0}
     assert lesson.decisions > 48 * 5
-    again = learner(tmp_path, options=options, environments=48).shards.parts[0].play({}, 0.0)
+    again = played(learner(tmp_path, options=options, environments=48))
     np.testing.assert_array_equal(again.seen, lesson.seen)
-    other = critic.shards.parts[0].play({}, 0.0)
+    other = played(critic)
     assert other.seen.shape != lesson.seen.shape or (other.seen != lesson.seen).any()
+
+
+def test_scripted_games_branch_off_where_the_improved_player_comes_to(tmp_path):
+    """Positions after the improved player's turns, and all that follows from them."""
+    settings = {"improved_games": 3, "improved_from": 0.5}
+    critic = learner(tmp_path, options={"players": 4}, environments=4, critic=settings)
+    critic.begin_with(
+        CriticPlayer(critic._game, critic_of(critic._game, widths=(16,)), advisers=["greedy"])
+    )
+    games, networks = critic.shards.parts[0], saved_networks({AVERAGE: critic.average})
+    begun, observers, decisions = games._branches(networks, 0.5, np.random.default_rng(0))
+    states, seats = begun.states, np.arange(4)
+    assert decisions > 10
+    assert states.size == observers.size == len(begun.lineups) > 3 * 10 * COMPLETIONS
+    assert not critic._game.statuses(states)[0].any()
+    critic._game.check_states(states)
+    same = states.reshape(-1, COMPLETIONS)
+    assert len(np.unique(same[0])) == COMPLETIONS
+    assert (np.ptp(begun.lineups.reshape(-1, COMPLETIONS, 4), axis=1) == 0).all()
+    assert set(observers) == set(seats)
+    assert len(played(critic, 0.5).seen) > len(played(critic, 0.4).seen) + states.size // 2
 
 
 def test_an_update_learns(tmp_path):

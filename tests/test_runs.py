@@ -35,7 +35,8 @@ TOTAL = 6 * ROLLOUT
 
 def config(**changes):
     if changes.get("learner") == "critic":
-        changes = {"environments": 3, **changes}  # whole games between two updates
+        improved = {"improved_games": 1, "improved_from": 0.8}
+        changes = {"environments": 3, "critic": improved, **changes}  # whole games between updates
     return TrainingConfig(**tiny.settings(**{"total_decisions": TOTAL, **changes}))
 
 

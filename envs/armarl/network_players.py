@@ -24,7 +24,6 @@ _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
 LEAST_GAIN = 0.1  # and by so much of the return besides: a critic errs
-WON = 0.8  # expected return from which on scripted play stands: it wins, and waiting does not
 
 
 class NetworkPlayer:
@@ -183,7 +182,6 @@ class CriticPlayer(NetworkPlayer):
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""
         found = self._turns.gains(states, seats)
         sure = np.maximum(found.gains - DOUBT * found.errors - LEAST_GAIN, -_LARGE)
-        sure[(self.values(states, seats) > WON)[found.decisions]] = -_LARGE
         sure[found.scripted] = 0.0
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * sure

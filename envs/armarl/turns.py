@@ -30,7 +30,9 @@ from armarl.verbs import PLAYING, Int, verbs
 
 FIRST_DEALS = 2  # in which every action is tried
 FINALISTS = 6  # actions that go on, besides the scripted choice
+HOPE = 0.05  # of the return, gained on average so far, without which none goes on
 DEALS = 8  # in which these are tried, the first ones included
+WON = 0.8  # expected return from which on scripted play stands: it wins, and waiting does not
 LONGEST = 200  # actions that are played on before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE
@@ -56,6 +58,8 @@ class Tries(NamedTuple):
     style: float  # number of the scripted player's
     most_deals: int  # in which what is not left out is tried
     turns: int  # that end before the critic is asked
+    hope: float  # see HOPE
+    won: float  # see WON
     spare: States  # (2 * threads, 3) scratch
     legal: Int8s  # (2 * threads, actions) scratch
     chance: NDArray[np.uint64]  # (2 * threads,) scratch
@@ -64,7 +68,7 @@ class Tries(NamedTuple):
     other: Float32s  # (2 * threads, widest) scratch
     returns: Float64s  # (2 * threads, players) scratch
     scripted: Int64s  # (n,) written: the row of the scripted choice
-    deals: Int64s  # (rows,) written: in how many deals each action was tried
+    deals: Int64s  # (rows,) written: in how many deals each action was tried, or OUT
     gains: Float64s  # (rows,) written: sums of what it brought beyond the scripted choice
     squares: Float64s  # (rows,) written: sums of the squares of that
 
@@ -83,23 +87,35 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
                 batch.scripted[i] = row
             batch.deals[row], batch.gains[row], batch.squares[row] = 0, 0.0, 0.0
             row += 1
-    if row == batch.first[i] + 1:
-        return  # forced
+    states[SIMULATED] = batch.states[i]
+    left = FINALISTS
+    if foreseen(batch, mine, batch.seats[i]) > batch.won:
+        left = leave_out(batch, i, row, 0)
     for deal in range(batch.most_deals):
-        if deal == FIRST_DEALS:
-            leave_out(batch, i, row)
+        if deal >= FIRST_DEALS:
+            left = leave_out(batch, i, row, FINALISTS)
+        if left == 0:
+            return
         try_deal(batch, i, mine, scripted, deal)
 
 
-def leave_out(batch: Tries, i: Int, last: Int) -> None:
-    """Of the rows up to `last`, mark as OUT all but those which gained most, and the scripted."""
-    first = batch.first[i]
+def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
+    """Mark rows as OUT, but for the scripted choice; returns how many others are left.
+
+    Of those up to `last`, at most so many stay which gained most, and they more than hope.
+    """
+    first, left = batch.first[i], 0
     for row in range(first, last):
+        if row == batch.scripted[i] or batch.deals[row] == OUT:
+            continue
         better = 0
         for other in range(first, last):
-            better += batch.gains[other] > batch.gains[row]
-        if better >= FINALISTS and row != batch.scripted[i]:
+            better += batch.deals[other] != OUT and batch.gains[other] > batch.gains[row]
+        if better >= most or batch.gains[row] <= batch.hope * batch.deals[row]:
             batch.deals[row] = OUT
+        else:
+            left += 1
+    return left
 
 
 def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
@@ -132,8 +148,14 @@ def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int) -> Any:
     verbs.apply(states[SIMULATED], action)
     mask, chance = batch.legal[mine], batch.chance
     play_turns(states, mask, owner, batch.style, batch.turns, LONGEST, chance, mine)
+    return foreseen(batch, mine, seat)
+
+
+def foreseen(batch: Tries, mine: Int, seat: Int) -> Any:
+    """What a seat may expect of the simulated position."""
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
-    return worth(states[SIMULATED], seat, batch.critic, seen, one, other, batch.returns[mine])
+    simulated = batch.spare[mine, SIMULATED]
+    return worth(simulated, seat, batch.critic, seen, one, other, batch.returns[mine])
 
 
 def worth(
@@ -173,7 +195,7 @@ class Gains(NamedTuple):
         actions: int64 (rows,), ids in ascending order within a decision.
         scripted: int64 (decisions,), the row of the scripted choice of each.
         gains: float64 (rows,), the mean of what each brings beyond the scripted choice; -inf of
-            what was tried in the first deals only.
+            what was left out early, or not tried because the game is as good as won.
         errors: float64 (rows,), the standard errors of these.
     """
 
@@ -225,6 +247,8 @@ class Turns:
             self._style,
             self._deals,
             self._turns,
+            HOPE,
+            WON,
             spare=np.full((rows, 3), game.blank),
             legal=np.empty((rows, masks.shape[1]), np.int8),
             chance=np.empty(rows, np.uint64),

@@ -110,6 +110,10 @@ class CriticConfig(_Section):
     learning_rate: Rate = 1e-3
     final_learning_rate: FinalRate = 1e-5
     exploration: Exploration = 0.02
+    improved_games: Whole = Field(
+        0, description="of each lot and shard, from whose turns scripted games branch off"
+    )
+    improved_from: Part = Field(0.5, description="part of the training after which they are played")
     averaging: Average = 0.999
 
 

@@ -27,6 +27,7 @@ from armarl_training.lessons import Lessons
 from armarl_training.networks import Critic, move_average
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities
+from armarl_training.saving import saved_networks
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards
 
@@ -54,7 +55,7 @@ class CriticLearner(ShardedLearner):
     def iterate(self, done: float) -> dict[str, float]:
         """A lot of games, and the update by how they ended."""
         settings = self._config.critic
-        lessons = self.shards.play({}, done)
+        lessons = self.shards.play(saved_networks({AVERAGE: self.average}), done)
         self.decisions += sum(lesson.decisions for lesson in lessons)
         seen, returns = (
             np.concatenate(parts)

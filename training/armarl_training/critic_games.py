@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, States
-from armarl.players import RandomPlayer, make_player
+from armarl.network_players import CriticPlayer
+from armarl.players import Player, RandomPlayer, make_player
 from armarl.seat_loops import LEARNER
 from armarl.verbs import PLAYING
 from armarl_training.config import MOST, TrainingConfig
+from armarl_training.networks import Critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities
-from armarl_training.saving import Saved, check_arrays, check_range, recent_returns
+from armarl_training.saving import (
+    Saved,
+    check_arrays,
+    check_range,
+    recent_returns,
+    restore_networks,
+)
+from armarl_training.sharded_learner import AVERAGE
 from armarl_training.shards import Tensors
+
+MOST_STEPS = 1500  # of the improved player's games: they may not end
+COMPLETIONS = 4  # of each position to which it comes, scripted
 
 
 class Lesson(NamedTuple):
@@ -34,6 +47,32 @@ class Lesson(NamedTuple):
     decisions: int
 
 
+class Start(NamedTuple):
+    """Games to be played on.
+
+    Attributes:
+        states: (n,) records.
+        lineups: int64 (n, players), the pool's slot of the player in each seat, or LEARNER.
+    """
+
+    states: States
+    lineups: NDArray[np.int64]
+
+
+class Turned(NamedTuple):
+    """Games in which a turn has just ended.
+
+    Attributes:
+        games: int64 (n,), which.
+        states: (n,) records.
+        own: decisions of the learner's seats since turns last ended.
+    """
+
+    games: NDArray[np.int64]
+    states: States
+    own: int
+
+
 class CriticGames:
     """A shard; see `shards.Games`. Between two calls no game is under way.
 
@@ -45,58 +84,104 @@ class CriticGames:
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool, number: int) -> None:
         self._config, self._game, self._pool, self._number = config, game, pool, number
         self._scripted = make_player(config.network.advisers[0], game)
+        self._critic = Critic(game, config.network.widths)
         self._random, self._kept = RandomPlayer(game), Quantities(game)
         self.recent: dict[str, deque[float]] = {}
         self.lots = np.zeros((), np.int64)
 
     def play(self, networks: Tensors, done: float) -> Lesson:
         """A lot of games, and what they tell of the ends of their turns; see `shards.Games`."""
-        game, number = self._game, self._config.environments // self._config.shards
-        rng = np.random.default_rng((self._config.seed, 1, self._number, int(self.lots)))
-        states = game.new_states(rng.integers(1 << 62, size=number))
-        lineups = self._pool.lineups(rng, number)
-        seen, noted, decisions = [], [], 0
-        running, owners = np.arange(number), game.turns_of(states)
-        seats = game.statuses(states)[1]
-        while running.size:
-            positions = game.taken(states, running)
-            actions, own = self._actions(positions, seats, lineups[running, seats], rng)
-            decisions += own
-            game.apply(states, running, actions)
-            positions = game.taken(states, running)
-            (statuses, movers), turns = game.statuses(positions), game.turns_of(positions)
-            on = statuses == PLAYING
-            turned = running[on & (turns != owners)]
-            observers = rng.integers(game.players, size=turned.size)
-            seen.append(self._observed(game.taken(states, turned), observers))
-            noted.append((turned, observers))
-            running, seats, owners = running[on], movers[on], turns[on]
-        returns = game.returns(states, np.arange(number), self._config.reward)
-        self._pool.note(self.recent, lineups, returns)
+        game, config = self._game, self._config
+        rng = np.random.default_rng((config.seed, 1, self._number, int(self.lots)))
+        fresh = self._dealt(config.environments // config.shards, rng)
+        begun, observers, decisions = self._branches(networks, done, rng)
+        states = np.concatenate([fresh.states, begun.states])
+        lineups = np.concatenate([fresh.lineups, begun.lineups])
+        seen = [self._observed(begun.states, observers)]
+        noted = [(np.arange(fresh.states.size, states.size), observers)]
+        for turned in self._turns(Start(states, lineups), self._scripted, rng):
+            observers = rng.integers(game.players, size=turned.games.size)
+            seen.append(self._observed(turned.states, observers))
+            noted.append((turned.games, observers))
+            decisions += turned.own
+        returns = game.returns(states, np.arange(states.size), config.reward)
+        number = fresh.states.size
+        self._pool.note(self.recent, lineups[:number], returns[:number])
         self.lots += 1
         games, observers = (np.concatenate(parts) for parts in zip(*noted, strict=True))
         came = returns[games, observers].astype(np.float32)
         return Lesson(np.concatenate(seen), came, decisions)
+
+    def _dealt(self, number: int, rng: np.random.Generator) -> Start:
+        """So many games at their beginnings."""
+        states = self._game.new_states(rng.integers(1 << 62, size=number))
+        return Start(states, self._pool.lineups(rng, number))
+
+    def _branches(
+        self, networks: Tensors, done: float, rng: np.random.Generator
+    ) -> tuple[Start, NDArray[np.int64], int]:
+        """Positions to which the improved player comes, each dealt anew some times.
+
+        Returns:
+            The positions, for whom what it is not shown was dealt, and how many decisions led to
+            them.
+        """
+        settings, game = self._config.critic, self._game
+        began = self._dealt(settings.improved_games * (done >= settings.improved_from), rng)
+        restore_networks({AVERAGE: self._critic}, networks)
+        tensors, advisers = self._critic.tensors(), self._config.network.advisers
+        improved = CriticPlayer(game, tensors, advisers=advisers)
+        states, lineups, decisions = [began.states[:0]], [began.lineups[:0]], 0
+        for turned in islice(self._turns(began, improved, rng), MOST_STEPS):
+            states.append(turned.states)
+            lineups.append(began.lineups[turned.games])
+            decisions += turned.own
+        found = np.repeat(np.concatenate(states), COMPLETIONS)
+        observers = rng.integers(game.players, size=found.size)
+        dealt = game.determinised(found, observers, rng.integers(1 << 62, size=found.size))
+        return (
+            Start(dealt, np.repeat(np.concatenate(lineups), COMPLETIONS, axis=0)),
+            observers,
+            decisions,
+        )
+
+    def _turns(self, start: Start, own: Player, rng: np.random.Generator) -> Iterator[Turned]:
+        """Play games to their ends, action by action; in the learner's seats somebody plays."""
+        game, (states, lineups) = self._game, start
+        running, positions = np.arange(states.size), states.copy()
+        owners, seats = game.turns_of(states), game.statuses(states)[1]
+        while running.size:
+            held = lineups[running, seats]
+            actions = self._actions(positions, seats, held, own, rng)
+            game.apply(positions, np.arange(running.size), actions)
+            (statuses, movers), turns = game.statuses(positions), game.turns_of(positions)
+            on = statuses == PLAYING
+            turned = np.flatnonzero(on & (turns != owners))
+            ended = game.taken(positions, turned)
+            yield Turned(running[turned], ended, int((held == LEARNER).sum()))
+            states[running[~on]] = positions[~on]
+            running, positions = running[on], positions[on]
+            seats, owners = movers[on], turns[on]
 
     def _actions(
         self,
         positions: States,
         seats: NDArray[np.int64],
         held: NDArray[np.int64],
+        own: Player,
         rng: np.random.Generator,
-    ) -> tuple[NDArray[np.int64], int]:
-        """What is played in every position, and how many of them were the learner's to decide."""
-        own = held == LEARNER
-        astray = own & (rng.random(seats.size) < self._config.critic.exploration)
-        players = [self._scripted, *self._pool.players, self._random]  # LEARNER is below slot 0
-        who = np.where(astray, len(players) - 1, np.where(own, 0, held + 1))
+    ) -> NDArray[np.int64]:
+        """What is played in every position by those who hold the seats to move."""
+        astray = (held == LEARNER) & (rng.random(seats.size) < self._config.critic.exploration)
+        players = [own, *self._pool.players, self._random]  # LEARNER is below slot 0
+        who = np.where(astray, len(players) - 1, held - LEARNER)
         draws, actions = rng.random(seats.size), np.empty(seats.size, np.int64)
         shown = self._game.concealed(positions, seats)
         for k in np.unique(who):
             some = np.flatnonzero(who == k)
             asked = self._game.taken(shown, some)
             actions[some] = players[k].choose(asked, seats[some], draws[some])
-        return actions, int(own.sum())
+        return actions
 
     def _observed(self, states: States, seats: NDArray[np.int64]) -> NDArray[Any]:
         """The quantities of what `seats[i]` observes, (n, size)."""
