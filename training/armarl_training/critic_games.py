@@ -60,12 +60,12 @@ class Start(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """Games in which a turn has just ended.
+    """Games in which an action has just ended a turn, of all that are under way.
 
     Attributes:
-        games: int64 (n,), which.
+        games: int64 (n,), which; there may be none.
         states: (n,) records.
-        own: decisions of the learner's seats since turns last ended.
+        own: how many of the actions were of the learner's seats, in all games under way.
     """
 
     games: NDArray[np.int64]
@@ -146,7 +146,10 @@ class CriticGames:
         )
 
     def _turns(self, start: Start, own: Player, rng: np.random.Generator) -> Iterator[Turned]:
-        """Play games to their ends, action by action; in the learner's seats somebody plays."""
+        """Play games to their ends, an action of each at a time; `own` has the learner's seats.
+
+        The states are brought to their ends in place.
+        """
         game, (states, lineups) = self._game, start
         running, positions = np.arange(states.size), states.copy()
         owners, seats = game.turns_of(states), game.statuses(states)[1]
