@@ -33,5 +33,5 @@ def train(settings: DictConfig) -> float:
 
 
 if __name__ == "__main__":
-    run_by = hydra.main(version_base=None, config_path="../configs", config_name="armadora-quick")
+    run_by = hydra.main(version_base=None, config_path="../configs", config_name="armadora-ppo")
     run_by(train)()

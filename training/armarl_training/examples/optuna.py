@@ -24,7 +24,7 @@ def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> 
         epochs = trial.suggest_int("epochs", 1, 4)
         chosen = [f"learning_rate={rate:.3e}", f"entropy={entropy:.3e}", f"epochs={epochs}"]
         changes = [*settings, *(f"ppo.{setting}" for setting in chosen)]
-        run = start_run(load_config("armadora-quick", changes), folder / f"{trial.number:03d}")
+        run = start_run(load_config("armadora-ppo", changes), folder / f"{trial.number:03d}")
         run.train()
         match = play_match(run.game, [run.export(), "greedy"], games, seed=1)
         return match.standings[0].win_rate
@@ -33,7 +33,7 @@ def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> 
         direction="maximize",
         sampler=optuna.samplers.TPESampler(seed=0),
         storage=f"sqlite:///{folder / 'study.db'}",
-        study_name="armadora-quick",
+        study_name="armadora-ppo",
         load_if_exists=True,
     )
     study.optimize(objective, trials)

@@ -17,7 +17,7 @@ from armarl_training.run import Report, start_run
 
 def train(folder: Path, settings: list[str]) -> Path:
     """Train by the shipped configuration, with changes; returns the folder of the log."""
-    run = start_run(load_config("armadora-quick", settings), folder)
+    run = start_run(load_config("armadora-ppo", settings), folder)
     with wandb.init(
         project="armarl",
         dir=folder,
