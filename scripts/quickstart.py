@@ -1,7 +1,7 @@
 """From a fresh machine to a trained and measured policy: `python3 scripts/quickstart.py`.
 
 Sets up `.venv`, trains a small policy for two-player Armadora, saves it in `runs/quick` and
-measures it against the random and the greedy player. About five minutes on two cores.
+measures it against the random and the greedy player. About three minutes on two cores.
 """
 
 from __future__ import annotations
