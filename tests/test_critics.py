@@ -12,7 +12,7 @@ import tiny
 from armarl.critics import check_critic, is_critic
 from armarl.game import make_game
 from armarl.matches import play_match
-from armarl.network_players import DOUBT, LEAST_GAIN, SHARPNESS, CriticPlayer
+from armarl.network_players import DOUBT, SHARPNESS, CriticPlayer
 from armarl.networks import NetworkError
 from armarl.players import make_player
 from armarl.policies import PolicyError, load_policy, save_policy
@@ -146,13 +146,18 @@ def test_gains_are_those_of_a_plain_account(game, widths):
         np.testing.assert_allclose(found.errors[mine][tried], errors[tried], atol=1e-4)
 
 
+@pytest.mark.parametrize(("players", "gain"), [(2, 0.15), (3, 0.1125), (4, 0.1)])
+def test_the_least_gain_is_of_the_chance_to_win(players, gain):
+    assert player_of(make_game("armada", players=players)).least_gain == pytest.approx(gain)
+
+
 def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkeypatch):
     states, seats = tiny.positions(game, 200)
     states, player = game.concealed(states, seats), player_of(game)
     values = player.values(states, seats)
     monkeypatch.setattr("armarl.turns.WON", np.quantile(values, 0.7))
     found = turns_of(player).gains(states, seats)
-    sure = found.gains - DOUBT * found.errors - LEAST_GAIN
+    sure = found.gains - DOUBT * found.errors - player.least_gain
     won = values > np.quantile(values, 0.7)
     sure[found.scripted] = 0
     best = [

@@ -23,7 +23,7 @@ _LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
-LEAST_GAIN = 0.1  # and by so much of the return besides: a critic errs
+LEAST_GAIN = 0.075  # and by so much of the chance to win besides: a critic errs
 
 
 class NetworkPlayer:
@@ -157,6 +157,7 @@ class CriticPlayer(NetworkPlayer):
     Attributes:
         deals: in which what gains most is tried.
         turns: that end before the critic is asked, the one under way included.
+        least_gain: of the return, without which the scripted choice stands.
         around: what `+NAME` puts around him, where that is not what it puts around others.
     """
 
@@ -171,6 +172,8 @@ class CriticPlayer(NetworkPlayer):
             rounds: of turns, one for each seat, before the critic is asked.
         """
         self.deals, self.turns = deals, rounds * game.players
+        sides = max(game.sides) + 1
+        self.least_gain = LEAST_GAIN * sides / (sides - 1)  # between losing and winning
         super().__init__(game, *network, **options)
 
     def _prepare(self) -> None:
@@ -181,7 +184,7 @@ class CriticPlayer(NetworkPlayer):
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""
         found = self._turns.gains(states, seats)
-        sure = np.maximum(found.gains - DOUBT * found.errors - LEAST_GAIN, -_LARGE)
+        sure = np.maximum(found.gains - DOUBT * found.errors - self.least_gain, -_LARGE)
         sure[found.scripted] = 0.0
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * sure
