@@ -315,7 +315,7 @@ def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
 
 
 def test_scripted_games_branch_off_where_the_improved_player_comes_to(tmp_path):
-    """Positions after the improved player's turns, and all that follows from them."""
+    """Positions where turns end in his games, and all that follows from them."""
     settings = {"improved_games": 3, "improved_from": 0.5}
     critic = learner(tmp_path, options={"players": 4}, environments=4, critic=settings)
     critic.begin_with(
