@@ -87,9 +87,8 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
                 batch.scripted[i] = row
             batch.deals[row], batch.gains[row], batch.squares[row] = 0, 0.0, 0.0
             row += 1
-    states[SIMULATED] = batch.states[i]
-    left = FINALISTS
-    if foreseen(batch, mine, batch.seats[i]) > batch.won:
+    left = row - batch.first[i] - 1
+    if left > 0 and foreseen(batch, mine, batch.seats[i]) > batch.won:
         left = leave_out(batch, i, row, 0)
     for deal in range(batch.most_deals):
         if deal >= FIRST_DEALS:

@@ -16,6 +16,7 @@ MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
 Positive = Annotated[int, Field(strict=True, gt=0, le=MOST)]
 Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # of what memory holds
+Number = Annotated[int, Field(strict=True, ge=0, le=1 << 24)]  # the same, or none
 Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
 Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
 Weight = Annotated[float, Field(ge=0)]
@@ -110,7 +111,7 @@ class CriticConfig(_Section):
     learning_rate: Rate = 1e-3
     final_learning_rate: FinalRate = 1e-5
     exploration: Exploration = 0.02
-    improved_games: Whole = Field(
+    improved_games: Number = Field(
         0, description="of each lot and shard, from whose turns scripted games branch off"
     )
     improved_from: Part = Field(0.5, description="part of the training after which they are played")
@@ -160,9 +161,7 @@ class EvaluationConfig(_Section):
 
     opponents: tuple[str, ...] = ("random", "greedy")
     games: Count = 1000
-    progress_games: Annotated[int, Field(strict=True, ge=0, le=1 << 24)] = Field(
-        100, description="against each opponent, at every checkpoint"
-    )
+    progress_games: Number = Field(100, description="against each opponent, at every checkpoint")
     seed: Whole = 12345
     workers: Annotated[int, Field(strict=True, gt=0, le=1024)] = 2
 
