@@ -18,7 +18,7 @@ from armarl.players import make_player
 from armarl.policies import PolicyError, load_policy, save_policy
 from armarl.randomness import seed_chance, uniform
 from armarl.search import CriticSearchPlayer
-from armarl.turns import DEALS, FINALISTS, FIRST_DEALS, HOPE, WON, Turns
+from armarl.turns import BREADTH, DEALS, FIRST_DEALS, HOPE, WON, Turns
 from armarl.verbs import PLAYING
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.critic import CriticLearner
@@ -34,7 +34,10 @@ VARIANTS = [
     ("armada", {"players": 3, "cards": True}),
     ("armadora", {"players": 4, "advanced": True}),
 ]
-ADVISERS = {"armada": "greedy:style=admiral", "armadora": "greedy:style=settler"}
+ADVISERS = {
+    "armada": ["greedy:style=admiral", "greedy"],
+    "armadora": ["greedy:style=settler", "greedy", "greedy:style=bold"],
+}
 
 
 def critic_of(game, seed=0, widths=(12, 6)):
@@ -47,12 +50,12 @@ def critic_of(game, seed=0, widths=(12, 6)):
 
 
 def player_of(game, **options):
-    return CriticPlayer(game, critic_of(game), advisers=[ADVISERS[game.name]], **options)
+    return CriticPlayer(game, critic_of(game), advisers=ADVISERS[game.name], **options)
 
 
 def turns_of(player):
-    style = player.advice.players[0].style
-    return Turns(player.game, player.tensors, style, player.deals, player.turns)
+    styles = [adviser.style for adviser in player.advice.players]
+    return Turns(player.game, player.tensors, styles, player.deals, player.turns)
 
 
 @pytest.fixture(params=VARIANTS, ids=str)
@@ -72,12 +75,14 @@ def test_whoever_is_to_move_has_the_turn_in_armadora():
 # --- what actions gain ---------------------------------------------------------------------------
 
 
-def brought(game, state, seat, action, number, player):
+def brought(game, state, seat, action, number, deal, player):
     """What an action brings in a deal, step by step by the public faces of the game."""
+    number, advisers = number + deal, player.advice.players
+    own, others = advisers[0], advisers[deal % len(advisers)]
     dealt = game.determinised(state, seat, np.array([number]))
     chance = np.zeros(1, np.uint64)
     seed_chance(chance, 0, number)
-    one, scripted = np.zeros(1, np.int64), player.advice.players[0]
+    one = np.zeros(1, np.int64)
     game.apply(dealt, one, np.array([action]))
     owner, turns = game.turns_of(state)[0], game.players
     while game.statuses(dealt)[0][0] == PLAYING:
@@ -86,6 +91,7 @@ def brought(game, state, seat, action, number, player):
             break
         owner, mover = game.turns_of(dealt)[0], game.statuses(dealt)[1]
         draws = np.array([uniform(chance, 0)])
+        scripted = own if mover == seat else others
         game.apply(dealt, one, scripted.choose(game.concealed(dealt, mover), mover, draws))
     if game.statuses(dealt)[0][0] != PLAYING:
         return game.returns(dealt, one)[0, seat[0]]
@@ -97,10 +103,8 @@ def never_left_out(gains):
     on = np.ones(len(gains), bool)
     for deals in range(FIRST_DEALS, DEALS):
         sums = gains[:, :deals].sum(axis=1)
-        if deals == FIRST_DEALS:
-            better = (sums[None] > sums[:, None]).sum(axis=1)
-            on &= better < FINALISTS
-        on &= sums > HOPE * deals
+        better = ((sums[None] > sums[:, None]) & on).sum(axis=1)
+        on &= (better < max(BREADTH * DEALS // deals, 1)) & (sums > HOPE * deals)
     return on
 
 
@@ -108,7 +112,7 @@ def never_left_out(gains):
 def test_gains_are_those_of_a_plain_account(game, widths):
     """Every legal action in the first deals, those that go on gaining in all."""
     states, seats = tiny.positions(game, 8)
-    tensors, advisers = critic_of(game, widths=widths), [ADVISERS[game.name]]
+    tensors, advisers = critic_of(game, widths=widths), ADVISERS[game.name]
     player = CriticPlayer(game, tensors, advisers=advisers)
     states = game.concealed(states, seats)
     before = states.tobytes()
@@ -130,7 +134,7 @@ def test_gains_are_those_of_a_plain_account(game, widths):
             continue
         table = np.array(
             [
-                [brought(game, state, seat, action, number + deal, player) for deal in range(DEALS)]
+                [brought(game, state, seat, action, number, deal, player) for deal in range(DEALS)]
                 for action in found.actions[mine]
             ]
         )
@@ -146,8 +150,8 @@ def test_gains_are_those_of_a_plain_account(game, widths):
         np.testing.assert_allclose(found.errors[mine][tried], errors[tried], atol=1e-4)
 
 
-@pytest.mark.parametrize(("players", "gain"), [(2, 0.15), (3, 0.1125), (4, 0.1)])
-def test_the_least_gain_is_of_the_chance_to_win(players, gain):
+@pytest.mark.parametrize(("players", "gain"), [(2, 0.1), (3, 0.05), (4, 0.1 / 3)])
+def test_the_least_gain_is_of_a_fair_chance_to_win(players, gain):
     assert player_of(make_game("armada", players=players)).least_gain == pytest.approx(gain)
 
 
@@ -225,7 +229,7 @@ def test_search_around_it_takes_more_time():
     game = make_game("armadora", players=2)
     states, seats = tiny.positions(game, 10)
     around = CriticSearchPlayer(game, player_of(game), 60, rounds=3)
-    assert (around.player.deals, around.player.turns) == (60 // FINALISTS, 6)
+    assert (around.player.deals, around.player.turns) == (15, 6)
     chosen = around.choose(game.concealed(states, seats), seats, np.zeros(states.size))
     assert game.legal_masks(states)[np.arange(states.size), chosen].all()
     thoughts = around.think(game.concealed(states, seats), seats, np.zeros(states.size))
@@ -254,8 +258,7 @@ def test_a_saved_critic_plays_the_same(tmp_path, game):
 @pytest.mark.parametrize(
     ("changes", "activation", "advisers", "message"),
     [
-        ({}, "relu", [], "advisers are one"),
-        ({}, "relu", ["greedy", "greedy:style=raider"], "advisers are one"),
+        ({}, "relu", [], "it has advisers"),
         ({}, "tanh", ["greedy"], "activation is relu"),
         ({"value.0.weight": (2, 6), "value.0.bias": (2,)}, "relu", ["greedy"], "2 outputs"),
         ({"trunk.0.weight": (12, 7)}, "relu", ["greedy"], "trunk"),
@@ -357,13 +360,12 @@ def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
     "settings",
     [
         ["network.advisers=[]"],
-        ["network.advisers=[greedy, random]"],
         ["network.advisers=[greedy]", "network.activation=tanh"],
     ],
     ids=str,
 )
-def test_it_needs_one_scripted_player(settings):
-    with pytest.raises(ConfigError, match="learner: critic needs one scripted player"):
+def test_it_needs_a_scripted_player(settings):
+    with pytest.raises(ConfigError, match="learner: critic needs scripted players"):
         load_config("armadora-quick", ["learner=critic", *settings])
 
 

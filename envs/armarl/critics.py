@@ -2,7 +2,8 @@
 
 A critic is a trunk and a value, dense layers from the flat observation on with relu between them:
 the hyperbolic tangent of half its output is the return that the seat may expect. Beside it a policy
-of this kind has one adviser, the scripted player.
+of this kind has advisers: the scripted player that it improves, and besides him those for whom
+others are taken in turn.
 """
 
 from __future__ import annotations
@@ -22,12 +23,11 @@ def check_critic(game: Game, tensors: Tensors, activation: object, advisers: int
     """Refuse weights that do not fit each other or the game.
 
     Raises:
-        NetworkError: they do not, or there is not one adviser.
+        NetworkError: they do not, or there is no adviser.
     """
-    if activation != "relu" or advisers != 1:
+    if activation != "relu" or advisers < 1:
         raise NetworkError(
-            f"a critic's activation is relu and his advisers are one, not {activation!r} and "
-            f"{advisers}"
+            f"a critic's activation is relu, and it has advisers: not {activation!r} and {advisers}"
         )
     width = check_layers(tensors, "trunk", game.observation.size)
     outputs = check_layers(tensors, "value", width)

@@ -23,7 +23,7 @@ _LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
-LEAST_GAIN = 0.075  # and by so much of the chance to win besides: a critic errs
+LEAST_GAIN = 0.1  # and by so much of a fair chance to win besides: a critic errs
 
 
 class NetworkPlayer:
@@ -150,12 +150,13 @@ class JudgingPlayer(NetworkPlayer):
 
 
 class CriticPlayer(NetworkPlayer):
-    """Plays the scripted choice, or what a critic holds for better some turns later.
+    """Plays its first adviser's choice, or what a critic holds for better some turns later.
 
-    It tries every legal action, and its adviser plays on for all seats; see `turns`.
+    It tries every legal action; the first adviser plays on for its seat, and each of them in turn,
+    deal by deal, for all others; see `turns`.
 
     Attributes:
-        deals: in which what gains most is tried.
+        deals: in which the last of the actions is tried, at most.
         turns: that end before the critic is asked, the one under way included.
         least_gain: of the return, without which the scripted choice stands.
         around: what `+NAME` puts around him, where that is not what it puts around others.
@@ -166,20 +167,20 @@ class CriticPlayer(NetworkPlayer):
     def __init__(
         self, game: Game, *network: Any, deals: int = DEALS, rounds: int = 1, **options: Any
     ):
-        """As `NetworkPlayer`, with one adviser.
+        """As `NetworkPlayer`, with one adviser or more.
 
         Args:
             rounds: of turns, one for each seat, before the critic is asked.
         """
         self.deals, self.turns = deals, rounds * game.players
         sides = max(game.sides) + 1
-        self.least_gain = LEAST_GAIN * sides / (sides - 1)  # between losing and winning
+        self.least_gain = LEAST_GAIN / (sides - 1)  # what losing costs, if a victory is 1
         super().__init__(game, *network, **options)
 
     def _prepare(self) -> None:
         super()._prepare()
-        style = self.advice.players[0].style
-        self._turns = Turns(self.game, self.tensors, style, self.deals, self.turns)
+        styles = [adviser.style for adviser in self.advice.players]
+        self._turns = Turns(self.game, self.tensors, styles, self.deals, self.turns)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""

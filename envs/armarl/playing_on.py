@@ -16,13 +16,18 @@ def play_turns(
     states: NDArray[np.void],
     mask: NDArray[np.int8],
     owner: int,
+    seat: int,
     style: float,
+    others: float,
     turns: int,
     longest: int,
     chance: NDArray[np.uint64],
     game: int,
 ) -> None:
-    """Scripted players go on, until so many turns have ended, the first `owner`'s, or the game."""
+    """Scripted players go on, until so many turns have ended, the first `owner`'s, or the game.
+
+    `seat` plays in one style, all others in another.
+    """
     s, left = states[SIMULATED], turns
     for _ in range(longest):
         if left == 0 or verbs.status(s) != PLAYING:
@@ -32,7 +37,8 @@ def play_turns(
             left -= 1
             if left == 0:
                 return
-        verbs.apply(s, scripted_action(states, mask, style, chance, game))
+        own = verbs.to_move(s) == seat
+        verbs.apply(s, scripted_action(states, mask, style if own else others, chance, game))
 
 
 def scripted_action(

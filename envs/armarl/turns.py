@@ -5,13 +5,16 @@ every legal action is tried, the scripted player goes on from it to the end of t
 the others' as well, and there the critic says what to expect. So an action is judged where turns
 of sensible players end, and not amid one, where all positions look much alike; and by what every
 rival would make of it at once. What the seat is not shown is dealt anew, and all actions meet the
-same deals and the same chance.
+same deals, the same chance, and rivals who play alike: in one style in one deal, in the next style
+in the next, since who they are is not known. The fewer actions are left, the more often each is
+tried (sequential halving: Karnin, Koren & Somekh, 2013).
 """
 
 from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,9 +32,9 @@ from armarl.randomness import seed_chance
 from armarl.verbs import PLAYING, Int, verbs
 
 FIRST_DEALS = 2  # in which every action is tried
-FINALISTS = 6  # actions that go on, besides the scripted choice
+DEALS = 32  # in which the last of them is, the first ones included
+BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k go on, besides the scripted choice
 HOPE = 0.05  # of the return, gained on average so far, without which none goes on
-DEALS = 8  # in which these are tried, the first ones included
 WON = 0.8  # expected return from which on scripted play stands: it wins, and waiting does not
 LONGEST = 200  # actions that are played on before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
@@ -56,7 +59,9 @@ class Tries(NamedTuple):
     numbers: Int64s  # (n,) from which deals and chance follow
     critic: Critic
     style: float  # number of the scripted player's
+    rivals: Float64s  # (deals in turn,) numbers of the styles in which all others play on
     most_deals: int  # in which what is not left out is tried
+    breadth: int  # most_deals times BREADTH
     turns: int  # that end before the critic is asked
     hope: float  # see HOPE
     won: float  # see WON
@@ -92,7 +97,7 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
         left = leave_out(batch, i, row, 0)
     for deal in range(batch.most_deals):
         if deal >= FIRST_DEALS:
-            left = leave_out(batch, i, row, FINALISTS)
+            left = leave_out(batch, i, row, max(batch.breadth // deal, 1))
         if left == 0:
             return
         try_deal(batch, i, mine, scripted, deal)
@@ -124,29 +129,30 @@ def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
     number: Int = batch.numbers[i] + deal
     states[DEALT] = batch.states[i]
     verbs.determinise(states[DEALT], seat, number)
-    usual = brought(batch, i, mine, scripted, number)
+    others: float = batch.rivals[deal % batch.rivals.size]
+    usual = brought(batch, i, mine, scripted, number, others)
     row = batch.first[i]
     for action in range(batch.masks.shape[1]):
         if batch.masks[i, action]:
             if batch.deals[row] != OUT:
                 if action != scripted:
-                    gain = brought(batch, i, mine, action, number) - usual
+                    gain = brought(batch, i, mine, action, number, others) - usual
                     batch.gains[row] += gain
                     batch.squares[row] += gain * gain
                 batch.deals[row] += 1
             row += 1
 
 
-def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int) -> Any:
+def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float) -> Any:
     """What an action brings in the deal at hand, when the scripted player finishes the turn."""
     states = batch.spare[mine]
     seat: Int = batch.seats[i]
     states[SIMULATED] = states[DEALT]
-    owner = verbs.turn_of(states[SIMULATED])
+    owner, style, turns = verbs.turn_of(states[SIMULATED]), batch.style, batch.turns
     seed_chance(batch.chance, mine, number)
     verbs.apply(states[SIMULATED], action)
     mask, chance = batch.legal[mine], batch.chance
-    play_turns(states, mask, owner, batch.style, batch.turns, LONGEST, chance, mine)
+    play_turns(states, mask, owner, seat, style, others, turns, LONGEST, chance, mine)
     return foreseen(batch, mine, seat)
 
 
@@ -208,14 +214,19 @@ class Gains(NamedTuple):
 class Turns:
     """Tries the legal actions of decisions, and has a critic say what the turns bring."""
 
-    def __init__(self, game: Game, tensors: Tensors, style: int, deals: int, turns: int) -> None:
-        """For a critic that `check_critic` has found right, and a scripted player's style.
+    def __init__(
+        self, game: Game, tensors: Tensors, styles: Sequence[int], deals: int, turns: int
+    ) -> None:
+        """For a critic that `check_critic` has found right.
 
         Args:
+            styles: numbers of the scripted player's, one or more: in the first the seat that
+                decides plays on, and all others in each of them, deal by deal.
             deals: in which what gains most in the first ones is tried.
             turns: that end before the critic is asked, the one under way included.
         """
-        self.game, self._style, self._deals, self._turns = game, float(style), deals, turns
+        self.game, self._deals, self._turns = game, deals, turns
+        self._styles = np.array(styles, np.float64)
         self._critic = Critic(*flat_layers(tensors, PARTS))
 
     def gains(self, states: States, seats: NDArray[np.int64]) -> Gains:
@@ -243,8 +254,10 @@ class Turns:
             first,
             _numbers(states),
             self._critic,
-            self._style,
+            self._styles[0],
+            self._styles,
             self._deals,
+            int(BREADTH * self._deals),
             self._turns,
             HOPE,
             WON,

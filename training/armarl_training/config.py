@@ -207,10 +207,10 @@ class TrainingConfig(_Section):
         network, critic = self.network, self.learner == "critic"
         if self.learner != "ppo" and (network.channels or (network.advisers and not critic)):
             raise ValueError("network.channels and network.advisers need learner: ppo")
-        if critic and (len(network.advisers) != 1 or network.activation != "relu"):
+        if critic and (not network.advisers or network.activation != "relu"):
             raise ValueError(
-                "learner: critic needs one scripted player as network.advisers, whom it improves, "
-                "and network.activation: relu"
+                "learner: critic needs scripted players as network.advisers, of whom it improves "
+                "the first, and network.activation: relu"
             )
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins: it needs reward: win")

@@ -89,7 +89,8 @@ def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
             deal: Int = np.int64(uniform(chance, mine) * SEEDS)
             verbs.determinise(s, seat, deal)
             verbs.apply(s, candidates[k])
-            play_turns(states, mask, owner, batch.style, batch.turns, batch.longest, chance, mine)
+            style, turns = batch.style, batch.turns
+            play_turns(states, mask, owner, seat, style, style, turns, batch.longest, chance, mine)
             if verbs.status(s) == PLAYING:
                 verbs.evaluate(s, returns)
             else:
