@@ -283,6 +283,12 @@ def test_weights_that_are_huge_play_what_is_legal():
     assert game.legal_masks(states)[np.arange(states.size), chosen].all()
 
 
+def test_nobody_but_scripted_players_advises():
+    game = make_game("armada", players=2)
+    with pytest.raises(ValueError, match="only the scripted player can advise"):
+        CriticPlayer(game, critic_of(game), advisers=["greedy", "random"])
+
+
 def test_a_critic_of_other_networks_is_refused():
     game = make_game("armada", players=2)
     with pytest.raises(NetworkError, match="trunk"):
