@@ -18,11 +18,12 @@ from armarl.players import make_player
 from armarl.policies import PolicyError, load_policy, save_policy
 from armarl.randomness import seed_chance, uniform
 from armarl.search import CriticSearchPlayer
+from armarl.seat_loops import LEARNER
 from armarl.turns import BREADTH, DEALS, FIRST_DEALS, HOPE, WON, Turns
 from armarl.verbs import PLAYING
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.critic import CriticLearner
-from armarl_training.critic_games import COMPLETIONS
+from armarl_training.critic_games import COMPLETIONS, _of_each, _own_seats
 from armarl_training.lessons import play_lessons
 from armarl_training.networks import Critic, on_torch
 from armarl_training.opponents import OpponentPool
@@ -326,22 +327,50 @@ def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
 def test_scripted_games_branch_off_where_the_improved_player_comes_to(tmp_path):
     """Positions where turns end in his games, and all that follows from them."""
     settings = {"improved_games": 3, "improved_from": 0.5}
-    critic = learner(tmp_path, options={"players": 4}, environments=4, critic=settings)
+    changes = {
+        "critic": settings,
+        "network": {"widths": [16], "advisers": ["greedy", "greedy:style=settler"]},
+        "opponents": {"share": 1, "earlier": 0, "players": {"random": 1}},
+    }
+    critic = learner(tmp_path, options={"players": 4}, environments=4, **changes)
     critic.begin_with(
         CriticPlayer(critic._game, critic_of(critic._game, widths=(16,)), advisers=["greedy"])
     )
     games, networks = critic.shards.parts[0], saved_networks({AVERAGE: critic.average})
     begun, observers, decisions = games._branches(networks, 0.5, np.random.default_rng(0))
-    states, seats = begun.states, np.arange(4)
+    states = begun.states
     assert decisions > 10
     assert states.size == observers.size == len(begun.lineups) > 3 * 10 * COMPLETIONS
     assert not critic._game.statuses(states)[0].any()
     critic._game.check_states(states)
     same = states.reshape(-1, COMPLETIONS)
     assert len(np.unique(same[0])) == COMPLETIONS
-    assert (np.ptp(begun.lineups.reshape(-1, COMPLETIONS, 4), axis=1) == 0).all()
-    assert set(observers) == set(seats)
+    assert (np.ptp(observers.reshape(-1, COMPLETIONS), axis=1) == 0).all()
+    mine = begun.lineups == LEARNER
+    assert (mine == (np.arange(4) % 2 == observers[:, None] % 2)).all()  # partners sit across
+    theirs = begun.lineups[~mine].reshape(-1, 2)
+    assert (theirs == 1 + np.arange(len(theirs))[:, None] % 2).all()  # slot 0 is the pool's
     assert len(played(critic, 0.5).seen) > len(played(critic, 0.4).seen) + states.size // 2
+
+
+def test_who_observes_is_the_learner_and_each_of_its_seats():
+    lineups = np.tile([[LEARNER, 2, LEARNER, 0], [1, 0, 0, LEARNER]], (50, 1))
+    seats = _own_seats(lineups, np.random.default_rng(0))
+    assert (set(seats[0::2]), set(seats[1::2])) == ({0, 2}, {3})
+
+
+def test_of_a_long_game_no_more_is_learnt_than_of_others():
+    games = np.repeat([3, 0, 7, 3], [40, 5, 100, 60])
+    order = np.random.default_rng(1).permutation(games.size)
+    kept = _of_each(games[order], 30, np.random.default_rng(0))
+    assert (np.diff(kept) > 0).all()
+    assert dict(zip(*np.unique(games[order][kept], return_counts=True), strict=True)) == {
+        0: 5,
+        3: 30,
+        7: 30,
+    }
+    other = _of_each(games[order], 30, np.random.default_rng(5))
+    assert set(kept) != set(other)
 
 
 def test_an_update_learns(tmp_path):

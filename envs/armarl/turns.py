@@ -58,8 +58,7 @@ class Tries(NamedTuple):
     first: Int64s  # (n,) row of the first legal action of each decision
     numbers: Int64s  # (n,) from which deals and chance follow
     critic: Critic
-    style: float  # number of the scripted player's
-    rivals: Float64s  # (deals in turn,) numbers of the styles in which all others play on
+    styles: Float64s  # numbers of the scripted player's: the seat's, and in turn all others'
     most_deals: int  # in which what is not left out is tried
     breadth: int  # most_deals times BREADTH
     turns: int  # that end before the critic is asked
@@ -84,7 +83,7 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
     states, mask, chance = batch.spare[mine], batch.legal[mine], batch.chance
     states[SIMULATED] = batch.states[i]
     seed_chance(chance, mine, batch.numbers[i])
-    scripted = scripted_action(states, mask, batch.style, chance, mine)
+    scripted = scripted_action(states, mask, batch.styles[0], chance, mine)
     row = batch.first[i]
     for action in range(batch.masks.shape[1]):
         if batch.masks[i, action]:
@@ -129,7 +128,7 @@ def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
     number: Int = batch.numbers[i] + deal
     states[DEALT] = batch.states[i]
     verbs.determinise(states[DEALT], seat, number)
-    others: float = batch.rivals[deal % batch.rivals.size]
+    others: float = batch.styles[deal % batch.styles.size]
     usual = brought(batch, i, mine, scripted, number, others)
     row = batch.first[i]
     for action in range(batch.masks.shape[1]):
@@ -148,7 +147,7 @@ def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: f
     states = batch.spare[mine]
     seat: Int = batch.seats[i]
     states[SIMULATED] = states[DEALT]
-    owner, style, turns = verbs.turn_of(states[SIMULATED]), batch.style, batch.turns
+    owner, style, turns = verbs.turn_of(states[SIMULATED]), batch.styles[0], batch.turns
     seed_chance(batch.chance, mine, number)
     verbs.apply(states[SIMULATED], action)
     mask, chance = batch.legal[mine], batch.chance
@@ -254,7 +253,6 @@ class Turns:
             first,
             _numbers(states),
             self._critic,
-            self._styles[0],
             self._styles,
             self._deals,
             int(BREADTH * self._deals),

@@ -30,7 +30,9 @@ from armarl_training.sharded_learner import AVERAGE
 from armarl_training.shards import Tensors
 
 MOST_STEPS = 1500  # of the improved player's games: they may not end
-COMPLETIONS = 4  # of each position to which it comes, scripted
+MOST_BRANCHED = 12  # ends of turns in one of them from which scripted games branch off
+COMPLETIONS = 4  # of each position there
+MOST_TURNS = 48  # of a game from whose ends is learned: one in which all wait has hundreds alike
 
 
 class Lesson(NamedTuple):
@@ -52,11 +54,26 @@ class Start(NamedTuple):
 
     Attributes:
         states: (n,) records.
-        lineups: int64 (n, players), the pool's slot of the player in each seat, or LEARNER.
+        lineups: int64 (n, players), the pool's slot of the player in each seat, or LEARNER; the
+            advisers' slots follow the pool's.
     """
 
     states: States
     lineups: NDArray[np.int64]
+
+
+class Branches(NamedTuple):
+    """Games that begin where the improved player came to.
+
+    Attributes:
+        start: the positions, each dealt anew some times.
+        observers: int64 (n,), the seats for whom what they are not shown was dealt.
+        decisions: that led to them.
+    """
+
+    start: Start
+    observers: NDArray[np.int64]
+    decisions: int
 
 
 class Turned(NamedTuple):
@@ -83,7 +100,7 @@ class CriticGames:
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool, number: int) -> None:
         self._config, self._game, self._pool, self._number = config, game, pool, number
-        self._scripted = make_player(config.network.advisers[0], game)
+        self._advisers = [make_player(adviser, game) for adviser in config.network.advisers]
         self._critic = Critic(game, config.network.widths)
         self._random, self._kept = RandomPlayer(game), Quantities(game)
         self.recent: dict[str, deque[float]] = {}
@@ -94,13 +111,13 @@ class CriticGames:
         game, config = self._game, self._config
         rng = np.random.default_rng((config.seed, 1, self._number, int(self.lots)))
         fresh = self._dealt(config.environments // config.shards, rng)
-        begun, observers, decisions = self._branches(networks, done, rng)
+        begun, observed, decisions = self._branches(networks, done, rng)
         states = np.concatenate([fresh.states, begun.states])
         lineups = np.concatenate([fresh.lineups, begun.lineups])
-        seen = [self._observed(begun.states, observers)]
-        noted = [(np.arange(fresh.states.size, states.size), observers)]
-        for turned in self._turns(Start(states, lineups), self._scripted, rng):
-            observers = rng.integers(game.players, size=turned.games.size)
+        seen = [self._observed(begun.states, observed)]
+        noted = [(np.arange(fresh.states.size, states.size), observed)]
+        for turned in self._turns(Start(states, lineups), self._advisers[0], rng):
+            observers = _own_seats(lineups[turned.games], rng)
             seen.append(self._observed(turned.states, observers))
             noted.append((turned.games, observers))
             decisions += turned.own
@@ -110,40 +127,40 @@ class CriticGames:
         self.lots += 1
         games, observers = (np.concatenate(parts) for parts in zip(*noted, strict=True))
         came = returns[games, observers].astype(np.float32)
-        return Lesson(np.concatenate(seen), came, decisions)
+        kept = _of_each(games, MOST_TURNS, rng)
+        return Lesson(np.concatenate(seen)[kept], came[kept], decisions)
 
     def _dealt(self, number: int, rng: np.random.Generator) -> Start:
         """So many games at their beginnings."""
         states = self._game.new_states(rng.integers(1 << 62, size=number))
         return Start(states, self._pool.lineups(rng, number))
 
-    def _branches(
-        self, networks: Tensors, done: float, rng: np.random.Generator
-    ) -> tuple[Start, NDArray[np.int64], int]:
-        """Positions to which the improved player comes, each dealt anew some times.
-
-        Returns:
-            The positions, for whom what it is not shown was dealt, and how many decisions led to
-            them.
-        """
+    def _branches(self, networks: Tensors, done: float, rng: np.random.Generator) -> Branches:
+        """Positions to which the improved player comes, each dealt anew some times."""
         settings, game = self._config.critic, self._game
         began = self._dealt(settings.improved_games * (done >= settings.improved_from), rng)
         restore_networks({AVERAGE: self._critic}, networks)
         tensors, advisers = self._critic.tensors(), self._config.network.advisers
         improved = CriticPlayer(game, tensors, advisers=advisers)
-        states, lineups, decisions = [began.states[:0]], [began.lineups[:0]], 0
+        found, games, decisions = [began.states[:0]], [np.arange(0)], 0
         for turned in islice(self._turns(began, improved, rng), MOST_STEPS):
-            states.append(turned.states)
-            lineups.append(began.lineups[turned.games])
+            found.append(turned.states)
+            games.append(turned.games)
             decisions += turned.own
-        found = np.repeat(np.concatenate(states), COMPLETIONS)
-        observers = rng.integers(game.players, size=found.size)
-        dealt = game.determinised(found, observers, rng.integers(1 << 62, size=found.size))
-        return (
-            Start(dealt, np.repeat(np.concatenate(lineups), COMPLETIONS, axis=0)),
-            observers,
-            decisions,
-        )
+        kept = _of_each(np.concatenate(games), MOST_BRANCHED, rng)
+        states = np.repeat(np.concatenate(found)[kept], COMPLETIONS)
+        observers = _own_seats(began.lineups[np.concatenate(games)[kept]], rng).repeat(COMPLETIONS)
+        lineups = self._advised(observers)
+        dealt = game.determinised(states, observers, rng.integers(1 << 62, size=states.size))
+        return Branches(Start(dealt, lineups), observers, decisions)
+
+    def _advised(self, observers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Lineups in which the learner observes and the advisers in turn are all others."""
+        number = np.arange(observers.size) % len(self._advisers)
+        lineups = np.repeat(len(self._pool.players) + number[:, None], self._game.players, axis=1)
+        sides = np.array(self._game.sides)
+        lineups[sides == sides[observers][:, None]] = LEARNER
+        return lineups
 
     def _turns(self, start: Start, own: Player, rng: np.random.Generator) -> Iterator[Turned]:
         """Play games to their ends, an action of each at a time; `own` has the learner's seats.
@@ -176,7 +193,7 @@ class CriticGames:
     ) -> NDArray[np.int64]:
         """What is played in every position by those who hold the seats to move."""
         astray = (held == LEARNER) & (rng.random(seats.size) < self._config.critic.exploration)
-        players = [own, *self._pool.players, self._random]  # LEARNER is below slot 0
+        players = [own, *self._pool.players, *self._advisers, self._random]  # LEARNER: slot -1
         who = np.where(astray, len(players) - 1, held - LEARNER)
         draws, actions = rng.random(seats.size), np.empty(seats.size, np.int64)
         shown = self._game.concealed(positions, seats)
@@ -208,3 +225,16 @@ class CriticGames:
         check_range(arrays["lots"].reshape(1), 0, MOST, "the games' lots")
         self.lots[...] = arrays["lots"]
         self.recent = recent_returns(values["recent"])
+
+
+def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A seat of the learner's in each of the lineups, drawn: what others get is not its own."""
+    return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
+
+
+def _of_each(games: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Which rows to keep, ascending, if `games` says of which game each is: at most so many."""
+    order = np.lexsort((rng.random(games.size), games))
+    ordered = games[order]
+    first = np.searchsorted(ordered, ordered)
+    return np.sort(order[np.arange(games.size) - first < most])
