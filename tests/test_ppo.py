@@ -27,6 +27,7 @@ from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.reading import Reading
 from armarl_training.rollout import SelfPlay
 from armarl_training.run import Run
+from armarl_training.softmax import make_scratch
 from variants import every_variant
 
 PLAYERS = [2, 3, 4]
@@ -140,6 +141,7 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
         *(outputs.detach().numpy(), outlooks.detach().numpy(), magnets.numpy()),
         *(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets),
         *(clip, entropy_weight, magnet_weight, value_weight, *found, sums),
+        make_scratch(CPU, n, actions),
     )
     make_game("armadora").run(ppo_gradient, n, decisions)
     sums = sums.sum(axis=0)
@@ -184,10 +186,10 @@ def test_what_networks_read_is_rounded_as_torch_rounds(precision):
     reading = Reading(kept, precision)
     both = torch.from_numpy(np.concatenate([quantities, secrets], axis=1).astype(np.float32))
     truth = (both * torch.from_numpy(1 / kept.truth_scales)).to(reading.dtype)
-    seen = truth[:, : quantities.shape[1]]
+    seen, others = truth[:, : quantities.shape[1]], truth[:, quantities.shape[1] :]
     chosen = np.array([5, 2, 2, 0])
-    assert torch.equal(reading.truth(quantities, secrets), truth)
-    assert torch.equal(reading.truth(quantities, secrets, chosen), truth[chosen])
+    assert torch.equal(reading.secrets(secrets), others)
+    assert torch.equal(reading.secrets(secrets, chosen), others[chosen])
     assert torch.equal(reading.seen(quantities), seen)
     assert torch.equal(reading.seen(quantities, chosen), seen[chosen])
     odd = np.arange(1, 256, dtype=kept.dtype)[:, None] * np.ones_like(quantities[:1])

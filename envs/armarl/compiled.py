@@ -19,20 +19,28 @@ if PLAIN_PYTHON:
     np.seterr(over="ignore")  # compiled arithmetic on uint64 wraps without a word as well
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+_ANY_ORDER = frozenset({"reassoc", "nsz", "contract"})  # LLVM's words
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def kernel(function: F, *, inline: bool = False, entry: bool = True) -> F:
+def kernel(
+    function: F, *, inline: bool = False, entry: bool = True, freedom: frozenset[str] = frozenset()
+) -> F:
     """Compile a rule on first use. Kernels use no allocation, no exception and no Python object.
 
     Numba's runtime is left out: it would count references to every array that a kernel touches,
-    which takes longer than many a rule. Nothing that allocates compiles without it.
+    which takes longer than many a rule. Nothing that allocates compiles without it. `freedom` is
+    what LLVM may do to floating-point arithmetic.
     """
     if PLAIN_PYTHON:
         return function
-    wrappers = {} if entry else {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(F, keep(numba.njit(forceinline=inline, **wrappers, **_OPTIONS)(function)))
+    options: dict[str, Any] = {"forceinline": inline, **_OPTIONS}
+    if not entry:
+        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    if freedom:
+        options["fastmath"] = set(freedom)
+    return cast(F, keep(numba.njit(**options)(function)))
 
 
 def inlined(function: F) -> F:
@@ -47,6 +55,19 @@ def inlined(function: F) -> F:
 def part(function: F) -> F:
     """An `inlined` kernel that nothing but kernels call: no entry from Python is made for it."""
     return kernel(function, inline=True, entry=False)
+
+
+def summed(function: F) -> F:
+    """An `inlined` kernel whose sums may be taken in any order, and so many numbers at a time.
+
+    For learning alone: on another kind of processor the last digits may be others.
+    """
+    return kernel(function, inline=True, freedom=_ANY_ORDER)
+
+
+def compared(function: F) -> F:
+    """The same for the largest of many numbers, where one that is none may be passed over."""
+    return kernel(function, inline=True, freedom=_ANY_ORDER | {"nnan"})
 
 
 def merged(function: F) -> F:

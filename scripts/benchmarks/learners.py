@@ -129,11 +129,13 @@ def matrices(variant: Variant) -> Callable[[], int]:
     import torch
 
     learner = _learner(variant)
+    from armarl_training.networks import both_outputs
+
     actor, critic, reading = learner.actor, learner.critic, learner._reading
     kept, steps, games = learner._kept, learning.ROLLOUT, learning.ENVIRONMENTS
     playing = [
         torch.zeros(games, kept.scales.size, dtype=reading.dtype),
-        torch.zeros(games, kept.truth_scales.size, dtype=reading.dtype),
+        torch.zeros(games, kept.secrets, dtype=reading.dtype),
     ]
     learning_from = [part.repeat(learning.MINIBATCH // games, 1) for part in playing]
     advice = torch.zeros(games, 0, dtype=torch.int64)
@@ -143,10 +145,10 @@ def matrices(variant: Variant) -> Callable[[], int]:
         with torch.no_grad():
             for _ in range(steps):
                 actor(playing[0], advice)
-                critic(playing[1])
+                critic(*playing)
         for _ in range(minibatches):
-            outputs = actor(learning_from[0], advice.repeat(learning.MINIBATCH // games, 1))
-            outlooks = critic(learning_from[1])
+            advised = advice.repeat(learning.MINIBATCH // games, 1)
+            outputs, outlooks = both_outputs(actor, critic, *learning_from, advised)
             torch.autograd.backward(
                 [outputs, outlooks], [torch.zeros_like(outputs), torch.zeros_like(outlooks)]
             )

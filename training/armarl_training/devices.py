@@ -43,6 +43,10 @@ class LearnerDevice(Device, Protocol):
         """A tensor of this device as an array, in the same memory."""
         ...
 
+    def as_float32(self, array: Array) -> Array:
+        """The same memory, of int32, read as float32."""
+        ...
+
     def scratch_states(self, games: int) -> Array:
         """Records to work on, (`scratch_rows`,)."""
         ...
@@ -120,6 +124,9 @@ class OnCpu(Cpu):
     def array(self, tensor: torch.Tensor) -> Array:
         return tensor.detach().numpy()
 
+    def as_float32(self, array: Array) -> Array:
+        return array.view(np.float32)
+
     def scratch_states(self, games: int) -> Array:
         return np.full(self.scratch_rows(games), self.game.blank)
 
@@ -176,6 +183,9 @@ class OnGpu(cuda.CudaGame):
 
     def array(self, tensor: torch.Tensor) -> Array:
         return tensor.detach()
+
+    def as_float32(self, array: Array) -> Array:
+        return array.view(torch.float32)
 
     def taken(self, states: Array, index: Any) -> Array:
         return states[index]

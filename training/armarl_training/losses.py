@@ -1,7 +1,7 @@
 """The losses of PPO and their gradients with respect to what the networks put out.
 
-Written out by hand and compiled: one pass over the legal actions of each decision, where automatic
-differentiation would make a dozen over all actions. `tests/test_ppo.py` holds it to the latter.
+Written out by hand and compiled: two passes over the actions of each decision, where automatic
+differentiation would make a dozen. `tests/test_ppo.py` holds it to the latter.
 (Functions are those of `math`: for GPUs Numba has NumPy's for some alone.)
 """
 
@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import inlined
+from armarl.compiled import inlined, summed
 from armarl.loops import own
+from armarl_training.softmax import Scratch, find_legal, highest, pick, weigh
 
 Floats = NDArray[Any]  # float32
 
@@ -43,28 +44,35 @@ class Decisions(NamedTuple):
     output_gradients: Floats  # float32 (n, actions + 1), written
     outlook_gradients: Floats  # float32 (n, players), written
     statistics: NDArray[np.float64]  # (2 * threads, STATISTICS), to which sums are added
+    scratch: Scratch
 
 
 def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     """The gradient of decision `i`."""
     share = 1.0 / batch.outputs.shape[0]
-    _actor_gradient(batch, i, share, batch.statistics[own(thread)])
+    _actor_gradient(batch, i, share, own(thread))
     _value_gradient(batch, i, share * batch.value_weight, batch.statistics[own(thread)])
 
 
 @inlined
-def _actor_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> None:
+def _actor_gradient(batch: Decisions, i: int, share: float, mine: int) -> None:
     """Of the policy's loss, its entropy, and its distance from the magnet."""
-    logits, mask, gradient = batch.outputs[i], batch.masks[i], batch.output_gradients[i]
-    samples = batch.actions.shape[1]
-    total, entropy = _softmax(logits, mask, gradient)
-    drawn, distance = 0.0, 0.0
+    outputs, statistics, scratch = batch.outputs[i], batch.statistics[mine], batch.scratch
+    legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
+    number, samples = find_legal(batch.masks[i], legal), batch.actions.shape[1]
+    pick(outputs, legal, number, logits)
+    most = highest(logits, number)
+    total, mean = weigh(logits, number, most, scratch.bits[mine], scratch.numbers[mine], weights)
+    spread = math.log(total)
+    log_total, entropy = np.float64(most) + spread, spread - mean / total
+    drawn, distance, magnets = 0.0, 0.0, scratch.magnets[mine]
     if batch.magnet_weight != 0:
-        drawn = _log_total(batch.magnets[i], mask)
-        distance = _distance(logits, total, batch.magnets[i], drawn, mask, gradient)
+        pick(batch.magnets[i], legal, number, magnets)
+        drawn = _log_total(magnets, number)
+        distance = drawn - log_total + _apart(logits, magnets, number, weights) / total
     slopes = 0.0  # of the loss, with respect to the log-probabilities of the actions
     for k in range(samples):
-        change = logits[batch.actions[i, k]] - total - batch.chances[i, k]
+        change = outputs[batch.actions[i, k]] - log_total - batch.chances[i, k]
         ratio = math.exp(change)
         bounded = min(max(ratio, 1.0 - batch.clip), 1.0 + batch.clip)
         slopes += _slope(batch.gains[i, k], ratio, batch.clip) / samples
@@ -72,84 +80,61 @@ def _actor_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> 
         statistics[POLICY_LOSS] -= won / samples
         statistics[CLIPPED] += (ratio != bounded) / samples
         statistics[CHANGE] += (ratio - 1.0 - change) / samples
-    for byte in range(mask.size):
-        if mask[byte]:
-            for bit in range(8):
-                if (mask[byte] >> (7 - bit)) & 1:
-                    a = 8 * byte + bit
-                    pull = batch.entropy_weight * (logits[a] - total + entropy) - slopes
-                    if batch.magnet_weight != 0:
-                        apart = logits[a] - total - batch.magnets[i, a] + drawn
-                        pull += batch.magnet_weight * (apart - distance)
-                    gradient[a] = share * gradient[a] * pull
+    # Of log-probabilities: what entropy and magnet want of each, and what is the same for all.
+    same = batch.entropy_weight * (entropy - log_total) - slopes
+    if batch.magnet_weight != 0:
+        same += batch.magnet_weight * (drawn - log_total - distance)
+    to_magnet, to_both = batch.magnet_weight, batch.entropy_weight + batch.magnet_weight
+    _pull(logits, magnets, number, to_magnet, to_both, same, share / total, weights)
+    gradient = batch.output_gradients[i]
+    gradient[:] = 0
+    for j in range(number):
+        gradient[legal[j]] = weights[j]
     for k in range(samples):
         a = batch.actions[i, k]
-        ratio = math.exp(logits[a] - total - batch.chances[i, k])
+        ratio = math.exp(outputs[a] - log_total - batch.chances[i, k])
         gradient[a] += share * _slope(batch.gains[i, k], ratio, batch.clip) / samples
     statistics[ENTROPY] += entropy
     statistics[DISTANCE] += distance
 
 
-@inlined
-def _softmax(logits: Any, mask: Any, chances: Any) -> Any:
-    """Write the chances of the legal actions, and 0 for the others.
-
-    Returns the logarithm of the sum of exp(logit) over the legal ones, and their entropy.
-    """
-    chances[:] = 0
-    most = _most(logits, mask)
-    total, mean = 0.0, 0.0  # of exp(x), and of x times it
-    for byte in range(mask.size):
-        if mask[byte]:
-            for bit in range(8):
-                if (mask[byte] >> (7 - bit)) & 1:
-                    x = logits[8 * byte + bit] - most
-                    weight = math.exp(np.float32(x))
-                    chances[8 * byte + bit] = weight
-                    total += weight
-                    mean += weight * x
-    for a in range(chances.size):
-        chances[a] /= total
-    spread = math.log(total)
-    return most + spread, spread - mean / total
+@summed
+def _pull(
+    logits: Any,
+    magnets: Any,
+    number: int,
+    to_magnet: float,
+    to_both: float,
+    same: float,
+    scale: float,
+    weights: Any,
+) -> None:
+    """From weights of the legal actions to the gradients of their logits, in place."""
+    magnetic, both = np.float32(to_magnet), np.float32(to_both)
+    rest, factor = np.float32(same), np.float32(scale)
+    for j in range(number):
+        pull = both * logits[j] + rest
+        if magnetic != np.float32(0):
+            pull -= magnetic * magnets[j]
+        weights[j] *= factor * pull
 
 
 @inlined
-def _log_total(logits: Any, mask: Any) -> Any:
-    """The logarithm of the sum of exp(logit) over the legal actions."""
-    most, total = _most(logits, mask), 0.0
-    for byte in range(mask.size):
-        for bit in range(8):
-            if (mask[byte] >> (7 - bit)) & 1:
-                total += math.exp(logits[8 * byte + bit] - most)
-    return most + math.log(total)
+def _log_total(logits: Any, number: int) -> Any:
+    """The logarithm of the sum of exp(logit) over so many of them."""
+    most, total = highest(logits, number), 0.0
+    for j in range(number):
+        total += math.exp(logits[j] - most)
+    return np.float64(most) + math.log(total)
 
 
-@inlined
-def _most(logits: Any, mask: Any) -> Any:
-    """The highest logit of a legal action."""
-    most = -np.inf
-    for byte in range(mask.size):
-        if mask[byte]:
-            for bit in range(8):
-                if (mask[byte] >> (7 - bit)) & 1 and logits[8 * byte + bit] > most:
-                    most = logits[8 * byte + bit]
-    return most
-
-
-@inlined
-def _distance(
-    logits: Any, total: float, magnets: Any, drawn: float, mask: Any, chances: Any
-) -> Any:
-    """The divergence of the policy from the magnet; both logs of sums are known."""
-    distance = 0.0
-    for byte in range(mask.size):
-        if mask[byte]:
-            for bit in range(8):
-                if (mask[byte] >> (7 - bit)) & 1:
-                    a = 8 * byte + bit
-                    distance += chances[a] * (logits[a] - total - magnets[a] + drawn)
-    return distance
+@summed
+def _apart(logits: Any, magnets: Any, number: int, weights: Any) -> Any:
+    """The sum of how far logits are from the magnet's, by the weights of the actions."""
+    apart = np.float32(0)
+    for j in range(number):
+        apart += weights[j] * (logits[j] - magnets[j])
+    return apart
 
 
 @inlined

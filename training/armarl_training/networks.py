@@ -22,7 +22,34 @@ from armarl_training.quantities import Quantities
 
 FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # at the start
 END_UNITS = 8  # that score the actions between two cells
-ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+class BriefTanh(torch.autograd.Function):
+    """tanh of bfloat16, worked out in float32, where a CPU takes half of the time for it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> Any:
+        y = x.float().tanh_().to(x.dtype)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        (y,), (gradient,) = ctx.saved_tensors, gradients
+        return torch.ops.aten.tanh_backward(gradient, y)
+
+
+class Tanh(nn.Tanh):
+    """tanh in the precision of its input."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.dtype != torch.bfloat16 or x.device.type != "cpu":
+            return torch.tanh(x)
+        found: torch.Tensor = BriefTanh.apply(x)  # type: ignore[no-untyped-call]
+        return found
+
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": Tanh}
 
 
 class Linear(nn.Linear):
@@ -123,6 +150,11 @@ def move_average(
     torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
 
 
+def first_layer(layers: nn.Sequential) -> Linear:
+    """The first of some layers."""
+    return _linears(layers)[0]
+
+
 def _linears(layers: nn.Sequential) -> list[Linear]:
     return [layer for layer in layers if isinstance(layer, Linear)]
 
@@ -144,7 +176,11 @@ class Actor(PolicyNetwork):
 
         `advice`, int64 (n, advisers), are the actions that the advisers would take.
         """
-        seen = self.layers[:-1](x)
+        return self.onward(self.layers[0](x), advice)
+
+    def onward(self, first: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+        """The same from what the first layer puts out."""
+        seen = self.layers[1:-1](first)
         outputs: torch.Tensor = self.layers[-1](seen)
         return _advised(outputs, self.trust, seen, advice)
 
@@ -292,6 +328,32 @@ class PlacesActor(PolicyNetwork):
         return _advised(outputs, self.trust, seen, advice)
 
 
+class PlainCritic(nn.Sequential):
+    """A critic of layers over what the mover sees and what the others alone know."""
+
+    def forward(  # type: ignore[override]
+        self, seen: torch.Tensor, secrets: torch.Tensor
+    ) -> torch.Tensor:
+        """Logits of every seat's chance of winning, (n, players).
+
+        Args:
+            seen: (n, size), what the mover sees.
+            secrets: (n, secrets), what the others alone know.
+        """
+        first = first_layer(self)
+        weight = first.weight[:, : seen.shape[1]].to(seen.dtype)
+        return self.onward(functional.linear(seen, weight, first.bias.to(seen.dtype)), secrets)
+
+    def onward(self, first: torch.Tensor, secrets: torch.Tensor) -> torch.Tensor:
+        """The same from what the first layer makes of what is seen."""
+        if secrets.shape[1]:
+            weight = first_layer(self).weight[:, -secrets.shape[1] :].to(secrets.dtype)
+            first = first + functional.linear(secrets, weight)
+        for layer in list(self)[1:]:
+            first = layer(first)
+        return first
+
+
 class PlacesCritic(nn.Module):
     """A critic that sums up what was made of every cell."""
 
@@ -309,8 +371,9 @@ class PlacesCritic(nn.Module):
         self.board = Cells(places, channels, widths[-1])
         self.value = _linear(widths[-1] + channels, players, 0.1)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Logits of every seat's chance of winning, (n, players)."""
+    def forward(self, seen: torch.Tensor, secrets: torch.Tensor) -> torch.Tensor:
+        """Logits of every seat's chance of winning (n, players); see `PlainCritic`."""
+        x = torch.cat([seen, secrets], 1)
         seen = self._activation(self.trunk(x))
         outlooks: torch.Tensor = self.value(torch.cat([seen, self.board(x, seen).mean(1)], 1))
         return outlooks
@@ -440,7 +503,7 @@ def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
     return Actor(inputs, config.widths, actions, advisers, activation)
 
 
-def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> nn.Module:
+def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCritic | PlacesCritic:
     """The critic of a configuration, which sees what all seats see.
 
     Raises:
@@ -448,7 +511,7 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> nn.Modul
     """
     widths, inputs = config.critic_widths or config.widths, kept.truth_scales.size
     if not config.channels:
-        return mlp([inputs, *widths, game.players], config.activation, gain=0.1)
+        return PlainCritic(*mlp([inputs, *widths, game.players], config.activation, gain=0.1))
     places = places_of(game)
     # A cell's features, and those of them that each of the others knows for himself.
     place = np.full(game.observation.size + 1, inputs)
@@ -462,3 +525,24 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> nn.Modul
     own = np.where(places.seen < game.observation.size, places.seen, inputs)
     truth = places._replace(seen=np.concatenate([own, *others]), nothing=inputs)
     return PlacesCritic(truth, widths, config.channels, game.players, config.activation)
+
+
+def both_outputs(
+    actor: Actor | PlacesActor,
+    critic: PlainCritic | PlacesCritic,
+    seen: torch.Tensor,
+    secrets: torch.Tensor,
+    advice: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What an actor and a critic put out of the same positions.
+
+    Of plain ones the first layers, which are most of the work, are one product.
+    """
+    if not (isinstance(actor, Actor) and isinstance(critic, PlainCritic)):
+        return actor(seen, advice), critic(seen, secrets)
+    own, others = first_layer(actor.layers), first_layer(critic)
+    weight = torch.cat([own.weight, others.weight[:, : seen.shape[1]]]).to(seen.dtype)
+    bias = torch.cat([own.bias, others.bias]).to(seen.dtype)
+    first = functional.linear(seen, weight, bias)
+    units = len(own.bias)
+    return actor.onward(first[:, :units], advice), critic.onward(first[:, units:], secrets)

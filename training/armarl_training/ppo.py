@@ -24,7 +24,7 @@ from armarl_training.config import TrainingConfig
 from armarl_training.devices import Array, learner_device
 from armarl_training.lessons import Lessons
 from armarl_training.losses import STATISTICS, Decisions, ppo_gradient
-from armarl_training.networks import make_actor, make_critic
+from armarl_training.networks import both_outputs, make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo_games import Played, PPOGames
 from armarl_training.quantities import Quantities
@@ -33,6 +33,7 @@ from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
+from armarl_training.softmax import make_scratch
 
 _STATISTICS = (
     *("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss"),
@@ -110,15 +111,17 @@ class PPO(ShardedLearner):
         seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % players
         targets = device.along(flat(targets), seats, axis=1)  # the mover's first
 
+        parts = max(1, round(len(rows) / ppo.minibatch))
         sums = device.zeros((device.scratch_rows(len(rows)), STATISTICS), np.float64)
+        scratch = make_scratch(device, -(-len(rows) // parts), len(self._game.actions))
         norm = torch.zeros(())
         for _ in range(ppo.epochs):
             order = device.shuffled(self._rng, rows)
-            for batch in device.split(order, max(1, round(len(order) / ppo.minibatch))):
+            for batch in device.split(order, parts):
                 seen = self._reading.seen(quantities, batch)
-                outputs = self.actor(seen, advice[batch]).float()
-                truth = self._reading.truth(quantities, secrets, batch)
-                outlooks = self.critic(truth).float()
+                truth = seen, self._reading.secrets(secrets, batch)
+                put_out = both_outputs(self.actor, self.critic, *truth, advice[batch])
+                outputs, outlooks = (part.float() for part in put_out)
                 magnets = self._magnets(seen, advice[batch]) if ppo.magnet else outputs
                 gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
                 decisions = Decisions(
@@ -126,6 +129,7 @@ class PPO(ShardedLearner):
                     *(masks[batch], actions[batch], chances[batch], gains[batch], targets[batch]),
                     *(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient),
                     *(device.array(gradients[0]), device.array(gradients[1]), sums),
+                    scratch=scratch,
                 )
                 device.run(ppo_gradient, len(batch), decisions)
                 self._optimiser.zero_grad(set_to_none=True)
@@ -176,7 +180,8 @@ class PPO(ShardedLearner):
             advice = device.tensor(device.advised(self._advice, states, seats))
             outputs = self.actor(self._reading.seen(seen), advice).float()
             logits = outputs[:, :-1].masked_fill(device.tensor(masks == 0), -1e4)
-            outlooks = self.critic(self._reading.truth(seen, secrets)).float()
+            truth = self._reading.seen(seen), self._reading.secrets(secrets)
+            outlooks = self.critic(*truth).float()
             loss = functional.cross_entropy(logits, actions)
             loss = loss + 0.5 * functional.mse_loss(outputs[:, -1], returns[:, 0])
             loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(

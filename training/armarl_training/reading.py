@@ -18,25 +18,21 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class Rows(NamedTuple):
-    """Positions to be read."""
+    """Rows of quantities to be read."""
 
-    quantities: NDArray[Any]  # (n, size), what seats see
-    secrets: NDArray[Any]  # (n, secrets), what the others alone know; 0 wide for the seats
+    quantities: NDArray[Any]  # (n, size)
     chosen: NDArray[np.int64]  # (k,) of these rows
-    factors: NDArray[np.float32]  # (size + secrets,)
-    numbers: NDArray[np.float32]  # (rows, size + secrets) written; of bfloat16, scratch
+    factors: NDArray[np.float32]  # (size,)
+    numbers: NDArray[np.float32]  # (rows, size) written; of bfloat16, scratch
     bits: NDArray[np.uint32]  # the same memory
-    halves: NDArray[np.uint16]  # (k, size + secrets) written with the bits of bfloat16
+    halves: NDArray[np.uint16]  # (k, size) written with the bits of bfloat16
 
 
 @part
 def _scale(batch: Rows, i: int, out: NDArray[np.float32]) -> None:
-    row, size = batch.chosen[i], batch.quantities.shape[1]
-    quantities, secrets = batch.quantities[row], batch.secrets[row]
-    for k in range(size):
+    quantities = batch.quantities[batch.chosen[i]]
+    for k in range(out.size):
         out[k] = np.float32(quantities[k]) * batch.factors[k]
-    for k in range(secrets.size):
-        out[size + k] = np.float32(secrets[k]) * batch.factors[size + k]
 
 
 def read_exactly(batch: Rows, i: int, thread: int) -> None:
@@ -50,7 +46,9 @@ def read_briefly(batch: Rows, i: int, thread: int) -> None:
     _scale(batch, i, batch.numbers[mine])
     bits, halves = batch.bits[mine], batch.halves[i]
     for k in range(halves.size):
-        halves[k] = (bits[k] + 0x7FFF + ((bits[k] >> 16) & 1)) >> 16
+        odd = np.uint32(np.uint32(bits[k] >> np.uint32(16)) & np.uint32(1))
+        rounded = np.uint32(np.uint32(bits[k] + np.uint32(0x7FFF)) + odd)
+        halves[k] = np.uint16(rounded >> np.uint32(16))
 
 
 class Reading:
@@ -64,32 +62,29 @@ class Reading:
         """With one of PRECISIONS."""
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
-        self._factors, self._truth_factors = (
-            kept.device.put((1 / scales).astype(np.float32))
-            for scales in (kept.scales, kept.truth_scales)
+        factors = (1 / kept.truth_scales).astype(np.float32)
+        self._factors, self._secret_factors = (
+            kept.device.put(some) for some in np.split(factors, [kept.scales.size])
         )
 
     def seen(self, quantities: Array, chosen: Array | None = None) -> torch.Tensor:
         """What seats see (k, size), of the rows chosen, int64 (k,), or of all."""
-        return self._read(quantities, quantities[:, :0], self._factors, chosen)
+        return self._read(quantities, self._factors, chosen)
 
-    def truth(self, quantities: Array, secrets: Array, chosen: Array | None = None) -> torch.Tensor:
-        """What all seats see together (k, size + secrets), of the rows chosen, or of all."""
-        return self._read(quantities, secrets, self._truth_factors, chosen)
+    def secrets(self, secrets: Array, chosen: Array | None = None) -> torch.Tensor:
+        """What others alone know (k, secrets), likewise."""
+        return self._read(secrets, self._secret_factors, chosen)
 
-    def _read(
-        self, quantities: Array, secrets: Array, factors: Array, chosen: Array | None
-    ) -> torch.Tensor:
+    def _read(self, quantities: Array, factors: Array, chosen: Array | None) -> torch.Tensor:
         if isinstance(quantities, np.ndarray):
-            return self._read_by_loop(quantities, secrets, factors, chosen)
-        rows = [kept if chosen is None else kept[chosen] for kept in (quantities, secrets)]
-        read: torch.Tensor = (torch.cat(rows, 1) * factors).to(self.dtype)
+            return self._read_by_loop(quantities, factors, chosen)
+        rows = quantities if chosen is None else quantities[chosen]
+        read: torch.Tensor = (rows * factors).to(self.dtype)
         return read
 
     def _read_by_loop(
         self,
         quantities: NDArray[Any],
-        secrets: NDArray[Any],
         factors: NDArray[np.float32],
         chosen: NDArray[np.int64] | None,
     ) -> torch.Tensor:
@@ -100,10 +95,11 @@ class Reading:
         rows = chosen.size if exact else self._device.scratch_rows(chosen.size)
         numbers = np.empty((rows, factors.size), np.float32)
         halves = np.empty((0 if exact else chosen.size, factors.size), np.uint16)
-        kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
-        batch = Rows(*kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
+        kept = np.ascontiguousarray(quantities)
+        batch = Rows(kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
         body: Body = read_exactly if exact else read_briefly
-        self._device.run(body, chosen.size, batch)
+        if factors.size:
+            self._device.run(body, chosen.size, batch)
         if exact:
             return torch.from_numpy(numbers)
         return torch.from_numpy(halves).view(torch.bfloat16)
