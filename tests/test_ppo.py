@@ -20,6 +20,8 @@ from armarl_training.losses import (
     STATISTICS,
     VALUE_LOSS,
     Decisions,
+    Lot,
+    Weights,
     ppo_gradient,
 )
 from armarl_training.opponents import OpponentPool
@@ -137,11 +139,12 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
 
     found = np.empty((n, actions + 1), np.float32), np.empty((n, players), np.float32)
     sums = np.zeros((2, STATISTICS))
+    lot = Lot(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets)
     decisions = Decisions(
+        *(np.arange(n), lot, n),
         *(outputs.detach().numpy(), outlooks.detach().numpy(), magnets.numpy()),
-        *(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets),
-        *(clip, entropy_weight, magnet_weight, value_weight, *found, sums),
-        make_scratch(CPU, n, actions),
+        Weights(clip, entropy_weight, magnet_weight, value_weight),
+        *(*found, sums, make_scratch(CPU, n, actions)),
     )
     make_game("armadora").run(ppo_gradient, n, decisions)
     sums = sums.sum(axis=0)
@@ -156,11 +159,12 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
 
 def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     logits = np.tile(np.array([[1.0, 2.0, 0.5, 3.0, 9.0]], np.float32), (20_000, 1))
-    masks = np.tile(np.array([[1, 1, 0, 1]], np.int8), (20_000, 1))  # the last output is no action
+    masks = np.tile(np.array([[0b11010000]], np.uint8), (20_000, 1))  # the last output is no action
     actions, chances = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
     draws = np.random.default_rng(0).random((20_000, 2))
     reached = np.empty((CPU.scratch_rows(20_000), 4))
-    CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, actions, chances))
+    scratch = make_scratch(CPU, 20_000, 4)
+    CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, scratch, actions, chances))
     weights = np.exp([1.0, 2.0, 3.0])
     for k in range(2):
         shares = np.bincount(actions[:, k], minlength=4) / 20_000
@@ -169,7 +173,8 @@ def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     logs = dict(zip([0, 1, 3], np.log(weights / weights.sum()), strict=True))
     np.testing.assert_allclose(chances[:50, 1], [logs[a] for a in actions[:50, 1]], atol=1e-5)
     ends = np.array([[0.0, np.nextafter(1, 0)]])
-    CPU.run(draw, 1, Draws(logits[:1], masks[:1], ends, reached, actions[:1], chances[:1]))
+    first = Draws(logits[:1], masks[:1], ends, reached, scratch, actions[:1], chances[:1])
+    CPU.run(draw, 1, first)
     assert actions[0].tolist() == [0, 3]
 
 

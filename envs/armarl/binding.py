@@ -49,7 +49,10 @@ class Binding:
         """`function` with the game's verbs."""
         found = self._functions.get((function, merge))
         if found is None:
-            found = self._functions[function, merge] = self._compile(function, merge)
+            made = self._compile(function, merge)
+            found = self._functions.setdefault(
+                (function, merge), made
+            )  # another thread's, if first
         return cast(F, found)
 
     def driver(self, body: Body) -> Callable[..., None]:
@@ -59,7 +62,7 @@ class Binding:
             inner = self.function(body, merge=True)
             name = f"{self._game}_{_name(body)}_shared"
             found = _copy(shares.take_shares, name, {"body": inner})
-            found = self._drivers[body] = self._compiler(found)
+            found = self._drivers.setdefault(body, self._compiler(found))
         return cast("Callable[..., None]", found)
 
     def _compile(self, function: Callable[..., Any], merge: bool) -> Any:

@@ -17,6 +17,7 @@ from armarl import cuda
 from armarl.advice import Advice
 from armarl.devices import Cpu, Device, Shape
 from armarl.game import Game
+from armarl.shares import Body
 from armarl_training.config import ConfigError
 
 Array = Any  # numpy.ndarray, or on a GPU torch.Tensor
@@ -41,6 +42,10 @@ class LearnerDevice(Device, Protocol):
 
     def array(self, tensor: torch.Tensor) -> Array:
         """A tensor of this device as an array, in the same memory."""
+        ...
+
+    def run_alone(self, body: Body, games: int, batch: Any) -> None:
+        """`run` on the thread that calls it, and on no other."""
         ...
 
     def as_float32(self, array: Array) -> Array:
@@ -124,6 +129,9 @@ class OnCpu(Cpu):
     def array(self, tensor: torch.Tensor) -> Array:
         return tensor.detach().numpy()
 
+    def run_alone(self, body: Body, games: int, batch: Any) -> None:
+        self.game.run(body, games, batch, least=max(games, 1))
+
     def as_float32(self, array: Array) -> Array:
         return array.view(np.float32)
 
@@ -177,6 +185,7 @@ class OnGpu(cuda.CudaGame):
         self._generator = torch.Generator(self._place)
         powers = [128, 64, 32, 16, 8, 4, 2, 1]
         self._bits = torch.tensor(powers, dtype=torch.uint8, device=self._place)
+        self.run_alone = self.run
 
     def tensor(self, array: Array) -> torch.Tensor:
         return array  # type: ignore[no-any-return]

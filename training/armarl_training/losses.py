@@ -24,76 +24,91 @@ POLICY_LOSS, ENTROPY, CLIPPED, CHANGE, OWN_LOSS, VALUE_LOSS, DISTANCE = range(7)
 STATISTICS = 7
 
 
-class Decisions(NamedTuple):
-    """Decisions, what the networks say of them, and the gradients of their mean loss."""
+class Lot(NamedTuple):
+    """Decisions to learn from."""
 
+    masks: Any  # uint8 (rows, bytes), the legal actions as bits
+    actions: Any  # int64 (rows, k), the one taken, and others whose advantages are known
+    chances: Floats  # float32 (rows, k), the logarithms of their chances then
+    gains: Floats  # float32 (rows, k), advantages, normalised; all k count alike
+    targets: Floats  # float32 (rows, players), value targets in [-1, 1], the mover's first
+
+
+class Weights(NamedTuple):
+    """What counts how much in the loss."""
+
+    clip: float  # of the ratio of chances
+    entropy: float  # in the sum of the losses, as those that follow
+    magnet: float
+    value: float
+
+
+class Decisions(NamedTuple):
+    """Some of a lot, what the networks say of them, and their part in the gradient of its mean."""
+
+    rows: Any  # int64 (n,), which of the lot
+    lot: Lot
+    number: int  # over which the mean is taken
     outputs: Floats  # float32 (n, actions + 1) of the actor: logits, and the value it expects
     outlooks: Floats  # float32 (n, players) of the critic: logits of winning, the mover's first
     # Like outputs, of the policy from which the actor is held back (Sokota et al., 2023); not
     # looked at if its weight is 0.
     magnets: Floats
-    masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits
-    actions: NDArray[np.int64]  # (n, k), the one taken, and others whose advantages are known
-    chances: Floats  # float32 (n, k), the logarithms of their chances then
-    gains: Floats  # float32 (n, k), advantages, normalised; all k count alike
-    targets: Floats  # float32 (n, players), value targets in [-1, 1], the mover's first
-    clip: float  # of the ratio of chances
-    entropy_weight: float  # in the sum of the losses, as those that follow
-    magnet_weight: float
-    value_weight: float
+    weights: Weights
     output_gradients: Floats  # float32 (n, actions + 1), written
     outlook_gradients: Floats  # float32 (n, players), written
-    statistics: NDArray[np.float64]  # (2 * threads, STATISTICS), to which sums are added
+    statistics: Any  # float64 (2 * threads, STATISTICS), to which sums are added
     scratch: Scratch
 
 
 def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     """The gradient of decision `i`."""
-    share = 1.0 / batch.outputs.shape[0]
+    share = 1.0 / batch.number
     _actor_gradient(batch, i, share, own(thread))
-    _value_gradient(batch, i, share * batch.value_weight, batch.statistics[own(thread)])
+    _value_gradient(batch, i, share * batch.weights.value, batch.statistics[own(thread)])
 
 
 @inlined
 def _actor_gradient(batch: Decisions, i: int, share: float, mine: int) -> None:
     """Of the policy's loss, its entropy, and its distance from the magnet."""
-    outputs, statistics, scratch = batch.outputs[i], batch.statistics[mine], batch.scratch
+    row, lot, scratch = batch.rows[i], batch.lot, batch.scratch
+    actions, chances, gains = lot.actions[row], lot.chances[row], lot.gains[row]
+    outputs, statistics, clip = batch.outputs[i], batch.statistics[mine], batch.weights.clip
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
-    number, samples = find_legal(batch.masks[i], legal), batch.actions.shape[1]
+    number, samples = find_legal(lot.masks[row], legal), actions.size
     pick(outputs, legal, number, logits)
     most = highest(logits, number)
     total, mean = weigh(logits, number, most, scratch.bits[mine], scratch.numbers[mine], weights)
     spread = math.log(total)
     log_total, entropy = np.float64(most) + spread, spread - mean / total
-    drawn, distance, magnets = 0.0, 0.0, scratch.magnets[mine]
-    if batch.magnet_weight != 0:
+    drawn, distance, magnets, to_magnet = 0.0, 0.0, scratch.magnets[mine], batch.weights.magnet
+    if to_magnet != 0:
         pick(batch.magnets[i], legal, number, magnets)
         drawn = _log_total(magnets, number)
         distance = drawn - log_total + _apart(logits, magnets, number, weights) / total
     slopes = 0.0  # of the loss, with respect to the log-probabilities of the actions
     for k in range(samples):
-        change = outputs[batch.actions[i, k]] - log_total - batch.chances[i, k]
+        change = outputs[actions[k]] - log_total - chances[k]
         ratio = math.exp(change)
-        bounded = min(max(ratio, 1.0 - batch.clip), 1.0 + batch.clip)
-        slopes += _slope(batch.gains[i, k], ratio, batch.clip) / samples
-        won = min(batch.gains[i, k] * ratio, batch.gains[i, k] * bounded)
+        bounded = min(max(ratio, 1.0 - clip), 1.0 + clip)
+        slopes += _slope(gains[k], ratio, clip) / samples
+        won = min(gains[k] * ratio, gains[k] * bounded)
         statistics[POLICY_LOSS] -= won / samples
         statistics[CLIPPED] += (ratio != bounded) / samples
         statistics[CHANGE] += (ratio - 1.0 - change) / samples
     # Of log-probabilities: what entropy and magnet want of each, and what is the same for all.
-    same = batch.entropy_weight * (entropy - log_total) - slopes
-    if batch.magnet_weight != 0:
-        same += batch.magnet_weight * (drawn - log_total - distance)
-    to_magnet, to_both = batch.magnet_weight, batch.entropy_weight + batch.magnet_weight
+    same = batch.weights.entropy * (entropy - log_total) - slopes
+    if to_magnet != 0:
+        same += to_magnet * (drawn - log_total - distance)
+    to_both = batch.weights.entropy + to_magnet
     _pull(logits, magnets, number, to_magnet, to_both, same, share / total, weights)
     gradient = batch.output_gradients[i]
     gradient[:] = 0
     for j in range(number):
         gradient[legal[j]] = weights[j]
     for k in range(samples):
-        a = batch.actions[i, k]
-        ratio = math.exp(outputs[a] - log_total - batch.chances[i, k])
-        gradient[a] += share * _slope(batch.gains[i, k], ratio, batch.clip) / samples
+        ratio = math.exp(outputs[actions[k]] - log_total - chances[k])
+        gradient[actions[k]] += share * _slope(gains[k], ratio, clip) / samples
     statistics[ENTROPY] += entropy
     statistics[DISTANCE] += distance
 
@@ -149,11 +164,12 @@ def _slope(gain: float, ratio: float, clip: float) -> Any:
 def _value_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> None:
     """Of what the actor expects, and of the critic's chances to win."""
     players, value = batch.outlooks.shape[1], batch.outputs.shape[1] - 1
-    error = batch.outputs[i, value] - batch.targets[i, 0]
+    targets = batch.lot.targets[batch.rows[i]]
+    error = batch.outputs[i, value] - targets[0]
     batch.output_gradients[i, value] = share * 2.0 * error
     statistics[OWN_LOSS] += error * error
     for k in range(players):
-        z, wanted = batch.outlooks[i, k], 0.5 * (batch.targets[i, k] + 1.0)
+        z, wanted = batch.outlooks[i, k], 0.5 * (targets[k] + 1.0)
         chance = 1.0 / (1.0 + math.exp(-z))
         batch.outlook_gradients[i, k] = share * (chance - wanted) / players
         bits = max(z, 0.0) - z * wanted + math.log(1.0 + math.exp(-abs(z)))

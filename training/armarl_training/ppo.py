@@ -21,9 +21,10 @@ from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
+from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
 from armarl_training.lessons import Lessons
-from armarl_training.losses import STATISTICS, Decisions, ppo_gradient
+from armarl_training.losses import STATISTICS, Decisions, Lot, Weights, ppo_gradient
 from armarl_training.networks import both_outputs, make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo_games import Played, PPOGames
@@ -55,7 +56,9 @@ class PPO(ShardedLearner):
         device.check_advisers(config.network.advisers)
         torch.manual_seed(config.seed)
         self._kept = Quantities(game, device)
-        self._reading = Reading(self._kept, config.ppo.precision)
+        self._crew = Crew(config.threads if config.device == "cpu" else 1)
+        self._run = device.run if self._crew.number == 1 else device.run_alone
+        self._reading = Reading(self._kept, config.ppo.precision, self._run)
         self.actor = make_actor(game, config.network).to(device.place)
         self.average = copy.deepcopy(self.actor)
         self.critic = make_critic(game, config.network, self._kept).to(device.place)
@@ -104,38 +107,53 @@ class PPO(ShardedLearner):
         """Some passes over the learner's decisions, in random minibatches."""
         ppo, players, device = self._config.ppo, self._game.players, self._device
         quantities, secrets = (flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
-        masks, actions = flat(rollout.masks), flat(rollout.actions)
-        advice = device.tensor(flat(rollout.advice))
-        chances, gains = flat(rollout.chances), flat(advantages)
+        advice, chances = flat(rollout.advice), flat(rollout.chances)
+        gains = flat(advantages)
         gains = (gains - gains[rows].mean(axis=0)) / (device.deviation(gains[rows]) + 1e-8)
         seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % players
         targets = device.along(flat(targets), seats, axis=1)  # the mover's first
+        lot = Lot(flat(rollout.masks), flat(rollout.actions), chances, gains, targets)
+        weights = Weights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
 
-        parts = max(1, round(len(rows) / ppo.minibatch))
-        sums = device.zeros((device.scratch_rows(len(rows)), STATISTICS), np.float64)
-        scratch = make_scratch(device, -(-len(rows) // parts), len(self._game.actions))
+        minibatches = max(1, round(len(rows) / ppo.minibatch))
+        most = -(-len(rows) // minibatches)
+        actions, crew = len(self._game.actions), range(self._crew.number)
+        scratch = [make_scratch(device, most, actions) for _ in crew]
+        sums = [device.zeros((device.scratch_rows(most), STATISTICS), np.float64) for _ in crew]
+
+        def gradients(some: Array, number: int, k: int) -> Sequence[torch.Tensor]:
+            """Of some rows' part in the mean of so many, by thread `k`."""
+            seen = self._reading.seen(quantities, some)
+            truth = seen, self._reading.secrets(secrets, some)
+            advised = device.tensor(advice[some])
+            put_out = both_outputs(self.actor, self.critic, *truth, advised)
+            outputs, outlooks = (part.float() for part in put_out)
+            magnets = self._magnets(seen, advised) if ppo.magnet else outputs
+            found = torch.empty_like(outputs), torch.empty_like(outlooks)
+            decisions = Decisions(
+                some,
+                lot,
+                number,
+                device.array(outputs),
+                device.array(outlooks),
+                device.array(magnets),
+                weights,
+                device.array(found[0]),
+                device.array(found[1]),
+                sums[k],
+                scratch[k],
+            )
+            self._run(ppo_gradient, len(some), decisions)
+            return torch.autograd.grad([outputs, outlooks], self._parameters, found)
+
         norm = torch.zeros(())
         for _ in range(ppo.epochs):
             order = device.shuffled(self._rng, rows)
-            for batch in device.split(order, parts):
-                seen = self._reading.seen(quantities, batch)
-                truth = seen, self._reading.secrets(secrets, batch)
-                put_out = both_outputs(self.actor, self.critic, *truth, advice[batch])
-                outputs, outlooks = (part.float() for part in put_out)
-                magnets = self._magnets(seen, advice[batch]) if ppo.magnet else outputs
-                gradients = torch.empty_like(outputs), torch.empty_like(outlooks)
-                decisions = Decisions(
-                    *(device.array(outputs), device.array(outlooks), device.array(magnets)),
-                    *(masks[batch], actions[batch], chances[batch], gains[batch], targets[batch]),
-                    *(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient),
-                    *(device.array(gradients[0]), device.array(gradients[1]), sums),
-                    scratch=scratch,
-                )
-                device.run(ppo_gradient, len(batch), decisions)
-                self._optimiser.zero_grad(set_to_none=True)
-                torch.autograd.backward([outputs, outlooks], list(gradients))
-                norm = self._take_step()
-        means = device.fetch(sums.sum(axis=0)) / (ppo.epochs * len(rows))
+            for batch in device.split(order, minibatches):
+                parts = device.split(batch, self._crew.number)
+                numbers = [len(batch)] * len(parts)
+                norm = self._take_step(self._crew.map(gradients, parts, numbers, crew))
+        means = device.fetch(sum(part.sum(axis=0) for part in sums)) / (ppo.epochs * len(rows))
         figures = dict(zip(_STATISTICS, means.tolist(), strict=True))
         return figures | {"gradient_norm": float(norm)}
 
@@ -145,16 +163,26 @@ class PPO(ShardedLearner):
         found: torch.Tensor = self.average(seen, advice).float()
         return found
 
-    def _take_step(self) -> torch.Tensor:
-        """One step of the optimiser, and of the average after it; returns the gradient's norm."""
+    def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor:
+        """One step of the optimiser, and of the average after it; returns the gradient's norm.
+
+        The gradient is the sum of those of the parts of a minibatch.
+        """
+        whole, *others = (list(part) for part in parts)
+        for part in others:
+            torch._foreach_add_(whole, part)
+        for weights, gradient in zip(self._parameters, whole, strict=True):
+            weights.grad = gradient
         norm: torch.Tensor = nn.utils.clip_grad_norm_(
             self._parameters, self._config.ppo.max_gradient_norm
         )
         self._optimiser.step()
         with torch.no_grad():
-            averages: list[torch.Tensor] = list(self.average.parameters())
-            weights: list[torch.Tensor] = list(self.actor.parameters())
-            torch._foreach_lerp_(averages, weights, 1 - self._config.ppo.averaging)
+            torch._foreach_lerp_(
+                list(self.average.parameters()),
+                list(self.actor.parameters()),
+                1 - self._config.ppo.averaging,
+            )
         return norm
 
     # --- the head start --------------------------------------------------------------------------
@@ -187,9 +215,7 @@ class PPO(ShardedLearner):
             loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(
                 outlooks, (returns + 1) / 2
             )
-            self._optimiser.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            self._take_step()
+            self._take_step([torch.autograd.grad(loss, self._parameters)])
             right += int((logits.argmax(dim=1) == actions).sum())
         return right / order.size
 

@@ -17,6 +17,7 @@ from armarl.game import Game, States
 from armarl.loops import own
 from armarl.verbs import Observation, State, verbs
 from armarl_training.devices import Array, LearnerDevice, OnCpu
+from armarl_training.softmax import Scratch, find_legal, highest, pick, weigh
 
 
 class Quantities:
@@ -136,37 +137,36 @@ def keep_some(observation: Any, scales: Any, entries: Any, out: Any) -> None:
 class Draws(NamedTuple):
     """Decisions to be drawn."""
 
-    logits: NDArray[np.float32]  # (n, at least actions)
-    masks: NDArray[np.int8]  # (n, actions), at least one of each row legal
+    logits: NDArray[np.float32]  # (n, actions + 1), the last of them is no action's
+    masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one of each row
     draws: NDArray[np.float64]  # (n, k) in [0, 1)
     reached: NDArray[np.float64]  # (2 * threads, actions) scratch
+    scratch: Scratch
     actions: NDArray[np.int64]  # (n, k) written
     chances: NDArray[np.float32]  # (n, k) written, the logs of their chances
 
 
 def draw(batch: Draws, i: int, thread: int) -> None:
     """Some actions by the softmax over the legal ones, and the logs of their chances."""
-    logits, mask, draws = batch.logits[i], batch.masks[i], batch.draws[i]
-    reached, actions, chances = batch.reached[own(thread)], batch.actions[i], batch.chances[i]
-    most = -np.inf
-    for a in range(mask.size):
-        if mask[a] and logits[a] > most:
-            most = float(logits[a])
-    total, last = 0.0, 0
-    for a in range(mask.size):
-        if mask[a]:
-            total += float(np.float32(math.exp(np.float32(logits[a] - most))))
-            last = a
-        reached[a] = total
+    mine, scratch, draws = own(thread), batch.scratch, batch.draws[i]
+    legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
+    number, reached = find_legal(batch.masks[i], legal), batch.reached[mine]
+    pick(batch.logits[i], legal, number, logits)
+    most = highest(logits, number)
+    weigh(logits, number, most, scratch.bits[mine], scratch.numbers[mine], weights)
+    total = 0.0
+    for j in range(number):
+        total += weights[j]
+        reached[j] = total
     spread = math.log(total)
     for k in range(draws.size):
-        # The first action at which more is reached: no illegal one adds anything.
-        wanted, chosen, end = draws[k] * total, 0, last
+        # The first action at which more is reached.
+        wanted, chosen, end = draws[k] * total, 0, number - 1
         while chosen < end:
             middle = (chosen + end) // 2
             if reached[middle] > wanted:
                 end = middle
             else:
                 chosen = middle + 1
-        actions[k] = chosen
-        chances[k] = float(logits[chosen]) - most - spread
+        batch.actions[i, k] = legal[chosen]
+        batch.chances[i, k] = np.float64(logits[chosen]) - np.float64(most) - spread

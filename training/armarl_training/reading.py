@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,10 +59,13 @@ class Reading:
         dtype: of what is read.
     """
 
-    def __init__(self, kept: Quantities, precision: str) -> None:
-        """With one of PRECISIONS."""
+    def __init__(
+        self, kept: Quantities, precision: str, run: Callable[..., None] | None = None
+    ) -> None:
+        """With one of PRECISIONS; `run` is one of the device's, `run` itself if None."""
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
+        self._run = run or kept.device.run
         factors = (1 / kept.truth_scales).astype(np.float32)
         self._factors, self._secret_factors = (
             kept.device.put(some) for some in np.split(factors, [kept.scales.size])
@@ -99,7 +103,7 @@ class Reading:
         batch = Rows(kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
         body: Body = read_exactly if exact else read_briefly
         if factors.size:
-            self._device.run(body, chosen.size, batch)
+            self._run(body, chosen.size, batch)
         if exact:
             return torch.from_numpy(numbers)
         return torch.from_numpy(halves).view(torch.bfloat16)

@@ -24,6 +24,7 @@ from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.rivals import CudaRivals, HostRivals, Logits, LogitsOf, Position, Rivals
 from armarl_training.saving import check_arrays, check_range, recent_returns
+from armarl_training.softmax import make_scratch
 
 
 class Rollout(NamedTuple):
@@ -129,6 +130,7 @@ class SelfPlay:
         self._advice = Advice(game, advisers)
         rows = device.scratch_rows(games)
         self._reached = device.zeros((rows, len(game.actions)), np.float64)
+        self._scratch = make_scratch(device, games, len(game.actions))
         self._returns = device.zeros((rows, game.players), np.float64)
         self._spare = device.zeros((games, game.observation.size), np.float32)
         self.rng = np.random.default_rng(seed)
@@ -202,22 +204,22 @@ class SelfPlay:
         draws = device.random(self.rng, rollout.actions[t].shape)
         rollout.advice[t] = device.advised(self._advice, self.batch.states, turn.seats)
         found = logits(rollout.quantities[t], rollout.advice[t])
-        self._draw(found, turn.masks, draws, rollout.actions[t], rollout.chances[t])
+        self._draw(found, rollout.masks[t], draws, rollout.actions[t], rollout.chances[t])
         seen = rollout.quantities[t], rollout.advice[t]
         self.rivals.answer(Position(self.batch, turn, held, draws[:, 0], *seen, rollout.actions[t]))
 
     def _draw(
         self, logits: Array, masks: Array, draws: Array, actions: Array, chances: Array
     ) -> None:
-        """Draw actions by logits, and note their chances."""
-        batch = Draws(logits, masks, draws, self._reached, actions, chances)
+        """Draw actions by logits, and note their chances; masks are bits."""
+        batch = Draws(logits, masks, draws, self._reached, self._scratch, actions, chances)
         self._device.run(draw, len(masks), batch)
 
     def _drawn(self, logits: Array, masks: Array, draws: Array) -> Array:
         """An action of each row."""
         actions = self._device.zeros((len(masks), 1), np.int64)
         chances = self._device.zeros((len(masks), 1), np.float32)
-        self._draw(logits, masks, draws[:, None], actions, chances)
+        self._draw(logits, self._device.bits(masks), draws[:, None], actions, chances)
         return actions[:, 0]
 
     def _look_ahead(self, t: int, outlook: Outlook) -> None:
