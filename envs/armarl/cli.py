@@ -120,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
 
     info = commands.add_parser("info", help="describe a game, or a saved policy")
     info.add_argument("subject", help="a game's name, or a saved policy's path or name")
+    info.add_argument("--json", action="store_true", help="of a policy: all that its file says")
     info.set_defaults(run=_info)
 
     exploit = commands.add_parser(
@@ -346,23 +347,31 @@ def _replay(options: argparse.Namespace) -> int:
 def _info(options: argparse.Namespace) -> int:
     from armarl.catalogue import game_names
     from armarl.game import make_game
-    from armarl.policies import read_policy_metadata
 
     if options.subject in game_names():
+        if options.json:
+            raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
         game = make_game(options.subject, **_options(options.option))
         print(f"# {game.name}, version {game.version}: {game.players} players, {game.options}\n")
         print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
         print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
         return 0
     try:
-        metadata = read_policy_metadata(options.subject)
+        print(_about_policy(options.subject, options.json))
     except FileNotFoundError as error:
         names = ", ".join(game_names())
         raise ValueError(
             f"{options.subject!r} is neither a game ({names}) nor a saved policy: {error}"
         ) from error
-    print(json.dumps(metadata, indent=2))
     return 0
+
+
+def _about_policy(name: str, raw: bool) -> str:
+    """A saved policy's card, or all that its file says."""
+    from armarl.cards import read_card
+    from armarl.policies import read_policy_metadata
+
+    return json.dumps(read_policy_metadata(name), indent=2) if raw else read_card(name).text()
 
 
 def _exploitability(options: argparse.Namespace) -> int:
