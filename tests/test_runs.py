@@ -1,6 +1,5 @@
 """Training runs: stopped, killed and resumed, they end as if nothing had happened."""
 
-import csv
 import errno
 import os
 import signal
@@ -8,25 +7,20 @@ import subprocess
 import sys
 import threading
 import time
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import yaml
 
 import tiny
-from armarl.game import make_game
-from armarl.players import make_player
 from armarl.policies import (
     PolicyError,
     load_policy,
-    read_policy_metadata,
     read_tensors,
     write_tensors,
 )
 from armarl_training import checkpoint
-from armarl_training.anchors import Anchors
-from armarl_training.config import ConfigError, EvaluationConfig, TrainingConfig, load_config
+from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import Run, RunError, resume_run, start_run
 
 ROLLOUT = 256  # decisions between two updates of these runs
@@ -429,49 +423,6 @@ def test_a_resumed_run_may_go_on_for_longer(stopped):
     assert run.config.evaluation.games == 4
     assert run.train()
     assert run.decisions >= TOTAL + ROLLOUT
-
-
-def test_the_progress_of_a_run(tmp_path):
-    """Anchors are met at checkpoints; the best policy is kept; the table goes on after a stop."""
-    settings = config(
-        checkpoint_every_minutes=1e-6, evaluation={"progress_games": 4, "opponents": ["random"]}
-    )
-    run = start_run(settings, tmp_path / "run")
-    assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
-    assert resume_run(tmp_path / "run").train()
-    with (tmp_path / "run" / "progress.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    decisions = [float(row["decisions"]) for row in rows]
-    assert decisions == sorted(decisions)
-    assert decisions[-1] >= TOTAL
-    rates = [float(row["wins/random"]) for row in rows if row["wins/random"]]
-    best = read_policy_metadata(tmp_path / "run" / "best.safetensors")
-    first_best = next(r for r in rows if r["wins/random"] and float(r["wins/random"]) == max(rates))
-    assert best["training"]["decisions"] == float(first_best["decisions"])
-    drawing = (tmp_path / "run" / "curve.svg").read_text("utf-8")
-    assert ElementTree.fromstring(drawing).tag.endswith("svg")
-    assert "against random" in drawing
-    assert "rating, Elo points" in drawing
-    ratings = [float(row["rating"]) for row in rows if row["rating"]]
-    # over the only anchor it is what the win rate says, a tenth of a game being drawn besides
-    shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth
-    assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
-
-
-@pytest.mark.parametrize(
-    "variant", [("armadora", {}), ("armadora", {"players": 3}), ("armadora", {"players": 4})]
-)
-def test_the_rating_among_anchors(variant):
-    """A copy of an anchor gets the anchor's rating, and the anchors' own games count."""
-    game = make_game(variant[0], **variant[1])
-    anchors = Anchors(game, EvaluationConfig(opponents=("random", "greedy"), progress_games=24))
-    greedy = make_player("greedy", game)
-    rates, rating = anchors.measure(greedy)
-    assert list(rates) == ["random", "greedy"]
-    assert rates["greedy"] == pytest.approx(1 / len(set(game.sides)))
-    assert rating > 150
-    assert anchors.measure(make_player("random", game)).rating == pytest.approx(0, abs=120)
-    assert anchors.measure(greedy) == (rates, rating)
 
 
 # --- beginning with a saved policy ---------------------------------------------------------------

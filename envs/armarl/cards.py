@@ -371,14 +371,14 @@ def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
     )
     ratings = [row["rating"] for row in curve]
     low, high = min(0.0, *ratings), max(100.0, *ratings)
-    for row in _some(curve, _MOST_SHOWN):
+    for row in thinned(curve, _MOST_SHOWN):
         bar = "#" * round(_BAR * (row["rating"] - low) / (high - low))
         won = (f"{100 * row[name]:.0f} %" if name in row else "" for name in anchors)
         cells = (f"  {cell:>{max(8, len(name))}}" for cell, name in zip(won, names, strict=True))
         yield f"{row['decisions']:>14,.0f}{row['rating']:>8.0f}  {bar:<{_BAR}}" + "".join(cells)
 
 
-def _some(rows: Sequence[T], most: int) -> list[T]:
+def thinned(rows: Sequence[T], most: int) -> list[T]:
     """At most so many of the rows, evenly, the first and the last among them."""
     if len(rows) <= most:
         return list(rows)
