@@ -301,6 +301,7 @@ def test_a_folder_that_holds_a_run(tmp_path, whole):
         {"game": "chess"},
         {"reward": "fame"},
         {"evaluation": {"opponents": ["nobody"]}},
+        {"network": {"advisers": ["greedy:style=nobody"]}},
     ],
     ids=str,
 )

@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 import torch
 
+from armarl.advice import Advice
 from armarl.cards import WINS
 from armarl.folders import remove_temporaries, write_text
 from armarl.game import Game, make_game
@@ -355,6 +356,10 @@ def _make_game(config: TrainingConfig) -> Game:
 
 def _check_players(config: TrainingConfig, game: Game) -> None:
     """Refuse before the training, not after it, players that there are not."""
+    try:
+        Advice(game, config.network.advisers)
+    except ValueError as error:
+        raise ConfigError(f"network.advisers: {brief(error, 1000)}") from error
     named = {"evaluation.opponents": config.evaluation.opponents}
     if config.imitation.games:
         named["imitation.teacher"] = (config.imitation.teacher,)
