@@ -161,7 +161,7 @@ def trained(training: Training) -> dict[str, str]:
     """How a policy was trained, in words, by what they are about."""
     seed = None if training.seed is None else f"seed {training.seed}"
     decisions = None if training.decisions is None else f"{training.decisions:,} decisions"
-    minutes = None if training.minutes is None else f"{training.minutes:,.0f} minutes"
+    minutes = None if training.minutes is None else f"{training.minutes:g} minutes"
     threads = None if training.threads is None else f"threads: {training.threads}"
     found = [training.learner, seed, decisions, minutes, threads]
     words = {
@@ -375,7 +375,7 @@ def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
         bar = "#" * round(_BAR * (row["rating"] - low) / (high - low))
         won = (f"{100 * row[name]:.0f} %" if name in row else "" for name in anchors)
         cells = (f"  {cell:>{max(8, len(name))}}" for cell, name in zip(won, names, strict=True))
-        yield f"{row['decisions']:>14,.0f}{row['rating']:>8.0f}  {bar:<{_BAR}}" + "".join(cells)
+        yield f"{row['decisions']:>14,.0f}{round(row['rating']):>8}  {bar:<{_BAR}}" + "".join(cells)
 
 
 def thinned(rows: Sequence[T], most: int) -> list[T]:
