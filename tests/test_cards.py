@@ -77,6 +77,7 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
     assert text.startswith(f"{card.name}: {card.table}\n\nplays       a network over the observ")
     labels = [line.split()[0] for line in text.splitlines()[2:] if line and line[0] != " "]
     assert labels == ["plays", "network", "again"]
+    assert read_card(policy(tmp_path)).layers == f"{card.parameters:,} numbers"
 
 
 def test_a_curve(tmp_path):

@@ -115,7 +115,8 @@ class Card:
     def layers(self) -> str:
         """The widths of the network's layers, in words."""
         parts = [f"{part} {'-'.join(map(str, w))}" for part, w in self.network.items() if w]
-        return f"{', '.join(parts)}: {self.parameters:,} numbers"
+        numbers = f"{self.parameters:,} numbers"
+        return f"{', '.join(parts)}: {numbers}" if parts else numbers
 
     def _lines(self) -> Iterator[str]:
         yield f"{self.name}: {self.table}\n"
