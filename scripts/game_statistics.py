@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.cli import _options
+from armarl.commands.common import options_of
 from armarl.game import Game, make_game
 from armarl.matches import play_games, wilson_interval
 from armarl.players import make_player
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--turn-lairs", action="store_true")
     parser.add_argument("-o", "--option", action="append", default=[], metavar="name=value")
     arguments = parser.parse_args()
-    options = _options(arguments.option)
+    options = options_of(arguments.option)
     charts = turned_charts() if arguments.turn_lairs else [None]
     variants = [{**options, "chart": chart} if chart else options for chart in charts]
 

@@ -1,5 +1,5 @@
-"""Write what is made: the games' pages of `docs/` from the code, and the tables of the policies'
-page from their files: `python scripts/make_docs.py`.
+"""Write what is made: the games' pages of `docs/` from the code, and what stands on two pages of
+the shipped policies from their files: `python scripts/make_docs.py`.
 
 `--check` writes nothing and fails if a page is not what the code, or the files, say.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from armarl.catalogue import OURS
 from armarl.game import Game, make_game
-from policy_tables import filled, tables
+from policy_tables import cards, drawings, filled, overview, section
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -112,14 +112,24 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page that is made, and what should stand there."""
     for entry in OURS:
         yield ROOT / "docs" / f"{entry.name}.md", game_page(entry.name)
-    policies = ROOT / "policies" / "README.md"
-    yield policies, filled(policies.read_text(encoding="utf-8"), tables())
+    shipped, own = cards(), ROOT / "docs" / "policy-cards.md"
+    for page, made in (
+        (
+            ROOT / "policies" / "README.md",
+            {"policies": overview(shipped, "../docs/policy-cards.md")},
+        ),
+        (own, {card.name: section(card) for card in shipped}),
+    ):
+        yield page, filled(page.read_text(encoding="utf-8"), made)
+    for place, drawing in drawings(shipped):
+        yield ROOT / "docs" / place, drawing
 
 
 def main() -> int:
     stale = []
     for path, page in pages():
         if "--check" not in sys.argv:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(page, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != page:
             stale.append(str(path.relative_to(ROOT)))

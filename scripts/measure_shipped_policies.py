@@ -5,7 +5,7 @@
 
 A rival that was measured before is measured anew; the others stay as they are. Where none is named,
 they are those that stand in the file. A file is written after each match, so what was found is kept
-if it is stopped. `python scripts/make_docs.py` brings the page of the policies up to date.
+if it is stopped. `python scripts/make_docs.py` brings the pages of the policies up to date.
 """
 
 from __future__ import annotations

@@ -1,79 +1,77 @@
-"""The tables of `policies/README.md`, from what the shipped policies' files say of themselves."""
+"""What is made of the shipped policies' files: their table, and a section of `docs/` for each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
+from armarl.cards import Card, Measured, read_card, trained
 from armarl.catalogue import OURS
 from armarl.players import shipped_policies
-from armarl.policies import read_policy_metadata
+from armarl_training.progress import curve
 
-ALWAYS = ("random", "greedy")  # the rivals of the first table
+ALWAYS = ("random", "greedy")  # the rivals of the table of all policies
 USUAL = 998  # games of a match that need no mention: 1,000 by whole rotations, or two fewer
-
-Card = Mapping[str, Any]  # the metadata of a policy's file
-
-
-def tables() -> dict[str, str]:
-    """Every table as Markdown, by the name that marks its place in the page."""
-    shipped = shipped_policies()
-    cards = {name: read_policy_metadata(path) for name, path in sorted(shipped.items())}
-    cards = dict(sorted(cards.items(), key=_order))
-    found = {"policies": "\n".join(_overview(cards))}
-    for entry in OURS:
-        own = {name: card for name, card in cards.items() if card["variant"]["game"] == entry.name}
-        found[entry.name] = "\n".join(_against_rivals(own))
-    return found
+CURVES = Path("images", "curves")  # within docs/
 
 
-def _order(policy: tuple[str, Card]) -> tuple[int, int]:
-    """By game, simple rules first."""
-    name, card = policy
-    return [entry.name for entry in OURS].index(card["variant"]["game"]), len(name)
+def cards() -> list[Card]:
+    """The cards of all shipped policies, by game, simple rules first."""
+    games = [entry.name for entry in OURS]
+    found = [read_card(name) for name in shipped_policies()]
+    return sorted(found, key=lambda card: (games.index(card.game), len(card.name), card.name))
 
 
-def _overview(cards: Mapping[str, Card]) -> list[str]:
+def overview(cards: list[Card], page: str) -> str:
+    """The table of all policies, with links to their sections of a page."""
     lines = [
         "| policy | trained | against random | against greedy |",
         "| --- | --- | --- | --- |",
     ]
-    for name, card in cards.items():
-        trained = card["training"]
-        effort = f"{trained['decisions']:,} decisions, {trained['minutes']:.0f} minutes"
-        wins = [_cell(_matches(card).get(rival)) for rival in ALWAYS]
-        lines.append(_row(f"`{name}`", effort, *wins))
-    return lines
+    for card in cards:
+        matches = {measured.rival: measured for measured in card.strength}
+        training = card.training
+        effort = f"{training.decisions:,} decisions, {training.minutes:.0f} minutes"
+        wins = [_cell(matches.get(rival)) for rival in ALWAYS]
+        lines.append(_row(f"[`{card.name}`]({page}#{card.name})", effort, *wins))
+    return "\n".join(lines)
 
 
-def _against_rivals(cards: Mapping[str, Card]) -> list[str]:
-    """A row for every rival that one of these policies was measured against."""
-    matches = {name: _matches(card) for name, card in cards.items()}
-    met = {rival for card in cards.values() for rival in _trained_against(card)}
-    rivals = {rival for found in matches.values() for rival in found} - set(ALWAYS)
-    lines = [_row("rival", *(f"`{name}`" for name in cards)), _row(*["---"] * (1 + len(cards)))]
-    for rival in sorted(rivals, key=lambda rival: (rival not in met, rival)):
-        title = f"`{rival}`" if rival in met else f"held out: `{rival}`"
-        lines.append(_row(title, *(_cell(found.get(rival)) for found in matches.values())))
-    return lines
+def section(card: Card) -> str:
+    """What a policy's file says, as Markdown."""
+    lines = {"table": card.table, "plays": card.plays, "network": card.layers}
+    lines |= {**trained(card.training), "again": f"`{card.again}`"}
+    parts = ["\n".join(f"- {label}: {words}" for label, words in lines.items())]
+    if card.training.curve:
+        parts.append(f"![How {card.name} came on]({(CURVES / card.name).as_posix()}.svg)")
+    if card.strength:
+        parts.append("\n".join(_strength(card)))
+    return "\n\n".join(parts)
 
 
-def _trained_against(card: Card) -> list[str]:
-    """The rivals and the advisers of its training."""
-    config = card["training"]["config"]
-    return [*config["opponents"]["players"], *config["network"]["advisers"]]
+def drawings(cards: list[Card]) -> Iterator[tuple[Path, str]]:
+    """The curves of those policies whose files have one, by their places within docs/."""
+    for card in cards:
+        if card.training.curve:
+            yield CURVES / f"{card.name}.svg", curve([dict(row) for row in card.training.curve])
 
 
-def _matches(card: Card) -> dict[str, Card]:
-    """What the policy reached, by its rival."""
-    return {match["standings"][1]["player"]: match["standings"][0] for match in card["strength"]}
+def _strength(card: Card) -> Iterator[str]:
+    """A row for every rival, the strongest first."""
+    yield "| rival | win rate | fair | cut short |"
+    yield "| --- | --- | --- | --- |"
+    for measured in sorted(card.strength, key=lambda measured: measured.standing.win_rate):
+        rival, standing = f"`{measured.rival}`", measured.standing
+        rival = f"held out: {rival}" if measured.held_out else rival
+        yield _row(rival, _cell(measured), f"{100 * standing.fair:.1f} %", str(standing.cut_short))
 
 
-def _cell(standing: Card | None) -> str:
-    if standing is None:
+def _cell(measured: Measured | None) -> str:
+    if measured is None:
         return ""
-    rate, low, high = (100 * standing[key] for key in ("win_rate", "low", "high"))
-    games = "" if standing["games"] >= USUAL else f" of {standing['games']}"
+    found = measured.standing
+    rate, low, high = (100 * part for part in (found.win_rate, found.low, found.high))
+    games = "" if found.games >= USUAL else f" of {found.games}"
     return f"{rate:.1f} % ({low:.1f} to {high:.1f}){games}"
 
 
@@ -82,16 +80,16 @@ def _row(*cells: str) -> str:
 
 
 def filled(page: str, made: Mapping[str, str]) -> str:
-    """A page with its tables replaced, each between `<!-- NAME -->` and `<!-- /NAME -->`.
+    """A page with what is made in its places, each between `<!-- NAME -->` and `<!-- /NAME -->`.
 
     Raises:
-        ValueError: the page has no place for one of them.
+        ValueError: the page has no place for something.
     """
-    for name, table in made.items():
+    for name, text in made.items():
         first, last = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
         before, found, rest = page.partition(first)
         _, closed, after = rest.partition(last)
         if not (found and closed):
             raise ValueError(f"the page has no place for {name}: no {first.strip()} with its end")
-        page = before + first + table + last + after
+        page = before + first + text + last + after
     return page

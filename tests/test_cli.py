@@ -11,8 +11,10 @@ import yaml
 import armarl
 import tiny
 from armarl import cli
+from armarl.cards import read_card
 from armarl.game import make_game
 from armarl.players import RandomPlayer
+from armarl.policies import read_policy_metadata
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 
@@ -200,9 +202,17 @@ def test_info_of_a_game(run):
 
 
 def test_info_of_a_policy(run, tmp_path):
-    status, out, _ = run("info", tiny.policy(tmp_path, TWO))
-    assert status == 0
-    assert json.loads(out)["variant"] == TWO.variant
+    path = tiny.policy(tmp_path, TWO)
+    status, out, _ = run("info", path)
+    assert (status, out) == (0, read_card(path).text() + "\n")
+    status, out, _ = run("info", path, "--json")
+    assert (status, json.loads(out)) == (0, read_policy_metadata(path))
+
+
+def test_info_of_a_game_is_no_metadata(run):
+    status, out, err = run("info", "armadora", "--json")
+    assert (status, out) == (1, "")
+    assert "--json is for saved policies, and armadora is a game" in err
 
 
 def test_info_of_nothing(run):
@@ -307,7 +317,7 @@ def test_train_against_one_player(run, config):
     status, out, err = run("train", config, "--run", "best", "--against", rival, "ppo.epochs=1")
     assert (status, err) == (0, "")
     assert f"against {rival}: won " in out
-    settings = json.loads(run("info", "best/policy.safetensors")[1])["training"]["config"]
+    settings = json.loads(run("info", "best", "--json")[1])["training"]["config"]
     opponents = settings["opponents"]
     assert opponents["players"] == {rival: 1}
     assert (opponents["share"], opponents["earlier"]) == (1, 0)
@@ -323,7 +333,7 @@ def test_train(run, config, tmp_path):
     assert "training armadora (2 players) in one: 512 decisions" in out
     for opponent in ("random", "greedy"):
         assert f"against {opponent}: won " in out
-    metadata = json.loads(run("info", tmp_path / "one" / "policy.safetensors")[1])
+    metadata = json.loads(run("info", "one", "--json")[1])
     assert metadata["variant"] == TWO.variant
     assert metadata["training"]["decisions"] >= 512
     assert metadata["training"]["config"]["ppo"]["epochs"] == 1

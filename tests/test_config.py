@@ -140,6 +140,18 @@ def test_wrong_values(write, setting, named):
     assert named in message
 
 
+@pytest.mark.parametrize(
+    "adviser",
+    ["random", "greedy:noise=0.2", "greedy+search:9", "armada-3p", "greedy:first_random=2"],
+)
+@pytest.mark.parametrize("learner", ["critic", "ppo"])
+def test_advisers_are_scripted_all_of_them(write, learner, adviser):
+    settings = f"total_decisions: 1000\nlearner: {learner}\ngame: armada\n"
+    path = write(settings + f"network: {{advisers: ['greedy:style=admiral', '{adviser}']}}\n")
+    message = refused(path)
+    assert f"network: only the scripted player can advise: greedy, not '{adviser}'" in message
+
+
 def test_all_faults_are_named_at_once(write):
     message = refused(write("seed: x\nthreads: 0\n"))
     for named in ("run.yaml", "seed: ", "threads: ", "total_decisions: Field required"):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from armarl.cards import read_card
+from policy_tables import drawings, overview, section
 from site_pages import as_on_site
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,6 +55,25 @@ def test_generated_pages_are_current() -> None:
     script = ROOT / "scripts" / "make_docs.py"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_policy_whose_file_has_a_curve_is_shown_with_it() -> None:
+    card = read_card("armadora-2p")
+    rows = [{"decisions": 9.0 * k, "rating": 5.0 * k, "wins/greedy": k / 9} for k in range(9)]
+    learnt = dataclasses.replace(card, training=card.training._replace(curve=rows))
+    ((place, drawing),) = drawings([learnt])
+    assert f"]({place.as_posix()})" in section(learnt)
+    assert "against greedy" in "".join(ElementTree.fromstring(drawing).itertext())
+    without = dataclasses.replace(card, training=card.training._replace(curve=[]))
+    assert not list(drawings([without]))
+    assert "](" not in section(without)
+
+
+def test_every_policy_s_section_is_linked() -> None:
+    page = (ROOT / "docs" / "policy-cards.md").read_text("utf-8")
+    links = re.findall(r"#([\w-]+)\)", overview([read_card("armada-3p-cards")], "page.md"))
+    assert links == ["armada-3p-cards"]
+    assert "\n### armada-3p-cards\n" in page
 
 
 def test_the_files_of_the_example_are_as_long_as_the_page_says() -> None:

@@ -1,43 +1,21 @@
 """Training runs: stopped, killed and resumed, they end as if nothing had happened."""
 
-import csv
 import errno
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import yaml
 
 import tiny
-from armarl.game import make_game
-from armarl.players import make_player
-from armarl.policies import (
-    PolicyError,
-    load_policy,
-    read_policy_metadata,
-    read_tensors,
-    write_tensors,
-)
+from armarl.policies import load_policy, read_tensors
 from armarl_training import checkpoint
-from armarl_training.anchors import Anchors
-from armarl_training.config import ConfigError, EvaluationConfig, TrainingConfig, load_config
+from armarl_training.config import ConfigError, load_config
 from armarl_training.run import Run, RunError, resume_run, start_run
-
-ROLLOUT = 256  # decisions between two updates of these runs
-TOTAL = 6 * ROLLOUT
-
-
-def config(**changes):
-    if changes.get("learner") == "critic":
-        improved = {"improved_games": 1, "improved_from": 0.8}
-        changes = {"environments": 3, "critic": improved, **changes}  # whole games between updates
-    return TrainingConfig(**tiny.settings(**{"total_decisions": TOTAL, **changes}))
+from small_runs import ROLLOUT, TOTAL, config, in_another_process, signals, stopped_run
 
 
 def contents(run):
@@ -52,31 +30,6 @@ def assert_equal(one, other):
     assert set(tensors) == set(other_tensors)
     for name, tensor in tensors.items():
         assert np.array_equal(tensor, other_tensors[name]), name
-
-
-def signals(number, *, after):
-    """A watch that sends this process a signal when so many updates are done."""
-    seen = []
-
-    def watch(report):
-        if not report.headline:
-            seen.append(report.decisions)
-            if len(seen) == after + 1:
-                os.kill(os.getpid(), number)
-
-    return watch
-
-
-def in_another_process(program, **environment):
-    """A Python program in a process of its own, at one thread."""
-    paths = os.pathsep.join(sys.path)
-    return subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths, **environment},
-    )
 
 
 @pytest.fixture(scope="module", params=["ppo", "td", "critic", "maskable_ppo"])
@@ -233,8 +186,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
 
 def test_a_kill_within_the_writing_of_a_checkpoint(tmp_path):
     """The file of before is whole, and the run goes on from there."""
-    run = start_run(config(), tmp_path / "run")
-    assert not run.train(signals(signal.SIGINT, after=0))
+    run = stopped_run(tmp_path / "run")
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
     process = in_another_process(f"""
 import os, signal
@@ -267,8 +219,7 @@ def test_a_kill_behind_the_checkpoint_loses_no_row_of_the_table(tmp_path, monkey
 
 
 def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
-    run = start_run(config(total_decisions=2 * ROLLOUT), tmp_path / "run")
-    assert not run.train(signals(signal.SIGINT, after=0))
+    stopped_run(tmp_path / "run", total_decisions=2 * ROLLOUT)
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
 
     def full(_file):
@@ -307,6 +258,7 @@ def test_a_folder_that_holds_a_run(tmp_path, whole):
         {"game": "chess"},
         {"reward": "fame"},
         {"evaluation": {"opponents": ["nobody"]}},
+        {"network": {"advisers": ["greedy:style=nobody"]}},
     ],
     ids=str,
 )
@@ -319,80 +271,7 @@ def test_a_refused_configuration_leaves_no_folder(tmp_path, changes):
 @pytest.fixture
 def stopped(tmp_path):
     """The folder of a run that was stopped after its first update."""
-    run = start_run(config(), tmp_path / "run")
-    assert not run.train(signals(signal.SIGINT, after=0))
-    return tmp_path / "run"
-
-
-def test_a_damaged_checkpoint(stopped):
-    path = stopped / checkpoint.FILE
-    data = path.read_bytes()
-    flipped = bytearray(data)
-    flipped[-5] ^= 1
-    for damaged in (b"", data[:100], data[:-1], bytes(flipped)):
-        path.write_bytes(damaged)
-        with pytest.raises(PolicyError, match=r"checkpoint\.safetensors is damaged"):
-            resume_run(stopped)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"options": {"players": 3}}, "checkpoint.* but this is .*'players': 3"),
-        ({"learner": "maskable_ppo"}, "of the learner PPO, but config.yaml has MaskablePPO"),
-        ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .* with config"),
-        (
-            {"network": {"widths": [8]}},
-            "of another run than config.yaml: the network's .* has shape",
-        ),
-    ],
-    ids=str,
-)
-def test_a_checkpoint_of_another_run(stopped, changes, message):
-    (stopped / "config.yaml").write_text(config(**changes).dump(), "utf-8")
-    with pytest.raises(PolicyError, match=message):
-        resume_run(stopped)
-
-
-@pytest.mark.parametrize("learner", ["ppo", "td", "maskable_ppo"])
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("states", 255, "is no state of armadora|of another variant"),
-        ("lineups", 99, "lineups must be in"),
-    ],
-)
-def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, message):
-    """With a right checksum: compiled loops would read and write beyond the ends of arrays."""
-    run = start_run(config(learner=learner), tmp_path / "run")
-    assert not run.train(signals(signal.SIGINT, after=0))
-    path = tmp_path / "run" / checkpoint.FILE
-    tensors, progress = read_tensors(path, checkpoint.FORMAT)
-    tensors = {key: tensor.copy() for key, tensor in tensors.items()}
-    found = [key for key in tensors if key.startswith("games/") and key.endswith(f"/{name}")]
-    tensors[found[0]][:] = value
-    write_tensors(path, tensors, progress)
-    with pytest.raises(PolicyError, match=message):
-        resume_run(tmp_path / "run")
-
-
-def test_a_checkpoint_in_whose_games_nobody_learns(tmp_path):
-    """The next game was dealt for ever, until one would wait for the learner."""
-    run = start_run(config(learner="maskable_ppo"), tmp_path / "run")
-    assert not run.train(signals(signal.SIGINT, after=0))
-    path = tmp_path / "run" / checkpoint.FILE
-    tensors, progress = read_tensors(path, checkpoint.FORMAT)
-    tensors = {key: tensor.copy() for key, tensor in tensors.items()}
-    tensors["games/lineups"][0, 0] = 0
-    write_tensors(path, tensors, progress)
-    with pytest.raises(PolicyError, match="the lineups' learners must be in -1 to -1, not 0"):
-        resume_run(tmp_path / "run")
-
-
-def test_a_policy_is_no_checkpoint(stopped):
-    resume_run(stopped).export().replace(stopped / checkpoint.FILE)
-    with pytest.raises(PolicyError, match="not written by this version of ArmaRL as"):
-        resume_run(stopped)
+    return stopped_run(tmp_path / "run").folder
 
 
 def test_one_process_at_a_time(stopped):
@@ -429,49 +308,6 @@ def test_a_resumed_run_may_go_on_for_longer(stopped):
     assert run.config.evaluation.games == 4
     assert run.train()
     assert run.decisions >= TOTAL + ROLLOUT
-
-
-def test_the_progress_of_a_run(tmp_path):
-    """Anchors are met at checkpoints; the best policy is kept; the table goes on after a stop."""
-    settings = config(
-        checkpoint_every_minutes=1e-6, evaluation={"progress_games": 4, "opponents": ["random"]}
-    )
-    run = start_run(settings, tmp_path / "run")
-    assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
-    assert resume_run(tmp_path / "run").train()
-    with (tmp_path / "run" / "progress.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    decisions = [float(row["decisions"]) for row in rows]
-    assert decisions == sorted(decisions)
-    assert decisions[-1] >= TOTAL
-    rates = [float(row["wins/random"]) for row in rows if row["wins/random"]]
-    best = read_policy_metadata(tmp_path / "run" / "best.safetensors")
-    first_best = next(r for r in rows if r["wins/random"] and float(r["wins/random"]) == max(rates))
-    assert best["training"]["decisions"] == float(first_best["decisions"])
-    drawing = (tmp_path / "run" / "curve.svg").read_text("utf-8")
-    assert ElementTree.fromstring(drawing).tag.endswith("svg")
-    assert "against random" in drawing
-    assert "rating, Elo points" in drawing
-    ratings = [float(row["rating"]) for row in rows if row["rating"]]
-    # over the only anchor it is what the win rate says, a tenth of a game being drawn besides
-    shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth
-    assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
-
-
-@pytest.mark.parametrize(
-    "variant", [("armadora", {}), ("armadora", {"players": 3}), ("armadora", {"players": 4})]
-)
-def test_the_rating_among_anchors(variant):
-    """A copy of an anchor gets the anchor's rating, and the anchors' own games count."""
-    game = make_game(variant[0], **variant[1])
-    anchors = Anchors(game, EvaluationConfig(opponents=("random", "greedy"), progress_games=24))
-    greedy = make_player("greedy", game)
-    rates, rating = anchors.measure(greedy)
-    assert list(rates) == ["random", "greedy"]
-    assert rates["greedy"] == pytest.approx(1 / len(set(game.sides)))
-    assert rating > 150
-    assert anchors.measure(make_player("random", game)).rating == pytest.approx(0, abs=120)
-    assert anchors.measure(greedy) == (rates, rating)
 
 
 # --- beginning with a saved policy ---------------------------------------------------------------

@@ -68,14 +68,30 @@ class Advice:
         return found.hexdigest()[:16]
 
 
+def scripted(adviser: str) -> Spec:
+    """The specification of an adviser: of the scripted player as he is, in whatever style.
+
+    Raises:
+        ValueError: it names anybody else; no file is opened for him.
+    """
+    spec = Spec.parse(adviser)
+    habits = {name for name, _ in spec.base.settings} - {"style"}
+    if spec.base.name != "greedy" or spec.around or habits:
+        raise _other(adviser)
+    return spec
+
+
 def _adviser(adviser: str, game: Game) -> GreedyPlayer:
     """The adviser of this specification, which a policy's file may have named.
 
     Raises:
-        ValueError: it names anybody else; he is not made, so that no other file is opened for him.
+        ValueError: it names anybody else, or a style that the game does not know.
     """
-    spec = Spec.parse(adviser)
-    player = make_player(spec, game) if (spec.base.name, spec.around) == ("greedy", ()) else None
-    if not isinstance(player, GreedyPlayer):  # with noise, for instance, it is another
-        raise ValueError(f"only the scripted player can advise: greedy, not {adviser[:100]!r}")
+    player = make_player(scripted(adviser), game)
+    if not isinstance(player, GreedyPlayer):  # another was registered by his name
+        raise _other(adviser)
     return player
+
+
+def _other(adviser: str) -> ValueError:
+    return ValueError(f"only the scripted player can advise: greedy, not {adviser[:100]!r}")

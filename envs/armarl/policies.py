@@ -1,8 +1,8 @@
 """Saved policies: one safetensors file with the weights and readable metadata.
 
 Loading runs no code and checks everything; playing needs NumPy and safetensors only. The metadata
-is JSON in the file's header (`armarl info FILE` prints it): the variant with the hashes of its
-tables, the network, how it was trained and how strong it was measured to be. Some policies come
+is JSON in the file's header (`armarl info FILE --json` prints it): the variant with the hashes of
+its tables, the network, how it was trained and how strong it was measured to be. Some policies come
 with this package: their names stand for their files.
 """
 
@@ -138,10 +138,11 @@ def policy_file(name: str | Path) -> Path:
 
 def read_policy_metadata(path: str | Path) -> dict[str, Any]:
     """The metadata of a saved policy, after checking that the file is whole."""
-    return _read_policy(policy_file(path))[1]
+    return read_policy(policy_file(path))[1]
 
 
-def _read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Weights and metadata of a policy's file, after checking that it is whole."""
     if path.stat().st_size > MOST_BYTES:
         raise PolicyError(f"{path} is larger than any policy, {MOST_BYTES >> 20} MiB")
     return read_tensors(path, FORMAT, *EARLIER_FORMATS)
@@ -179,7 +180,7 @@ def load_policy(
         PolicyError: it is damaged, or was made for another game, version, variant or table.
     """
     path, asked = policy_file(path), Path(path)
-    tensors, metadata = _read_policy(path)
+    tensors, metadata = read_policy(path)
     if game is None:
         game = policy_game(path)
     _check_variant(path, metadata.get("variant"), game)

@@ -23,6 +23,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from armarl_training.hardware import processor
+
 SCRIPTS = Path(__file__).resolve().parent.parent
 # What the results depend on; those that are installed are named in them.
 PACKAGES = (
@@ -203,7 +205,7 @@ def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
 def machine() -> dict[str, Any]:
     """What the results were taken on."""
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": len(available_cores()),
         "pinned": hasattr(os, "sched_setaffinity"),
         "memory_gib": _memory(),
@@ -213,15 +215,6 @@ def machine() -> dict[str, Any]:
         "date": datetime.now(UTC).date().isoformat(),
         "load_before": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
     }
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def _memory() -> float | None:

@@ -1,6 +1,7 @@
 """Armadora by the numbers of the rules page: ARM-1 to ARM-20, the base game.
 
-The advanced rules and who knows what are in `test_advanced_rules.py`.
+Powers, reinforcements and who knows what are in `test_powers.py`, `test_reinforcements.py`,
+`test_secrets.py`.
 """
 
 from __future__ import annotations

@@ -106,6 +106,8 @@ def _saved(path: Path, format: str) -> dict[str, Any]:
     for part, timed in (("run", "seconds"), ("training", "minutes")):
         if part in values:
             del values[part][timed]
+    for row in values.get("training", {}).get("curve", []):
+        del row["minutes"]
     found: dict[str, Any] = {f"{path.name}/{name}": t.tobytes() for name, t in tensors.items()}
     return {**found, path.name: values}
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from armarl.advice import scripted
 from armarl.folders import read_text
 from armarl.words import brief, printable
 
@@ -59,6 +60,12 @@ class NetworkConfig(_Section):
     critic_widths: tuple[Width, ...] | None = Field(
         None, max_length=16, description="as `widths` if null"
     )
+
+    @model_validator(mode="after")
+    def _advisers_are_scripted(self) -> NetworkConfig:
+        for adviser in self.advisers:
+            scripted(adviser)
+        return self
 
 
 class PPOConfig(_Section):

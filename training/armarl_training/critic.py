@@ -48,7 +48,9 @@ class CriticLearner(ShardedLearner):
         self._kept = Quantities(game)
         self._scales = torch.from_numpy(self._kept.scales)
         networks = {"critic": self.critic, AVERAGE: self.average}
-        super().__init__(config, game, networks, Shards(CriticGames, config, game, pool))
+        super().__init__(
+            config, game, self.critic, networks, Shards(CriticGames, config, game, pool)
+        )
 
     # --- one iteration ---------------------------------------------------------------------------
 

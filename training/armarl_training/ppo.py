@@ -65,7 +65,7 @@ class PPO(ShardedLearner):
         self._advice = Advice(game, config.network.advisers)
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
-        super().__init__(config, game, networks, Shards(PPOGames, config, game, pool))
+        super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
 
     # --- one iteration ---------------------------------------------------------------------------
 

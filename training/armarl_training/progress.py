@@ -7,11 +7,13 @@ import io
 from pathlib import Path
 from typing import Any
 
+from armarl.cards import WINS, thinned
 from armarl.folders import read_text, write_text
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text
 
 MOST_BYTES = 1 << 28  # of the table
+MOST_MEASURED = 100  # rows that a policy keeps
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # the column
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40
@@ -40,6 +42,20 @@ class ProgressLog:
         """The newest number of a column, if there is one."""
         return next((row[column] for row in reversed(self.rows) if column in row), None)
 
+    def measured(self) -> list[dict[str, float]]:
+        """How the policy stood against its anchors, as its file keeps it: some rows, in part."""
+        kept = ("decisions", "minutes", RATING)
+        rows = {  # what was measured twice, at a stop, counts once
+            row["decisions"]: {
+                name: _rounded(value)
+                for name, value in row.items()
+                if name in kept or name.startswith(WINS)
+            }
+            for row in self.rows
+            if RATING in row
+        }
+        return thinned(list(rows.values()), MOST_MEASURED)
+
     def draw(self) -> None:
         """Write the table and the curve."""
         if self._events is not None:
@@ -48,7 +64,7 @@ class ProgressLog:
         table = io.StringIO()
         writer = csv.DictWriter(table, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({k: f"{v:.6g}" for k, v in row.items()} for row in self.rows)
+        writer.writerows({k: _written(v) for k, v in row.items()} for row in self.rows)
         write_text(self._folder / TABLE, table.getvalue())
         write_text(self._folder / CURVE, curve(self.rows))
 
@@ -77,14 +93,24 @@ class ProgressLog:
         self.rows = [row for row in rows if row.get("decisions", 0) <= decisions]
 
 
+def _written(number: float) -> str:
+    """Whole numbers whole: by its decisions a row is known to lie before the checkpoint."""
+    return f"{number:.0f}" if float(number).is_integer() else f"{number:.6g}"
+
+
+def _rounded(number: float) -> float:
+    """As it is read back from the table, so that a resumed run keeps the same."""
+    return float(_written(number))
+
+
 def curve(rows: list[dict[str, float]]) -> str:
     """An SVG of the win rates against the anchors, of the mean returns and, below, of the rating,
     over the decisions.
     """
     most = max([row["decisions"] for row in rows], default=1.0) or 1.0
     names = sorted(
-        {n for row in rows for n in row if n.startswith(("wins/", "return/"))},
-        key=lambda name: (not name.startswith("wins/"), name),
+        {n for row in rows for n in row if n.startswith((WINS, "return/"))},
+        key=lambda name: (not name.startswith(WINS), name),
     )
     axes = Axes(_LEFT, _TOP, _WIDTH, _HEIGHT, (0.0, most), (0.0, 1.0))
     across = [most * k / 4 for k in range(5)]

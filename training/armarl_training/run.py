@@ -19,6 +19,8 @@ from typing import IO, Any
 import numpy as np
 import torch
 
+from armarl.advice import Advice
+from armarl.cards import WINS
 from armarl.folders import remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
@@ -31,6 +33,7 @@ from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
+from armarl_training.hardware import hardware
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
@@ -176,6 +179,8 @@ class Run:
                 "config": self.config.model_dump(mode="json"),
                 "decisions": self.decisions,
                 "minutes": round(self.seconds / 60, 1),
+                "curve": self.log.measured(),
+                "hardware": hardware(self.config.device),
             },
             strength=strength or [],
         )
@@ -241,7 +246,7 @@ class Run:
         player: NetworkPlayer = self.learner.policy(average=True)
         player.sample = False
         rates, rating = self.anchors.measure(player)
-        wins = {f"wins/{opponent}": rate for opponent, rate in rates.items()}
+        wins = {f"{WINS}{opponent}": rate for opponent, rate in rates.items()}
         self.log.note(
             {"decisions": float(self.decisions), "minutes": self.seconds / 60, RATING: rating}
             | wins
@@ -351,6 +356,10 @@ def _make_game(config: TrainingConfig) -> Game:
 
 def _check_players(config: TrainingConfig, game: Game) -> None:
     """Refuse before the training, not after it, players that there are not."""
+    try:
+        Advice(game, config.network.advisers)
+    except ValueError as error:
+        raise ConfigError(f"network.advisers: {brief(error, 1000)}") from error
     named = {"evaluation.opponents": config.evaluation.opponents}
     if config.imitation.games:
         named["imitation.teacher"] = (config.imitation.teacher,)

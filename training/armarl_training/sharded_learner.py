@@ -31,7 +31,7 @@ class ShardedLearner:
     """The base of a learner whose games are played in shards; see `learner.Learner`.
 
     Attributes:
-        networks: by their names in checkpoints: what plays, its `AVERAGE`, and what learns beside.
+        networks: by their names in checkpoints; that by the name `AVERAGE` is of what plays.
         shards: the games.
         decisions: that it has learned from, in all.
     """
@@ -40,11 +40,12 @@ class ShardedLearner:
         self,
         config: TrainingConfig,
         game: Game,
+        playing: PolicyNetwork,
         networks: Mapping[str, nn.Module],
         shards: Shards,
     ) -> None:
-        """For networks that are on the device where they are to learn, in the order above."""
-        self._config, self._game = config, game
+        """For networks that are on the device where they are to learn; one of them is `playing`."""
+        self._config, self._game, self._playing = config, game, playing
         self.networks, self.shards = networks, shards
         learning = (network for name, network in networks.items() if name != AVERAGE)
         self._parameters = [weights for network in learning for weights in network.parameters()]
@@ -62,10 +63,8 @@ class ShardedLearner:
 
     def begin_with(self, policy: NetworkPlayer) -> None:
         """Take over the weights of a saved policy; what learns beside begins anew."""
-        playing = next(iter(self.networks.values()))
-        assert isinstance(playing, PolicyNetwork)
-        playing.take_over(policy.tensors)
-        self.networks[AVERAGE].load_state_dict(playing.state_dict())
+        self._playing.take_over(policy.tensors)
+        self.networks[AVERAGE].load_state_dict(self._playing.state_dict())
 
     def save(self) -> Saved:
         """Networks, optimiser, games, chance."""

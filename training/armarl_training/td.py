@@ -42,7 +42,7 @@ class TD(ShardedLearner):
         self.judge = make_judge(config, game)
         self.average = copy.deepcopy(self.judge)
         networks = {"judge": self.judge, AVERAGE: self.average}
-        super().__init__(config, game, networks, Shards(TDGames, config, game, pool))
+        super().__init__(config, game, self.judge, networks, Shards(TDGames, config, game, pool))
 
     # --- one iteration ---------------------------------------------------------------------------
 

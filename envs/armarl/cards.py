@@ -1,0 +1,386 @@
+"""Cards of saved policies: what a file says of itself, checked, and for people to read.
+
+A file may come from a stranger, and most of its metadata nobody else reads: what is not there the
+card leaves out, and what is of the wrong kind it refuses.
+"""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from armarl.critics import is_critic
+from armarl.judges import is_judge
+from armarl.matches import Standing
+from armarl.networks import Tensors
+from armarl.players import shipped_policies
+from armarl.policies import PolicyError, policy_file, read_policy
+from armarl.words import brief, printable
+
+WINS = "wins/"  # before an anchor's name in a row of a curve
+_MOST_SHOWN = 12  # rows of a curve on a terminal
+_WIDTH, _LABEL, _BAR = 100, 10, 24  # of a card's lines, their names, and a curve's bars
+_LARGEST = 1e15  # number that anybody writes into a file
+_KINDS: Mapping[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "a table",
+}
+
+T = TypeVar("T")
+Row = Mapping[str, float]  # of a curve: decisions, minutes, rating, and wins/ANCHOR
+
+
+class Training(NamedTuple):
+    """How a policy was trained; what its file does not say is None, or empty.
+
+    Attributes:
+        learner: its name in configurations.
+        minutes: of training, over all parts of the run.
+        share: part of the games in which others held seats.
+        rivals: who these were, and the part of such games each held.
+        head_start: what it began with, in words.
+        curve: how it stood against its anchors while it learnt.
+        hardware: what it was trained on.
+    """
+
+    learner: str | None
+    seed: int | None
+    decisions: int | None
+    minutes: float | None
+    threads: int | None
+    share: float | None
+    rivals: dict[str, float]
+    head_start: str | None
+    curve: Sequence[Row]
+    hardware: dict[str, str]
+
+
+class Measured(NamedTuple):
+    """A match that measured a policy.
+
+    Attributes:
+        rival: his specification.
+        held_out: nobody of his specification was met, or asked, in training.
+        standing: of the policy, not of the rival.
+    """
+
+    rival: str
+    held_out: bool
+    seed: int
+    standing: Standing
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a saved policy says of itself.
+
+    Attributes:
+        name: as it was asked for.
+        game, players, options: the table that it plays at.
+        plays: in one sentence, how it comes to its choice.
+        network: the widths of its layers, by part.
+        parameters: numbers in its weights.
+        again: the command that trains one like it, if there is one.
+    """
+
+    name: str
+    game: str
+    players: int
+    options: dict[str, Any]
+    plays: str
+    network: dict[str, list[int]]
+    parameters: int
+    training: Training
+    strength: list[Measured]
+    again: str | None
+
+    def text(self) -> str:
+        """For a terminal."""
+        return printable_lines("\n".join(self._lines()))
+
+    @property
+    def table(self) -> str:
+        """The game and its options, in words."""
+        options = [f"{name}={value}" for name, value in self.options.items()]
+        return ", ".join([f"{self.game} for {self.players} players", *options])
+
+    @property
+    def layers(self) -> str:
+        """The widths of the network's layers, in words."""
+        parts = [f"{part} {'-'.join(map(str, w))}" for part, w in self.network.items() if w]
+        numbers = f"{self.parameters:,} numbers"
+        return f"{', '.join(parts)}: {numbers}" if parts else numbers
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{self.name}: {self.table}\n"
+        lines = {"plays": self.plays, "network": self.layers, **trained(self.training)}
+        for label, words in lines.items():
+            yield _labelled(label, words)
+        yield _labelled("again", self.again or "no command: the settings are in `info --json`")
+        if self.strength:
+            yield f"\nstrength, seed {', '.join(map(str, sorted({m.seed for m in self.strength})))}"
+            yield from _strength_table(self.strength)
+        if self.training.curve:
+            yield "\ntraining, in short matches against its anchors; the bars are the rating"
+            yield from _curve_table(self.training.curve)
+
+
+def read_card(name: str | Path) -> Card:
+    """The card of a saved policy: of a file, of a run's folder, or of a shipped policy by its name.
+
+    Raises:
+        FileNotFoundError: there is no such policy.
+        PolicyError: it is damaged, or says what no card can tell.
+    """
+    path = policy_file(name)
+    tensors, metadata = read_policy(path)
+    try:
+        return Card(
+            name=str(name),
+            game=_needed(metadata, "variant.game", str),
+            players=_needed(metadata, "variant.players", int),
+            options=_found(metadata, "variant.options", dict) or {},
+            plays=_plays(tensors, _texts(metadata, "advisers")),
+            network=_widths(metadata),
+            parameters=sum(tensor.size for tensor in tensors.values()),
+            training=_training(metadata),
+            strength=_strength(metadata),
+            again=_again(path),
+        )
+    except ValueError as error:
+        raise PolicyError(f"{path} says what no card can tell: {error}") from error
+
+
+def trained(training: Training) -> dict[str, str]:
+    """How a policy was trained, in words, by what they are about."""
+    seed = None if training.seed is None else f"seed {training.seed}"
+    decisions = None if training.decisions is None else f"{training.decisions:,} decisions"
+    minutes = None if training.minutes is None else f"{training.minutes:g} minutes"
+    threads = None if training.threads is None else f"threads: {training.threads}"
+    found = [training.learner, seed, decisions, minutes, threads]
+    words = {
+        "learner": ", ".join(part for part in found if part),
+        "hardware": ", ".join(f"{name} {what}" for name, what in training.hardware.items()),
+        "began with": training.head_start or "",
+        "rivals": _rivals(training),
+    }
+    return {label: said for label, said in words.items() if said}
+
+
+def printable_lines(text: str) -> str:
+    """Lines without what a terminal would take for a command."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def _found(said: Any, place: str, kind: type[T]) -> T | None:
+    """What stands at a place such as `training.minutes`; None if nothing does.
+
+    Raises:
+        ValueError: it is of another kind.
+    """
+    for key in place.split("."):
+        if said is None:
+            return None
+        if not isinstance(said, dict):
+            raise ValueError(f"there is no {place} in {brief(repr(said))}")
+        said = said.get(key)
+    return None if said is None else _checked(said, place, kind)
+
+
+def _checked(value: Any, place: str, kind: type[T]) -> T:
+    """A value as it should be; whole numbers are numbers, and neither is anything boundless."""
+    right = isinstance(value, (int, float) if kind is float else kind)
+    if kind in (int, float) and right:
+        right = not isinstance(value, bool) and abs(value) < _LARGEST  # of NaN neither
+    if not right:
+        raise ValueError(f"{place} is {brief(repr(value))}, not {_KINDS[kind]}")
+    found: T = value
+    return found
+
+
+def _needed(said: Any, place: str, kind: type[T]) -> T:
+    value = _found(said, place, kind)
+    if value is None:
+        raise ValueError(f"there is no {place}")
+    return value
+
+
+def _texts(said: Any, place: str) -> list[str]:
+    return [_checked(text, place, str) for text in _found(said, place, list) or []]
+
+
+def _numbers(said: Any, place: str) -> dict[str, float]:
+    """Numbers by name."""
+    return {
+        name: _checked(number, f"{place}.{name}", float)
+        for name, number in (_found(said, place, dict) or {}).items()
+    }
+
+
+def _widths(metadata: Any) -> dict[str, list[int]]:
+    """The widths of the network's layers; files of the first format do not say them."""
+    parts: dict[str, Any] = _found(metadata, "network", dict) or {}
+    return {
+        part: [_checked(width, "network", int) for width in _checked(found, "network", list)]
+        for part, found in parts.items()
+    }
+
+
+def _plays(tensors: Tensors, advisers: Sequence[str]) -> str:
+    if is_judge(tensors):
+        return (
+            "a judge of positions: it tries every legal action one step ahead, and takes what "
+            "leads to the best position"
+        )
+    if is_critic(tensors):
+        first = advisers[0] if advisers else "the scripted player"
+        return (
+            f"a critic of scripted play: it tries every legal action, has {first} play on for a "
+            "round of turns, and leaves his choice where it is sure of a gain"
+        )
+    advice = f", weighing the advice of {', '.join(advisers)}" if advisers else ""
+    return f"a network over the observation: it takes the likeliest legal action{advice}"
+
+
+def _training(metadata: Any) -> Training:
+    config = "training.config"
+    weights = _numbers(metadata, f"{config}.opponents.players")
+    weights["earlier selves"] = _found(metadata, f"{config}.opponents.earlier", float) or 0.0
+    weights = {name: weight for name, weight in weights.items() if weight > 0}
+    every = sum(weights.values())
+    return Training(
+        learner=_found(metadata, f"{config}.learner", str),
+        seed=_found(metadata, f"{config}.seed", int),
+        decisions=_found(metadata, "training.decisions", int),
+        minutes=_found(metadata, "training.minutes", float),
+        threads=_found(metadata, f"{config}.threads", int),
+        share=_found(metadata, f"{config}.opponents.share", float),
+        rivals={name: weight / every for name, weight in weights.items()},
+        head_start=_head_start(metadata),
+        curve=_curve(metadata),
+        hardware=_hardware(metadata),
+    )
+
+
+def _head_start(metadata: Any) -> str | None:
+    policy = _found(metadata, "training.config.start_from", str)
+    games = _found(metadata, "training.config.imitation.games", int)
+    teacher = _found(metadata, "training.config.imitation.teacher", str)
+    lessons = f"{games:,} games of {teacher}" if games else None
+    return " and ".join(part for part in (policy, lessons) if part) or None
+
+
+def _curve(metadata: Any) -> Sequence[Row]:
+    rows = _found(metadata, "training.curve", list) or []
+    found = [_numbers({"curve": _checked(row, "curve", dict)}, "curve") for row in rows]
+    for row in found:
+        _needed(row, "decisions", float)
+        _needed(row, "rating", float)
+    return found
+
+
+def _hardware(metadata: Any) -> dict[str, str]:
+    found: dict[str, Any] = _found(metadata, "training.hardware", dict) or {}
+    return {name: brief(value) for name, value in found.items()}
+
+
+def _strength(metadata: Any) -> list[Measured]:
+    opponents = _numbers(metadata, "training.config.opponents.players")
+    met = {*opponents, *_texts(metadata, "advisers")}
+    found = []
+    for match in _found(metadata, "strength", list) or []:
+        standings = _needed(match, "standings", list)
+        if len(standings) != 2:
+            raise ValueError(f"a match has {len(standings)} standings instead of 2")
+        policy, rival = map(_standing, standings)
+        seed = _needed(match, "seed", int)
+        found.append(Measured(rival.player, rival.player not in met, seed, policy))
+    return found
+
+
+def _standing(said: Any) -> Standing:
+    kinds: dict[str, type] = {"int": int, "float": float, "str": str}
+    found: dict[str, Any] = {
+        f.name: _needed(said, f.name, kinds[str(f.type)]) for f in fields(Standing)
+    }
+    return Standing(**found)
+
+
+def _again(path: Path) -> str | None:
+    """The command that trains a policy like that of a file: shipped, or of a run."""
+    shipped = {file: name for name, file in shipped_policies().items()}
+    if path in shipped:
+        return f"armarl train {shipped[path]}"
+    if (path.parent / "config.yaml").is_file():
+        return f"armarl train {shlex.quote(str(path.parent / 'config.yaml'))} --run NEW_FOLDER"
+    return None
+
+
+# --- showing --------------------------------------------------------------------------------------
+
+
+def _rivals(training: Training) -> str:
+    if training.share is None:
+        return ""
+    if not training.share:
+        return "itself alone"
+    who = ", ".join(f"{name} {100 * part:.0f} %" for name, part in training.rivals.items())
+    return f"in {100 * training.share:.0f} % of the games ({who}), else itself"
+
+
+def _labelled(label: str, words: str) -> str:
+    return textwrap.fill(
+        words,
+        _WIDTH,
+        initial_indent=f"{label:<{_LABEL}}  ",
+        subsequent_indent=" " * (_LABEL + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _strength_table(strength: Sequence[Measured]) -> Iterator[str]:
+    yield (
+        f"{'rival':<36}{'games':>7}{'win rate':>10}  {'95 % interval':<16}{'fair':>6}"
+        f"{'cut short':>11}"
+    )
+    for rival, held_out, _, standing in strength:
+        interval = f"{100 * standing.low:.1f} - {100 * standing.high:.1f} %"
+        yield (
+            f"{rival + (' (held out)' if held_out else ''):<36}{standing.games:>7}"
+            f"{100 * standing.win_rate:>8.1f} %  {interval:<16}{100 * standing.fair:>4.0f} %"
+            f"{standing.cut_short:>11}"
+        )
+
+
+def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
+    """Some of its rows, the first and the last among them."""
+    anchors = list(dict.fromkeys(name for row in curve for name in row if name.startswith(WINS)))
+    names = [name.removeprefix(WINS) for name in anchors]
+    yield f"{'decisions':>14}{'rating':>8}  {'':<{_BAR}}" + "".join(
+        f"  {name:>8}" for name in names
+    )
+    ratings = [row["rating"] for row in curve]
+    low, high = min(0.0, *ratings), max(100.0, *ratings)
+    for row in thinned(curve, _MOST_SHOWN):
+        bar = "#" * round(_BAR * (row["rating"] - low) / (high - low))
+        won = (f"{100 * row[name]:.0f} %" if name in row else "" for name in anchors)
+        cells = (f"  {cell:>{max(8, len(name))}}" for cell, name in zip(won, names, strict=True))
+        yield f"{row['decisions']:>14,.0f}{round(row['rating']):>8}  {bar:<{_BAR}}" + "".join(cells)
+
+
+def thinned(rows: Sequence[T], most: int) -> list[T]:
+    """At most so many of the rows, evenly, the first and the last among them."""
+    if len(rows) <= most:
+        return list(rows)
+    return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]

@@ -1,0 +1,48 @@
+"""What several commands share: the game that is asked for, and progress."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from armarl.game import Game
+
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
+    """The game asked for; by default the one that the first saved policy plays."""
+    from armarl.catalogue import game_names
+    from armarl.game import make_game
+    from armarl.players import as_spec, policy_path
+    from armarl.policies import policy_game
+
+    if options.game is None and not options.option:
+        for player in players:
+            if path := policy_path(as_spec(player)):
+                return policy_game(path)
+    return make_game(options.game or game_names()[0], **options_of(options.option))
+
+
+def options_of(texts: Sequence[str]) -> dict[str, Any]:
+    """Game options written `name=value`; true, false and numbers are read as such."""
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"option {text!r} should be written name=value, like players=3")
+        words = {"true": True, "false": False, "none": None}
+        number = int(value) if _WHOLE_NUMBER.fullmatch(value) else value
+        options[name] = words.get(value.lower(), number)
+    return options
+
+
+def show_progress(done: int, games: int) -> None:
+    """Say how many games are done, on a terminal."""
+    if sys.stderr.isatty():
+        end = "\r" if done < games else "\r\x1b[K"
+        print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)

@@ -1,0 +1,36 @@
+"""`play` and `replay`: a game at the terminal."""
+
+from __future__ import annotations
+
+import argparse
+
+from armarl.commands.common import game_of
+
+
+def play(options: argparse.Namespace) -> int:
+    """Play at this terminal."""
+    from armarl.terminal import play_at_terminal
+
+    game = game_of(options, options.opponents)
+    play_at_terminal(
+        game, options.opponents, options.seat, options.seed, options.record, options.think
+    )
+    return 0
+
+
+def replay(options: argparse.Namespace) -> int:
+    """Check recorded games, and tell them."""
+    from armarl.arena.records import read_records
+
+    for number, record in enumerate(read_records(options.records), 1):
+        game = record.game
+        returns = " ".join(f"{value:g}" for value in record.returns)
+        print(f"game {number}: {game.name}, {', '.join(record.players)}")
+        for seat, action, state in zip(
+            record.seats, record.actions, record.states[1:], strict=True
+        ):
+            print(f"player {seat}: {game.actions.text(action)}")
+            if options.draw:
+                print(game.draw(state))
+        print(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
+    return 0

@@ -1,0 +1,81 @@
+"""`info`, `exploitability` and `compile`: what there is, and how good it is at best."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from armarl.commands.common import game_of, options_of
+
+
+def info(options: argparse.Namespace) -> int:
+    """Describe a game, or a saved policy."""
+    from armarl.catalogue import game_names
+    from armarl.game import make_game
+
+    if options.subject in game_names():
+        if options.json:
+            raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
+        game = make_game(options.subject, **options_of(options.option))
+        print(f"# {game.name}, version {game.version}: {game.players} players, {game.options}\n")
+        print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
+        print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
+        return 0
+    try:
+        print(_about_policy(options.subject, options.json))
+    except FileNotFoundError as error:
+        names = ", ".join(game_names())
+        raise ValueError(
+            f"{options.subject!r} is neither a game ({names}) nor a saved policy: {error}"
+        ) from error
+    return 0
+
+
+def _about_policy(name: str, raw: bool) -> str:
+    """A saved policy's card, or all that its file says."""
+    from armarl.cards import read_card
+    from armarl.policies import read_policy_metadata
+
+    return json.dumps(read_policy_metadata(name), indent=2) if raw else read_card(name).text()
+
+
+def exploit(options: argparse.Namespace) -> int:
+    """What could be won from players, exactly."""
+    from armarl.exploitability import GameTree, exploitability
+    from armarl.players import make_player
+
+    if not options.players and options.solve < 1:
+        raise ValueError("name players, or solve the game with --solve 1000")
+    if options.draws < 1:
+        raise ValueError(f"--draws must be 1 or more, not {options.draws}")
+    tree = GameTree(game_of(options, options.players))
+    plays = {
+        name: tree.play_of(make_player(name, tree.game), options.draws) for name in options.players
+    }
+    if options.solve > 0:
+        plays[f"CFR+ after {options.solve} iterations"] = tree.solve(options.solve)
+    results = {name: exploitability(tree, play) for name, play in plays.items()}
+    print(f"{tree.game.name} {dict(tree.game.options)}: {tree.histories:,} histories")
+    print(f"{'player':<32}{'value':>9}{'best response as 0, as 1':>28}{'exploitability':>17}")
+    for name, found in results.items():
+        first, second = found.best_responses
+        print(
+            f"{name:<32}{found.value:>9.4f}{first:>19.4f}{second:>9.4f}{found.exploitability:>17.4f}"
+        )
+    if options.json:
+        players = {name: result._asdict() for name, result in results.items()}
+        text = json.dumps({"variant": tree.game.variant, "players": players}, indent=2)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    return 0
+
+
+def compile_games(options: argparse.Namespace) -> int:
+    """Compile the rules of games."""
+    from armarl.catalogue import game_names
+    from armarl.game import make_game
+    from armarl.ready import compile_game
+
+    for name in options.games or game_names():
+        for what, seconds in compile_game(make_game(name)):
+            print(f"{name}: {what} ready after {seconds:.1f} s", flush=True)
+    return 0

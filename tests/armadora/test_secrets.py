@@ -1,0 +1,109 @@
+"""Armadora by the numbers of the rules page: ARM-31 to ARM-34, who knows what."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference.armadora.game import SITES, WARRIORS
+from reference.armadora.table import Table
+
+PLAYERS = pytest.mark.parametrize("players", [2, 3, 4])
+PEEK = pytest.mark.parametrize("peek", [True, False])
+
+
+@PLAYERS
+def test_arm_31_public_things_are_the_same_for_all(players):
+    table = Table(players, characters=" ".join(["goblin", "elf", "mage", "orc"][:players]))
+    table.play("goblin W3 a1", "W1 b1", "W2 c1")
+    if players > 2:
+        table.play("W1 e1")
+    public = {
+        "gold", "palisades", "palisades_left", "hand_sizes", "characters", "powers",
+        "reinforcements", "passed", "seen", "to_move", "stage", "result",
+    }  # fmt: skip
+    whole = table.view()
+    for seat in range(players):
+        view = table.view(seat)
+        assert {name: view[name] for name in public} == {name: whole[name] for name in public}
+        assert view["warriors"]["a1"] == whole["warriors"]["a1"]  # face up
+        for square, warrior in view["warriors"].items():
+            assert warrior | {"value": 0} == whole["warriors"][square] | {"value": 0}
+
+
+@PLAYERS
+def test_arm_32_hands_and_placed_values_are_private_of_partners_too(players):
+    table = Table(players).play("W3 a1", "W1 b1")
+    for seat in range(1, players):
+        view = table.view(seat)
+        assert view["warriors"]["a1"]["value"] is None
+        assert view["hands"][0] is None
+        assert view["hand_sizes"][0] == table.hand_sizes[0]
+    assert table.view(0)["warriors"]["a1"]["value"] == 3
+
+
+@PEEK
+def test_arm_32_what_was_played_face_down_does_not_show_in_any_observation(peek):
+    for players in (2, 3, 4):
+        one = Table(players, peek=peek).play("W1 a1", "W1 b1")
+        other = Table(players, peek=peek).play("W4 a1", "W1 b1")
+        other.states["rng"] = 12345
+        for seat in range(1, players):
+            views = [table.game.views(table.states, np.array([seat])) for table in (one, other)]
+            assert views[0][0].tobytes() == views[1][0].tobytes()
+            assert views[0][1].tobytes() == views[1][1].tobytes()
+            assert one.view(seat) == other.view(seat)
+            drawings = {table.game.draw(table.states[0], seat) for table in (one, other)}
+            assert len(drawings) == 1
+
+
+def test_arm_32_only_the_mage_himself_knows_what_he_read():
+    table = Table(4, characters="mage orc goblin elf").play("W1 a1", "W4 b1", "W1 c1", "W1 e1")
+    table.play("mage b1", "W1 f1")
+    values = [table.view(seat)["warriors"]["b1"]["value"] for seat in range(4)]
+    assert values == [4, 4, None, None]  # the Mage and the owner, not the Mage's partner
+
+
+def test_arm_33_with_peek_own_and_read_values_stay_visible():
+    table = Table(characters="mage orc").play(
+        "W3 a1", "W5 b1", "mage b1", "W1 c1", "W1 e1", "W1 f1"
+    )
+    values = {square: w["value"] for square, w in table.view(0)["warriors"].items()}
+    assert values == {"a1": 3, "b1": 5, "c1": 1, "e1": None, "f1": 1}
+
+
+def test_arm_33_without_peek_own_values_are_shown_to_nobody_again():
+    table = Table(peek=False).play("W3 a1")
+    assert [table.view(seat)["warriors"]["a1"]["value"] for seat in (0, 1)] == [None, None]
+    assert not table.seen_by(0, "values").any()
+    assert table.seen_by(0, "hand").tolist() == [11, 2, 0, 1, 1]  # but what he still holds
+    assert table.seen_by(0, "unseen")[0].tolist() == [0, 0, 1, 0, 0]
+    assert table.seen_by(1, "unseen")[1].tolist() == list(WARRIORS[2].values())
+    assert table.view()["warriors"]["a1"]["value"] == 3
+
+
+def test_arm_33_without_peek_the_mage_sees_the_value_until_he_acts_again():
+    table = Table(characters="mage orc", peek=False).play("W3 a1", "W5 b1", "mage b1")
+    assert table.view(0)["warriors"]["b1"]["value"] == 5
+    assert table.view(1)["warriors"]["b1"]["value"] is None
+    table.play("W1 c1")
+    assert table.view(0)["warriors"]["b1"]["value"] is None
+    assert table.seen == [["b1"], []]
+
+
+def test_arm_33_face_up_warriors_show_without_peek():
+    table = Table(characters="goblin orc", peek=False).play("goblin W5 a1")
+    assert [table.view(seat)["warriors"]["a1"]["value"] for seat in (0, 1)] == [5, 5]
+
+
+@PEEK
+def test_arm_34_who_read_which_square_is_public(peek):
+    table = Table(3, characters="mage orc elf", peek=peek)
+    table.play("W1 a1", "W1 b1", "W1 c1", "mage c1", "W1 e1")
+    for seat in range(3):
+        assert table.view(seat)["seen"] == [["c1"], [], []]
+        assert table.view(seat)["powers"] == [1, 1, 2]
+        read = table.seen_by(seat, "read")
+        mage = (0 - seat) % 3  # seats are seen from oneself on
+        assert read.sum() == 1
+        assert read[mage, SITES.index("c1")] == 1

@@ -1,0 +1,54 @@
+"""Runs of a few seconds that are stopped or killed, for the tests of runs and checkpoints."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import tiny
+from armarl_training.config import TrainingConfig
+from armarl_training.run import start_run
+
+ROLLOUT = 256  # decisions between two updates of these runs
+TOTAL = 6 * ROLLOUT
+
+
+def config(**changes):
+    if changes.get("learner") == "critic":
+        improved = {"improved_games": 1, "improved_from": 0.8}
+        changes = {"environments": 3, "critic": improved, **changes}  # whole games between updates
+    return TrainingConfig(**tiny.settings(**{"total_decisions": TOTAL, **changes}))
+
+
+def signals(number, *, after):
+    """A watch that sends this process a signal when so many updates are done."""
+    seen = []
+
+    def watch(report):
+        if not report.headline:
+            seen.append(report.decisions)
+            if len(seen) == after + 1:
+                os.kill(os.getpid(), number)
+
+    return watch
+
+
+def in_another_process(program, **environment):
+    """A Python program in a process of its own, at one thread."""
+    paths = os.pathsep.join(sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths, **environment},
+    )
+
+
+def stopped_run(folder, **changes):
+    """A run that was stopped after its first update."""
+    run = start_run(config(**changes), folder)
+    assert not run.train(signals(signal.SIGINT, after=0))
+    return run

@@ -1,0 +1,154 @@
+"""Cards of saved policies: what they tell of ours, of others' and of damaged ones."""
+
+import dataclasses
+
+import pytest
+
+import tiny
+from armarl.cards import read_card
+from armarl.game import make_game
+from armarl.matches import play_match
+from armarl.players import shipped_policies
+from armarl.policies import FORMAT, PolicyError, load_policy, read_policy_metadata, write_tensors
+from armarl_training.config import load_config
+
+GAME = make_game("armadora")
+MATCH = play_match(GAME, ["greedy", "random"], games=2).as_dict()
+CURVE = [
+    {"decisions": 100.0 * k, "minutes": 0.5 * k, "rating": 10.0 * k, "wins/greedy": k / 50}
+    for k in range(50)
+]
+
+
+def policy(folder, **metadata):
+    """A file with these metadata, and a right checksum."""
+    whole = {"format": FORMAT, "variant": GAME.variant, "activation": "tanh", **metadata}
+    write_tensors(folder / "policy.safetensors", tiny.tensors(GAME), whole)
+    return folder / "policy.safetensors"
+
+
+@pytest.mark.parametrize("name", shipped_policies())
+def test_the_card_of_a_shipped_policy(name):
+    card, metadata = read_card(name), read_policy_metadata(name)
+    config, text = metadata["training"]["config"], card.text()
+    assert (card.training.learner, card.training.seed) == (config["learner"], config["seed"])
+    assert f"{metadata['training']['decisions']:,} decisions" in text
+    assert ("a critic of" if name.startswith("armada-") else "a judge of") in card.plays
+    assert card.parameters == sum(tensor.size for tensor in load_policy(name).tensors.values())
+    for match, measured in zip(metadata["strength"], card.strength, strict=True):
+        policy, rival = match["standings"]
+        assert dataclasses.asdict(measured.standing) == policy
+        assert measured.rival == rival["player"]
+        assert measured.held_out == (measured.rival not in config["opponents"]["players"]) or (
+            measured.rival in metadata["advisers"]
+        )
+        shown = next(line for line in text.splitlines() if line.startswith(measured.rival + " "))
+        assert f"{100 * policy['win_rate']:.1f} %" in shown
+        assert shown.endswith(f" {policy['cut_short']}")
+    assert sum(card.training.rivals.values()) == pytest.approx(1)
+    assert len(text.splitlines()) < 40
+
+
+@pytest.mark.parametrize("name", shipped_policies())
+def test_the_command_that_trains_one_again(name):
+    """Of a shipped policy it names a shipped configuration, of the same learner and table."""
+    card = read_card(name)
+    assert card.again == f"armarl train {name}"
+    config = load_config(name)
+    assert config.learner == card.training.learner
+    assert make_game(config.game, **config.options).variant == load_policy(name).game.variant
+
+
+def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
+    folder = tmp_path / "a run"
+    folder.mkdir()
+    path = tiny.policy(folder, GAME)
+    assert read_card(path).again is None
+    assert "no command: the settings are in `info --json`" in read_card(path).text()
+    (folder / "config.yaml").touch()
+    assert read_card(folder).again == f"armarl train '{folder}/config.yaml' --run NEW_FOLDER"
+
+
+def test_a_card_of_a_file_that_says_little(tmp_path):
+    card = read_card(tiny.policy(tmp_path, GAME))
+    assert card.table == "armadora for 2 players, advanced=False, peek=True"
+    assert card.layers == f"policy 16-{len(GAME.actions)}, value 16-1: {card.parameters:,} numbers"
+    text = card.text()
+    assert text.startswith(f"{card.name}: {card.table}\n\nplays       a network over the observ")
+    labels = [line.split()[0] for line in text.splitlines()[2:] if line and line[0] != " "]
+    assert labels == ["plays", "network", "again"]
+    assert read_card(policy(tmp_path)).layers == f"{card.parameters:,} numbers"
+
+
+def test_a_curve(tmp_path):
+    """At most twelve of its rows are shown, the first and the last among them."""
+    card = read_card(policy(tmp_path, training={"curve": CURVE}))
+    assert card.training.curve == CURVE
+    head, *rows = card.text().split("the bars are the rating\n")[1].splitlines()
+    assert head.split() == ["decisions", "rating", "greedy"]
+    assert len(rows) == 12
+    assert rows[0].split() == ["0", "0", "0", "%"]
+    assert rows[-1].split() == ["4,900", "490", "#" * 24, "98", "%"]
+    bars = [row.count("#") for row in rows]
+    assert bars == sorted(bars)
+
+
+def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
+    settings = {
+        "start_from": "armadora-2p",
+        "imitation": {"games": 1000, "teacher": "greedy"},
+        "opponents": {"share": 0.2, "earlier": 1, "players": {"random": 3}},
+    }
+    hardware = {"processor": "a processor", "cores": 2}
+    training = {"config": settings, "hardware": hardware}
+    words = read_card(policy(tmp_path, training=training)).text()
+    assert "hardware    processor a processor, cores 2\n" in words
+    assert "began with  armadora-2p and 1,000 games of greedy\n" in words
+    assert "in 20 % of the games (random 75 %, earlier selves 25 %), else itself\n" in words
+    settings["opponents"]["share"] = 0
+    assert "rivals      itself alone\n" in read_card(policy(tmp_path, training=training)).text()
+
+
+def without(match, key):
+    """A match whose policy lacks a part of its standing."""
+    first, second = match["standings"]
+    return {**match, "standings": [{k: v for k, v in first.items() if k != key}, second]}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "named"),
+    [
+        ({"variant": {}}, "there is no variant.game"),
+        ({"variant": {"game": "armadora", "players": "two"}}, "players is 'two', not a whole num"),
+        ({"training": 7}, "there is no training.config.opponents.players in 7"),
+        ({"training": {"minutes": "long"}}, "training.minutes is 'long', not a number"),
+        ({"training": {"minutes": True}}, "training.minutes is True, not a number"),
+        ({"training": {"minutes": float("nan")}}, "training.minutes is nan, not a number"),
+        ({"training": {"decisions": 10**400}}, "training.decisions is 1000"),
+        ({"training": {"curve": {}}}, "training.curve is {}, not a list"),
+        ({"training": {"curve": [7]}}, "curve is 7, not a table"),
+        ({"training": {"curve": [{"decisions": 1}]}}, "there is no rating"),
+        ({"training": {"curve": [{**CURVE[0], "minutes": []}]}}, r"curve.minutes is \[\], not a"),
+        ({"training": {"hardware": "fast"}}, "hardware is 'fast', not a table"),
+        ({"training": {"config": {"opponents": {"players": {"x": "1"}}}}}, "players.x is '1', not"),
+        ({"network": {"policy": ["wide"]}}, "network is 'wide', not a whole number"),
+        ({"advisers": "greedy"}, "advisers is 'greedy', not a list"),
+        ({"strength": [7]}, "there is no standings in 7"),
+        ({"strength": [{"standings": []}]}, "a match has 0 standings instead of 2"),
+        ({"strength": [without(MATCH, "low")]}, "there is no low"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_what_no_card_can_tell(tmp_path, metadata, named):
+    path = policy(tmp_path, **metadata)
+    with pytest.raises(PolicyError, match=f"{path.name} says what no card can tell: .*{named}"):
+        read_card(path)
+
+
+def test_a_card_commands_no_terminal(tmp_path):
+    """Text of a stranger, as it is shown."""
+    wild = "\x1b[2Jhardware\n"
+    training = {"config": {"learner": wild}, "hardware": {wild: wild}}
+    words = read_card(policy(tmp_path, training=training, strength=[MATCH])).text()
+    assert "\x1b" not in words
+    assert "?[2Jhardware" in words

@@ -1,0 +1,83 @@
+"""Checkpoints: those that are damaged, of another run, or unlawful are refused."""
+
+import pytest
+
+from armarl.policies import PolicyError, read_tensors, write_tensors
+from armarl_training import checkpoint
+from armarl_training.run import resume_run
+from small_runs import config, stopped_run
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """The folder of a run that was stopped after its first update."""
+    return stopped_run(tmp_path / "run").folder
+
+
+def test_a_damaged_checkpoint(stopped):
+    path = stopped / checkpoint.FILE
+    data = path.read_bytes()
+    flipped = bytearray(data)
+    flipped[-5] ^= 1
+    for damaged in (b"", data[:100], data[:-1], bytes(flipped)):
+        path.write_bytes(damaged)
+        with pytest.raises(PolicyError, match=r"checkpoint\.safetensors is damaged"):
+            resume_run(stopped)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"options": {"players": 3}}, "checkpoint.* but this is .*'players': 3"),
+        ({"learner": "maskable_ppo"}, "of the learner PPO, but config.yaml has MaskablePPO"),
+        ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .* with config"),
+        (
+            {"network": {"widths": [8]}},
+            "of another run than config.yaml: the network's .* has shape",
+        ),
+    ],
+    ids=str,
+)
+def test_a_checkpoint_of_another_run(stopped, changes, message):
+    (stopped / "config.yaml").write_text(config(**changes).dump(), "utf-8")
+    with pytest.raises(PolicyError, match=message):
+        resume_run(stopped)
+
+
+@pytest.mark.parametrize("learner", ["ppo", "td", "maskable_ppo"])
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("states", 255, "is no state of armadora|of another variant"),
+        ("lineups", 99, "lineups must be in"),
+    ],
+)
+def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, message):
+    """With a right checksum: compiled loops would read and write beyond the ends of arrays."""
+    stopped_run(tmp_path / "run", learner=learner)
+    path = tmp_path / "run" / checkpoint.FILE
+    tensors, progress = read_tensors(path, checkpoint.FORMAT)
+    tensors = {key: tensor.copy() for key, tensor in tensors.items()}
+    found = [key for key in tensors if key.startswith("games/") and key.endswith(f"/{name}")]
+    tensors[found[0]][:] = value
+    write_tensors(path, tensors, progress)
+    with pytest.raises(PolicyError, match=message):
+        resume_run(tmp_path / "run")
+
+
+def test_a_checkpoint_in_whose_games_nobody_learns(tmp_path):
+    """The next game was dealt for ever, until one would wait for the learner."""
+    stopped_run(tmp_path / "run", learner="maskable_ppo")
+    path = tmp_path / "run" / checkpoint.FILE
+    tensors, progress = read_tensors(path, checkpoint.FORMAT)
+    tensors = {key: tensor.copy() for key, tensor in tensors.items()}
+    tensors["games/lineups"][0, 0] = 0
+    write_tensors(path, tensors, progress)
+    with pytest.raises(PolicyError, match="the lineups' learners must be in -1 to -1, not 0"):
+        resume_run(tmp_path / "run")
+
+
+def test_a_policy_is_no_checkpoint(stopped):
+    resume_run(stopped).export().replace(stopped / checkpoint.FILE)
+    with pytest.raises(PolicyError, match="not written by this version of ArmaRL as"):
+        resume_run(stopped)

@@ -1,0 +1,138 @@
+"""How a run comes on: its table, its curve, the rating, and what of them its policy keeps."""
+
+import csv
+import os
+import signal
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+
+import tiny
+from armarl.cards import read_card
+from armarl.game import make_game
+from armarl.players import make_player
+from armarl.policies import read_policy_metadata
+from armarl.threads import available_cores
+from armarl_training.anchors import Anchors
+from armarl_training.config import EvaluationConfig, TrainingConfig
+from armarl_training.hardware import processor
+from armarl_training.progress import MOST_MEASURED, ProgressLog
+from armarl_training.run import resume_run, start_run
+
+SETTINGS = TrainingConfig(
+    **tiny.settings(
+        total_decisions=1536,
+        checkpoint_every_minutes=1e-6,
+        evaluation={"progress_games": 4, "opponents": ["random"]},
+    )
+)
+
+
+def stopped_once(folder):
+    """A run that is stopped after its first update, and resumed to its end."""
+    run = start_run(SETTINGS, folder)
+    assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
+    assert resume_run(folder).train()
+
+
+def table(folder):
+    with (folder / "progress.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def curve_of(path):
+    """What a policy keeps of its run, without the time that it took."""
+    rows = read_policy_metadata(path)["training"]["curve"]
+    return [{name: value for name, value in row.items() if name != "minutes"} for row in rows]
+
+
+def test_the_progress_of_a_run(tmp_path):
+    """Anchors are met at checkpoints; the best policy is kept; the table goes on after a stop."""
+    stopped_once(tmp_path / "run")
+    rows = table(tmp_path / "run")
+    decisions = [float(row["decisions"]) for row in rows]
+    assert decisions == sorted(decisions)
+    assert decisions[-1] >= SETTINGS.total_decisions
+    rates = [float(row["wins/random"]) for row in rows if row["wins/random"]]
+    best = read_policy_metadata(tmp_path / "run" / "best.safetensors")
+    first_best = next(r for r in rows if r["wins/random"] and float(r["wins/random"]) == max(rates))
+    assert best["training"]["decisions"] == float(first_best["decisions"])
+    drawing = (tmp_path / "run" / "curve.svg").read_text("utf-8")
+    assert ElementTree.fromstring(drawing).tag.endswith("svg")
+    assert "against random" in drawing
+    assert "rating, Elo points" in drawing
+    ratings = [float(row["rating"]) for row in rows if row["rating"]]
+    # over the only anchor it is what the win rate says, a tenth of a game being drawn besides
+    shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth
+    assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "variant", [("armadora", {}), ("armadora", {"players": 3}), ("armadora", {"players": 4})]
+)
+def test_the_rating_among_anchors(variant):
+    """A copy of an anchor gets the anchor's rating, and the anchors' own games count."""
+    game = make_game(variant[0], **variant[1])
+    anchors = Anchors(game, EvaluationConfig(opponents=("random", "greedy"), progress_games=24))
+    greedy = make_player("greedy", game)
+    rates, rating = anchors.measure(greedy)
+    assert list(rates) == ["random", "greedy"]
+    assert rates["greedy"] == pytest.approx(1 / len(set(game.sides)))
+    assert rating > 150
+    assert anchors.measure(make_player("random", game)).rating == pytest.approx(0, abs=120)
+    assert anchors.measure(greedy) == (rates, rating)
+
+
+# --- what a policy keeps of it -------------------------------------------------------------------
+
+
+def test_a_policy_keeps_how_it_came_on(tmp_path):
+    """The same whether its run was stopped or not, as its table has it; the best so far, too."""
+    stopped_once(tmp_path / "stopped")
+    assert start_run(SETTINGS, tmp_path / "whole").train()
+    curve = curve_of(tmp_path / "stopped")
+    assert curve == curve_of(tmp_path / "whole")
+    measured = {row["decisions"]: row for row in table(tmp_path / "stopped") if row["rating"]}
+    assert len(measured) >= 4
+    names = ("decisions", "rating", "wins/random")
+    assert curve == [{name: float(row[name]) for name in names} for row in measured.values()]
+    best = read_policy_metadata(tmp_path / "whole" / "best.safetensors")["training"]
+    assert best["curve"][-1]["decisions"] == best["decisions"]
+    assert curve_of(tmp_path / "whole" / "best.safetensors") == [
+        row for row in curve if row["decisions"] <= best["decisions"]
+    ]
+    card = read_card(tmp_path / "whole")
+    assert [row["rating"] for row in card.training.curve] == [row["rating"] for row in curve]
+    assert "short matches against its anchors" in card.text()
+
+
+def test_a_policy_says_what_it_was_trained_on(tmp_path):
+    path = start_run(SETTINGS, tmp_path / "run").export()
+    assert read_policy_metadata(path)["training"]["hardware"] == {
+        "processor": processor(),
+        "cores": available_cores(),
+        "torch": torch.__version__,
+    }
+    assert processor()
+    assert f"processor {processor()}, cores {available_cores()}, torch " in read_card(path).text()
+
+
+def test_a_policy_keeps_a_hundred_rows_at_most(tmp_path):
+    log = ProgressLog(tmp_path)
+    log.rows = [{"decisions": 10.0 * k, "minutes": 1.0, "rating": k + 1 / 3} for k in range(1234)]
+    kept = log.measured()
+    assert len(kept) == MOST_MEASURED
+    assert (kept[0]["decisions"], kept[-1]["decisions"]) == (0, 12_330)
+    assert kept[-1]["rating"] == 1233.33
+
+
+def test_no_row_is_lost_for_its_many_decisions(tmp_path):
+    """They were written to six digits, and so a row lay beyond the checkpoint that it was of."""
+    log = ProgressLog(tmp_path)
+    log.rows = [{"decisions": 29_107_850.0, "minutes": 9.25, "rating": 123.456789}]
+    log.draw()
+    again = ProgressLog(tmp_path)
+    again.take_up(29_107_850)
+    assert again.rows == [{"decisions": 29_107_850.0, "minutes": 9.25, "rating": 123.457}]
