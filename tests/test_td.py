@@ -14,6 +14,7 @@ from armarl_training.config import ConfigError, OpponentConfig, TrainingConfig
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.run import start_run
+from armarl_training.saving import saved_networks
 from armarl_training.td import TD
 
 SETTINGS = {"learner": "td", "opponents": {"share": 0.5, "earlier": 0}}
@@ -32,11 +33,16 @@ def test_returns_are_those_of_the_definition(value_lambda):
     ends = np.where(rng.random((steps, games)) < 0.2, ENDED, PLAYING).astype(np.int8)
     values = rng.random((steps + 1, games, *outcomes)).astype(np.float32)
     true = rng.random((steps, games, *outcomes)).astype(np.float32)
-    found = lambda_returns(ends, true, values, value_lambda)
+    cut = rng.random((steps, games)) < 0.2
+    found = lambda_returns(ends, cut, true, values, value_lambda)
     for t, i in np.ndindex(steps, games):
-        # The mean of the n-step returns, weighted by lambda^(n - 1); what remains goes to the last.
+        # The mean of the n-step returns, weighted by lambda^(n - 1); what remains goes to the last,
+        # or to the value before an action at which it is cut.
         wanted, weight, k = np.zeros(outcomes), 1.0, t
         while True:
+            if cut[k, i]:
+                wanted += weight * values[k, i]
+                break
             over = ends[k, i] != PLAYING
             last = over or k == steps - 1
             share = 1.0 if last else 1 - value_lambda
@@ -100,6 +106,19 @@ def test_random_openings_are_not_learned_as_decisions(tmp_path):
     assert (games.openings == 0).all()
     td.iterate(0.0)
     assert td.decisions == games.states.size
+
+
+def test_nothing_is_learned_of_positions_that_are_left_at_random(tmp_path):
+    only_random = {"exploration": 1.0, "openings": 0.0, "cut_traces": True}
+    td = learner(tmp_path, td={**only_random, "rollout_length": 90}, opponents={"share": 0})
+    lesson = td.shards.parts[0].play(saved_networks({"judge": td.judge}), 0.0)
+    assert len(lesson.targets) > 0
+    assert np.isin(lesson.targets[:, 0], [0, 0.5, 1]).all()  # of games that are over
+    td = learner(tmp_path, td={**only_random, "rollout_length": 1}, opponents={"share": 0})
+    before = td.judge.tensors()
+    assert td.iterate(0.0) == {}
+    for name, weights in td.judge.tensors().items():
+        np.testing.assert_array_equal(weights, before[name])
 
 
 def test_a_game_without_a_survey_is_refused(tmp_path):

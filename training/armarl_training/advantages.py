@@ -98,6 +98,7 @@ def look_back(course: Course, i: int, thread: int) -> None:
 
 def lambda_returns(
     ends: NDArray[np.int8],
+    cut: NDArray[np.bool_],
     outcomes: NDArray[np.float32],
     values: NDArray[np.float32],
     value_lambda: float,
@@ -106,6 +107,8 @@ def lambda_returns(
 
     Args:
         ends: (steps, games), not PLAYING where the action ended its game.
+        cut: (steps, games), where the action tells nothing of the position before, whose value
+            stands, for what came before as well: it was random (Watkins, 1989).
         outcomes: (steps, games, ...), what is true at the end of a game.
         values: (steps + 1, games, ...), what was expected of it before each action.
 
@@ -115,7 +118,10 @@ def lambda_returns(
     targets = np.empty(outcomes.shape, np.float32)
     following = values[-1]
     for t in range(len(ends) - 1, -1, -1):
-        over = (ends[t] != PLAYING).reshape(-1, *[1] * (outcomes.ndim - 2))
+        over, stands = (
+            some.reshape(-1, *[1] * (outcomes.ndim - 2)) for some in (ends[t] != PLAYING, cut[t])
+        )
         on = (1 - value_lambda) * values[t + 1] + value_lambda * following
-        following = targets[t] = np.where(over, outcomes[t], on)
+        found = np.where(over, outcomes[t], on)
+        following = targets[t] = np.where(stands, values[t], found)
     return targets

@@ -106,6 +106,9 @@ class TDConfig(_Section):
     exploration: Exploration = 0.01
     openings: Part = Field(0.4, description="part of the games that begin at random")
     opening_length: Count = Field(8, description="the most random actions of such a game")
+    cut_traces: bool = Field(
+        False, description="learn nothing of a position from what a random action there led to"
+    )
     prizes: Weight = Field(2.0, description="weight of who takes which prize in the loss")
     averaging: Average = 0.999
 

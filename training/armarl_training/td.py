@@ -55,6 +55,8 @@ class TD(ShardedLearner):
             np.concatenate(parts)
             for parts in zip(*((lesson.surveys, lesson.targets) for lesson in lessons), strict=True)
         )
+        if not len(surveys):  # all that was played was random
+            return {}
         rate = td.learning_rate + done * (td.final_learning_rate - td.learning_rate)
         return self._update(surveys, targets, rate, td.epochs)
 

@@ -28,7 +28,7 @@ from armarl_training.saving import (
     recent_returns,
     restore_networks,
 )
-from armarl_training.shards import Tensors, flat
+from armarl_training.shards import Tensors
 
 _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
@@ -55,12 +55,14 @@ class Played(NamedTuple):
         surveys: (steps + 1, games, players, size), every seat's before each action, and at the end.
         outcomes: (steps, games, players, outcomes), what came true where an action ended its game.
         ends: int8 (steps, games), not PLAYING where an action ended its game.
+        cut: bool (steps, games), where an action tells nothing of the position before it.
         last: (finished, players, size), the surveys of the games that ended, in the same order.
     """
 
     surveys: NDArray[np.float32]
     outcomes: NDArray[np.float32]
     ends: NDArray[np.int8]
+    cut: NDArray[np.bool_]
     last: NDArray[np.float32]
 
 
@@ -137,9 +139,12 @@ class TDGames:
         self._decisions = 0
         played = self._rollout()
         values = judged(self._judge, played.surveys)
-        targets = lambda_returns(played.ends, played.outcomes, values, self._config.td.value_lambda)
-        surveys = np.concatenate([flat(played.surveys[:-1]), played.last])
-        targets = np.concatenate([flat(targets), played.outcomes[played.ends != PLAYING]])
+        targets = lambda_returns(
+            *(played.ends, played.cut, played.outcomes, values, self._config.td.value_lambda)
+        )
+        told = ~played.cut
+        surveys = np.concatenate([played.surveys[:-1][told], played.last])
+        targets = np.concatenate([targets[told], played.outcomes[played.ends != PLAYING]])
         return Lesson(rows(surveys), rows(targets), self._decisions)
 
     def _rollout(self) -> Played:
@@ -150,9 +155,12 @@ class TDGames:
         surveys = np.empty((steps + 1, *first.shape), np.float32)
         outcomes = np.zeros((steps, number, game.players, self.outcomes.size), np.float32)
         ends, last = np.zeros((steps, number), np.int8), []
+        cut = np.zeros((steps, number), np.bool_)
         surveys[0] = first
         for t in range(steps):
-            game.apply(self.states, np.arange(number), self._actions())
+            actions, at_random = self._actions()
+            cut[t] = self._config.td.cut_traces & at_random
+            game.apply(self.states, np.arange(number), actions)
             ends[t] = game.statuses(self.states)[0]
             over = np.flatnonzero(ends[t] != PLAYING)
             if over.size:
@@ -163,10 +171,13 @@ class TDGames:
                 self._pool.note(self.recent, self.lineups[over], returns)
                 self._deal(over)
             surveys[t + 1] = self.outcomes.surveys(self.states)
-        return Played(surveys, outcomes, ends, np.concatenate([*last, first[:0]]))
+        return Played(surveys, outcomes, ends, cut, np.concatenate([*last, first[:0]]))
 
-    def _actions(self) -> NDArray[np.int64]:
-        """What is played in every game: at random, by the judge, or by whoever holds the seat."""
+    def _actions(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """What is played in every game, and whether at random.
+
+        Else it is by the judge, or by whoever holds the seat.
+        """
         game, pool, number = self._game, self._pool, self.states.size
         seats = game.statuses(self.states)[1]
         held = self.lineups[np.arange(number), seats]
@@ -185,7 +196,7 @@ class TDGames:
             else:
                 seen = game.concealed(states, movers)
                 actions[games] = players[slot].choose(seen, movers, draws[games])
-        return actions
+        return actions, at_random
 
     def _choose(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
         """Actions drawn by what they lead to."""
