@@ -27,6 +27,7 @@ from armarl.policies import (
 from armarl_training import checkpoint
 from armarl_training.anchors import Anchors
 from armarl_training.config import ConfigError, EvaluationConfig, TrainingConfig, load_config
+from armarl_training.progress import ProgressLog
 from armarl_training.run import Run, RunError, resume_run, start_run
 
 ROLLOUT = 256  # decisions between two updates of these runs
@@ -429,6 +430,16 @@ def test_a_resumed_run_may_go_on_for_longer(stopped):
     assert run.config.evaluation.games == 4
     assert run.train()
     assert run.decisions >= TOTAL + ROLLOUT
+
+
+def test_no_row_of_many_decisions_is_lost(tmp_path):
+    """8,388,287 written as 8.38829e+06 would lie beyond the checkpoint."""
+    log = ProgressLog(tmp_path)
+    log.rows = [{"decisions": 8_388_287, "minutes": 2.0, "value_loss": 1 / 3}]
+    log.draw()
+    resumed = ProgressLog(tmp_path)
+    resumed.take_up(8_388_287)
+    assert resumed.rows == [{"decisions": 8_388_287, "minutes": 2.0, "value_loss": 0.333333}]
 
 
 def test_the_progress_of_a_run(tmp_path):

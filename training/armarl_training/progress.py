@@ -48,7 +48,11 @@ class ProgressLog:
         table = io.StringIO()
         writer = csv.DictWriter(table, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows({k: f"{v:.6g}" for k, v in row.items()} for row in self.rows)
+        # Whole numbers wholly: rounded, decisions may lie beyond those of the checkpoint.
+        writer.writerows(
+            {k: f"{v:.0f}" if v % 1 == 0 else f"{v:.6g}" for k, v in row.items()}
+            for row in self.rows
+        )
         write_text(self._folder / TABLE, table.getvalue())
         write_text(self._folder / CURVE, curve(self.rows))
 
