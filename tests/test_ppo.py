@@ -11,6 +11,7 @@ from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
 from armarl_training.config import OpponentConfig, TrainingConfig
+from armarl_training.crew import Crew
 from armarl_training.devices import OnCpu
 from armarl_training.looks import LookAhead
 from armarl_training.losses import (
@@ -297,3 +298,33 @@ def test_every_variant_is_learnt_from(variant, tmp_path):
     figures = run.learner.iterate(0.0)
     assert run.learner.decisions > 0
     assert all(np.isfinite(figure) for figure in figures.values())
+
+
+def learned_weights(tmp_path, threads):
+    """Of a learner after an update, by so many threads."""
+    settings = tiny.settings(game="armada", options={"cards": True}, threads=threads)
+    settings["ppo"] = {**settings.get("ppo", {}), "precision": "float32"}
+    run = Run(TrainingConfig(**settings), tmp_path / str(threads))
+    run.learner.iterate(0.0)
+    return [weights.detach().numpy() for weights in run.learner.actor.parameters()]
+
+
+def test_threads_that_share_a_minibatch_learn_the_same(tmp_path):
+    """But for the order of sums; and as many threads learn the same to the byte."""
+    (tmp_path / "again").mkdir()
+    alone, together = learned_weights(tmp_path, 1), learned_weights(tmp_path, 2)
+    again = learned_weights(tmp_path / "again", 2)
+    for one, two, three in zip(alone, together, again, strict=True):
+        np.testing.assert_allclose(one, two, atol=2e-4)
+        assert np.array_equal(two, three)
+
+
+def test_an_error_of_a_thread_is_told():
+    def fail(number):
+        raise ValueError(f"no {number}")
+
+    for threads in (1, 2):
+        crew = Crew(threads)
+        assert crew.map(lambda number: number + 1, range(5)) == [1, 2, 3, 4, 5]
+        with pytest.raises(ValueError, match="no 0"):
+            crew.map(fail, range(2))
