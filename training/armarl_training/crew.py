@@ -1,13 +1,14 @@
 """Threads that share a minibatch: each works out the gradients of a part, from reading it on.
 
-Torch would share each product of matrices among its threads, and let all but one wait for whatever
-lies between two of them; so two threads of a crew take little more than half of the time of one.
+Torch would share each product of matrices among its threads, and have all but one wait for whatever
+lies between two of them, which in small networks is most of the time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -28,6 +29,16 @@ class Crew:
         if number > 1:
             name = "armarl-crew"
             self._pool = ThreadPoolExecutor(number, name, lambda: torch.set_num_threads(1))
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Meanwhile torch has no threads of its own: they would look out for work in our way."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(1 if self.number > 1 else before)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
 
     def map(self, function: Callable[..., T], *columns: Iterable[object]) -> list[T]:
         """What the function returns of each row, in order."""

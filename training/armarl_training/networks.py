@@ -180,9 +180,11 @@ class Actor(PolicyNetwork):
 
     def onward(self, first: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """The same from what the first layer puts out."""
-        seen = self.layers[1:-1](first)
-        outputs: torch.Tensor = self.layers[-1](seen)
-        return _advised(outputs, self.trust, seen, advice)
+        *layers, last = list(self.layers)[1:]
+        seen = first
+        for layer in layers:
+            seen = layer(seen)
+        return _advised(last(seen), self.trust, seen, advice)
 
     def parts(self) -> dict[str, list[Linear]]:
         """The layers of each part of a saved policy but the heads, which are one layer."""

@@ -79,7 +79,8 @@ class PPO(ShardedLearner):
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
         # The rows of a rollout: (steps, games) are one axis.
         rows = self._device.where(flat(played.rollout.learners))
-        statistics = self._update(played.rollout, rows, gains, targets, entropy)
+        with self._crew.at_work():
+            statistics = self._update(played.rollout, rows, gains, targets, entropy)
         self.decisions += len(rows)
         return statistics
 
