@@ -22,6 +22,7 @@ from armarl_training.quantities import Quantities
 
 FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # at the start
 END_UNITS = 8  # that score the actions between two cells
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class BriefTanh(torch.autograd.Function):
@@ -49,7 +50,9 @@ class Tanh(nn.Tanh):
         return found
 
 
-ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": Tanh}
+def make_activation(name: str) -> nn.Module:
+    """The activation of this name, one of ACTIVATIONS."""
+    return Tanh() if name == "tanh" else ACTIVATIONS[name]()
 
 
 class Linear(nn.Linear):
@@ -67,7 +70,7 @@ def mlp(sizes: Sequence[int], activation: str, gain: float) -> nn.Sequential:
         last = k == len(sizes) - 2
         layers.append(_linear(sizes[k], sizes[k + 1], gain if last else math.sqrt(2)))
         if not last:
-            layers.append(ACTIVATIONS[activation]())
+            layers.append(make_activation(activation))
     return nn.Sequential(*layers)
 
 
@@ -283,7 +286,7 @@ class PlacesActor(PolicyNetwork):
         super().__init__()
         places, actions = places_of(game), len(game.actions)
         self.trunk = mlp([game.observation.size, *widths], activation, gain=math.sqrt(2))
-        self._activation = ACTIVATIONS[activation]()
+        self._activation = make_activation(activation)
         self.board = Cells(places, channels, widths[-1])
         self.policy = _linear(widths[-1], actions, 0.01)
         self.value = _linear(widths[-1] + channels, 1, 0.01)
@@ -369,7 +372,7 @@ class PlacesCritic(nn.Module):
     ) -> None:
         super().__init__()
         self.trunk = mlp([places.nothing, *widths], activation, gain=math.sqrt(2))
-        self._activation = ACTIVATIONS[activation]()
+        self._activation = make_activation(activation)
         self.board = Cells(places, channels, widths[-1])
         self.value = _linear(widths[-1] + channels, players, 0.1)
 
