@@ -67,15 +67,17 @@ def played_by(its_learner, monkeypatch):
 
 
 def compare_rollouts(played, its_played):
-    """To the byte, log-probabilities to their last bits; `its_played` are tensors."""
+    """To the byte, log-probabilities nearly; `its_played` are tensors."""
     ours = {**played.rollout._asdict(), "values": played.values}
     theirs = {**its_played.rollout._asdict(), "values": its_played.values}
     for name, array in ours.items():
         assert isinstance(theirs[name], torch.Tensor)
         found = theirs[name].numpy()
         assert (found.dtype, found.shape) == (array.dtype, array.shape), name
-        if name == "chances":  # every library rounds exp as it likes
-            np.testing.assert_array_max_ulp(found, array, 4)
+        if (
+            name == "chances"
+        ):  # sums of exp in another order; where one is near 1, its log is near 0
+            np.testing.assert_allclose(found, array, rtol=5e-7, atol=5e-7)
         else:
             assert found.tobytes() == array.tobytes(), name
 

@@ -17,7 +17,9 @@ def hardware(device: str) -> dict[str, str | int]:
         "cores": available_cores(),
         "torch": torch.__version__,
     }
-    return found if device == "cpu" else {**found, "gpu": torch.cuda.get_device_name(device)}
+    if device == "cpu" or not torch.cuda.is_available():  # the simulator of one
+        return found
+    return {**found, "gpu": torch.cuda.get_device_name(device)}
 
 
 def processor() -> str:
