@@ -120,7 +120,8 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
 
 def torture(learner: str, kills: int, seed: int, parent: Path) -> list[str]:
     """Kill a run so often and let it end; in what it differs from one that nobody killed."""
-    updates = (MOST_LINES + 1) * kills + 4
+    # An update may take less time than there is until the kill, and more of them come in between.
+    updates = 3 * (MOST_LINES + 1) * kills + 4
     rng, lost = random.Random(seed), Counter[str]()
     for number in range(kills):
         said = kill_within(learner, updates, parent / "killed", rng)
