@@ -49,10 +49,8 @@ class Binding:
         """`function` with the game's verbs."""
         found = self._functions.get((function, merge))
         if found is None:
-            made = self._compile(function, merge)
-            found = self._functions.setdefault(
-                (function, merge), made
-            )  # another thread's, if first
+            made = self._compile(function, merge)  # of two threads that ask at once, the first's
+            found = self._functions.setdefault((function, merge), made)
         return cast(F, found)
 
     def driver(self, body: Body) -> Callable[..., None]:

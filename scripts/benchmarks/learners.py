@@ -128,9 +128,9 @@ def matrices(variant: Variant) -> Callable[[], int]:
     """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
     import torch
 
-    learner = _learner(variant)
     from armarl_training.networks import both_outputs
 
+    learner = _learner(variant)
     actor, critic, reading = learner.actor, learner.critic, learner._reading
     kept, steps, games = learner._kept, learning.ROLLOUT, learning.ENVIRONMENTS
     playing = [
