@@ -1,7 +1,7 @@
 """The losses of PPO and their gradients with respect to what the networks put out.
 
-Written out by hand and compiled: a few passes over the legal actions of each decision, where automatic
-differentiation would make a dozen over all. `tests/test_ppo.py` holds it to the latter.
+Written out by hand and compiled: a few passes over the legal actions of each decision, where
+automatic differentiation would make a dozen over all. `tests/test_ppo.py` holds it to the latter.
 (Functions are those of `math`: for GPUs Numba has NumPy's for some alone.)
 """
 
