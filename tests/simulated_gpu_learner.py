@@ -341,7 +341,7 @@ def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
         kept.keep(observations, seen)
         kept.keep_secrets(its_states, its_seats, secrets)
         reading, chosen = Reading(kept, precision), put(np.array([3, 1, 1]))
-        read = [reading.seen(seen), reading.secrets(secrets, chosen)]
+        read = [reading.seen(seen), reading.truth(seen, secrets, chosen)]
         found.append([kept.device.fetch(seen), kept.device.fetch(secrets), *read])
     for ours, theirs in zip(*found, strict=True):
         assert ours.dtype == theirs.dtype

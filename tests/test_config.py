@@ -119,6 +119,7 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("ppo.averaging=1", "ppo.averaging: Input should be less than 1"),
         ("ppo.gae_lambda=.nan", "ppo.gae_lambda: Input should be a finite number"),
         ("network.widths=[16, -1]", "network.widths.1: Input should be greater than 0, not -1"),
+        ("network.widths=[]", "network.widths: Tuple should have at least 1 item"),
         ("network.widths=wide", "network.widths: Input should be a valid tuple"),
         ("network.activation=gelu", "network.activation: Input should be 'relu' or 'tanh'"),
         ("seed=-1", "seed: Input should be greater than or equal to 0"),

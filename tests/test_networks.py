@@ -22,7 +22,6 @@ from armarl.policies import (
 from armarl_training.config import NetworkConfig
 from armarl_training.networks import (
     Tanh,
-    both_outputs,
     gathered,
     make_actor,
     make_critic,
@@ -252,23 +251,6 @@ def test_cells_of_a_board_that_is_no_grid_are_refused():
     }
     with pytest.raises(NetworkError, match="no grid"):
         check_network(armada, tensors, "tanh", 0)
-
-
-@pytest.mark.parametrize("name", ["armadora", "armada"])  # in the latter nothing is hidden
-@pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_both_networks_put_out_what_each_does(name, activation):
-    game = make_game(name)
-    kept, config = Quantities(game), NetworkConfig(widths=(16, 8), activation=activation)
-    actor, critic = make_actor(game, config), make_critic(game, config, kept)
-    seen, secrets = torch.rand(5, game.observation.size), torch.rand(5, kept.secrets)
-    advice = torch.zeros(5, 0, dtype=torch.int64)
-    wanted = actor(seen, advice), critic(seen, secrets)
-    found = both_outputs(actor, critic, seen, secrets, advice)
-    plain = torch.cat([seen, secrets], 1)
-    for layer in critic:
-        plain = layer(plain)
-    for ours, theirs in zip((*found, found[1]), (*wanted, plain), strict=True):
-        torch.testing.assert_close(ours, theirs)
 
 
 def test_tanh_of_bfloat16_and_its_gradient_are_torch_s():

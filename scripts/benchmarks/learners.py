@@ -128,30 +128,27 @@ def matrices(variant: Variant) -> Callable[[], int]:
     """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
     import torch
 
-    from armarl_training.networks import both_outputs
+    from armarl_training.passes import passes_of
 
     learner = _learner(variant)
     actor, critic, reading = learner.actor, learner.critic, learner._reading
     kept, steps, games = learner._kept, learning.ROLLOUT, learning.ENVIRONMENTS
-    playing = [
-        torch.zeros(games, kept.scales.size, dtype=reading.dtype),
-        torch.zeros(games, kept.secrets, dtype=reading.dtype),
-    ]
-    learning_from = [part.repeat(learning.MINIBATCH // games, 1) for part in playing]
+    sizes = kept.scales.size, kept.truth_scales.size
+    seen, truth = (torch.zeros(games, size, dtype=reading.dtype) for size in sizes)
+    learning_from = truth.repeat(learning.MINIBATCH // games, 1)
     advice = torch.zeros(games, 0, dtype=torch.int64)
+    advised = advice.repeat(learning.MINIBATCH // games, 1)
     minibatches = learning.EPOCHS * steps * games // learning.MINIBATCH
 
     def chunk() -> int:
         with torch.no_grad():
             for _ in range(steps):
-                actor(playing[0], advice)
-                critic(*playing)
+                actor(seen, advice)
+                critic(truth)
         for _ in range(minibatches):
-            advised = advice.repeat(learning.MINIBATCH // games, 1)
-            outputs, outlooks = both_outputs(actor, critic, *learning_from, advised)
-            torch.autograd.backward(
-                [outputs, outlooks], [torch.zeros_like(outputs), torch.zeros_like(outlooks)]
-            )
+            passes = passes_of(actor, critic, reading.dtype)
+            said = passes.there(learning_from, advised)
+            passes.back(said, torch.zeros_like(said.outputs))
         return steps * games
 
     chunk()

@@ -49,7 +49,7 @@ class _Section(BaseModel):
 class NetworkConfig(_Section):
     """The policy's network, and the critic's."""
 
-    widths: tuple[Width, ...] = Field((256, 256), max_length=16)
+    widths: tuple[Width, ...] = Field((256, 256), min_length=1, max_length=16)
     activation: Literal["relu", "tanh"] = "relu"
     channels: Annotated[int, Field(strict=True, ge=0, le=1024)] = Field(
         0, description="ours: of what is made of each cell of a board; 0: it is not looked at apart"

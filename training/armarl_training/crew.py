@@ -6,21 +6,22 @@ lies between two of them, which in small networks is most of the time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
 class Crew:
-    """Threads for each of which torch computes on that thread alone.
+    """Threads for each of which torch computes on that thread alone; the caller is one of them.
 
     Attributes:
-        number: of threads; of one the caller is all there is.
+        number: of threads.
     """
 
     def __init__(self, number: int) -> None:
@@ -28,7 +29,7 @@ class Crew:
         self._pool: ThreadPoolExecutor | None = None
         if number > 1:
             name = "armarl-crew"
-            self._pool = ThreadPoolExecutor(number, name, lambda: torch.set_num_threads(1))
+            self._pool = ThreadPoolExecutor(number - 1, name, lambda: torch.set_num_threads(1))
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -40,12 +41,10 @@ class Crew:
         finally:
             torch.set_num_threads(before)
 
-    def map(self, function: Callable[..., T], *columns: Iterable[object]) -> list[T]:
-        """What the function returns of each row, in order."""
-        return list((self._pool or _Caller).map(function, *columns))
-
-
-class _Caller:
-    """The thread that calls."""
-
-    map = staticmethod(map)
+    def map(self, function: Callable[[S], T], parts: Sequence[S]) -> list[T]:
+        """What the function returns of each part, in order."""
+        if self._pool is None:
+            return [function(part) for part in parts]
+        others = [self._pool.submit(function, part) for part in parts[1:]]
+        own = [function(part) for part in parts[:1]]
+        return own + [other.result() for other in others]

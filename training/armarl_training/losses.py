@@ -49,14 +49,14 @@ class Decisions(NamedTuple):
     rows: Any  # int64 (n,), which of the lot
     lot: Lot
     number: int  # over which the mean is taken
-    outputs: Floats  # float32 (n, actions + 1) of the actor: logits, and the value it expects
-    outlooks: Floats  # float32 (n, players) of the critic: logits of winning, the mover's first
-    # Like outputs, of the policy from which the actor is held back (Sokota et al., 2023); not
-    # looked at if its weight is 0.
+    # float32 (n, actions + 1 + players): logits of the actor, the value that it expects, and logits
+    # of winning of the critic, the mover's first.
+    outputs: Floats
+    # float32 (n, actions or more), logits of the policy from which the actor is held back (Sokota
+    # et al., 2023); not looked at if its weight is 0.
     magnets: Floats
     weights: Weights
-    output_gradients: Floats  # float32 (n, actions + 1), written
-    outlook_gradients: Floats  # float32 (n, players), written
+    gradients: Floats  # float32, of outputs, written
     statistics: Any  # float64 (2 * threads, STATISTICS), to which sums are added
     scratch: Scratch
 
@@ -102,7 +102,7 @@ def _actor_gradient(batch: Decisions, i: int, share: float, mine: int) -> None:
         same += to_magnet * (drawn - log_total - distance)
     to_both = batch.weights.entropy + to_magnet
     _pull(logits, magnets, number, to_magnet, to_both, same, share / total, weights)
-    gradient = batch.output_gradients[i]
+    gradient = batch.gradients[i]
     gradient[:] = 0
     for j in range(number):
         gradient[legal[j]] = weights[j]
@@ -163,14 +163,15 @@ def _slope(gain: float, ratio: float, clip: float) -> Any:
 @inlined
 def _value_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> None:
     """Of what the actor expects, and of the critic's chances to win."""
-    players, value = batch.outlooks.shape[1], batch.outputs.shape[1] - 1
-    targets = batch.lot.targets[batch.rows[i]]
-    error = batch.outputs[i, value] - targets[0]
-    batch.output_gradients[i, value] = share * 2.0 * error
+    targets, outputs = batch.lot.targets[batch.rows[i]], batch.outputs[i]
+    players, gradient = targets.size, batch.gradients[i]
+    value = outputs.size - players - 1
+    error = outputs[value] - targets[0]
+    gradient[value] = share * 2.0 * error
     statistics[OWN_LOSS] += error * error
     for k in range(players):
-        z, wanted = batch.outlooks[i, k], 0.5 * (targets[k] + 1.0)
+        z, wanted = outputs[value + 1 + k], 0.5 * (targets[k] + 1.0)
         chance = 1.0 / (1.0 + math.exp(-z))
-        batch.outlook_gradients[i, k] = share * (chance - wanted) / players
+        gradient[value + 1 + k] = share * (chance - wanted) / players
         bits = max(z, 0.0) - z * wanted + math.log(1.0 + math.exp(-abs(z)))
         statistics[VALUE_LOSS] += bits / players

@@ -25,12 +25,22 @@ END_UNITS = 8  # that score the actions between two cells
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
+def tanh(x: torch.Tensor) -> torch.Tensor:
+    """tanh in the precision of its input.
+
+    That of bfloat16 is worked out in float32, where a CPU takes half of the time for it.
+    """
+    if x.dtype != torch.bfloat16 or x.device.type != "cpu":
+        return torch.tanh(x)
+    return x.float().tanh_().to(x.dtype)
+
+
 class BriefTanh(torch.autograd.Function):
-    """tanh of bfloat16, worked out in float32, where a CPU takes half of the time for it."""
+    """`tanh` that remembers no more than what it put out."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> Any:
-        y = x.float().tanh_().to(x.dtype)
+        y = tanh(x)
         ctx.save_for_backward(y)
         return y
 
@@ -41,11 +51,9 @@ class BriefTanh(torch.autograd.Function):
 
 
 class Tanh(nn.Tanh):
-    """tanh in the precision of its input."""
+    """`tanh` as a layer."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        if x.dtype != torch.bfloat16 or x.device.type != "cpu":
-            return torch.tanh(x)
         found: torch.Tensor = BriefTanh.apply(x)  # type: ignore[no-untyped-call]
         return found
 
@@ -153,12 +161,8 @@ def move_average(
     torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
 
 
-def first_layer(layers: nn.Sequential) -> Linear:
-    """The first of some layers."""
-    return _linears(layers)[0]
-
-
-def _linears(layers: nn.Sequential) -> list[Linear]:
+def linears(layers: nn.Sequential) -> list[Linear]:
+    """What is between the activations."""
     return [layer for layer in layers if isinstance(layer, Linear)]
 
 
@@ -169,7 +173,7 @@ class Actor(PolicyNetwork):
         self, inputs: int, widths: Sequence[int], actions: int, advisers: int, activation: str
     ) -> None:
         super().__init__()
-        self.actions = actions
+        self.inputs, self.actions, self.activation = inputs, actions, activation
         # One layer serves both heads: one product of matrices instead of two.
         self.layers = mlp([inputs, *widths, actions + 1], activation, gain=0.01)
         self.trust = _trust(widths[-1], advisers)
@@ -179,19 +183,15 @@ class Actor(PolicyNetwork):
 
         `advice`, int64 (n, advisers), are the actions that the advisers would take.
         """
-        return self.onward(self.layers[0](x), advice)
-
-    def onward(self, first: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
-        """The same from what the first layer puts out."""
-        *layers, last = list(self.layers)[1:]
-        seen = first
+        *layers, last = self.layers
+        seen = x
         for layer in layers:
             seen = layer(seen)
         return _advised(last(seen), self.trust, seen, advice)
 
     def parts(self) -> dict[str, list[Linear]]:
         """The layers of each part of a saved policy but the heads, which are one layer."""
-        trunk = _linears(self.layers)[:-1]
+        trunk = linears(self.layers)[:-1]
         return {"trunk": trunk, "trust": [self.trust] if self.trust else []}
 
     def weights(self) -> dict[str, torch.Tensor]:
@@ -285,7 +285,8 @@ class PlacesActor(PolicyNetwork):
     ) -> None:
         super().__init__()
         places, actions = places_of(game), len(game.actions)
-        self.trunk = mlp([game.observation.size, *widths], activation, gain=math.sqrt(2))
+        self.inputs = game.observation.size
+        self.trunk = mlp([self.inputs, *widths], activation, gain=math.sqrt(2))
         self._activation = make_activation(activation)
         self.board = Cells(places, channels, widths[-1])
         self.policy = _linear(widths[-1], actions, 0.01)
@@ -308,7 +309,7 @@ class PlacesActor(PolicyNetwork):
     def parts(self) -> dict[str, list[Linear]]:
         """The layers of each part of a saved policy."""
         return {
-            "trunk": _linears(self.trunk),
+            "trunk": linears(self.trunk),
             "cells": [self.board.first, self.board.second],
             "mix": [self.board.mix],
             "policy": [self.policy],
@@ -334,29 +335,11 @@ class PlacesActor(PolicyNetwork):
 
 
 class PlainCritic(nn.Sequential):
-    """A critic of layers over what the mover sees and what the others alone know."""
+    """A critic of layers: from the truth (n, inputs) to every seat's logit of winning."""
 
-    def forward(  # type: ignore[override]
-        self, seen: torch.Tensor, secrets: torch.Tensor
-    ) -> torch.Tensor:
-        """Logits of every seat's chance of winning, (n, players).
-
-        Args:
-            seen: (n, size), what the mover sees.
-            secrets: (n, secrets), what the others alone know.
-        """
-        first = first_layer(self)
-        weight = first.weight[:, : seen.shape[1]].to(seen.dtype)
-        return self.onward(functional.linear(seen, weight, first.bias.to(seen.dtype)), secrets)
-
-    def onward(self, first: torch.Tensor, secrets: torch.Tensor) -> torch.Tensor:
-        """The same from what the first layer makes of what is seen."""
-        if secrets.shape[1]:
-            weight = first_layer(self).weight[:, -secrets.shape[1] :].to(secrets.dtype)
-            first = first + functional.linear(secrets, weight)
-        for layer in list(self)[1:]:
-            first = layer(first)
-        return first
+    def __init__(self, inputs: int, widths: Sequence[int], players: int, activation: str) -> None:
+        super().__init__(*mlp([inputs, *widths, players], activation, gain=0.1))
+        self.activation = activation
 
 
 class PlacesCritic(nn.Module):
@@ -376,11 +359,10 @@ class PlacesCritic(nn.Module):
         self.board = Cells(places, channels, widths[-1])
         self.value = _linear(widths[-1] + channels, players, 0.1)
 
-    def forward(self, seen: torch.Tensor, secrets: torch.Tensor) -> torch.Tensor:
-        """Logits of every seat's chance of winning (n, players); see `PlainCritic`."""
-        x = torch.cat([seen, secrets], 1)
-        seen = self._activation(self.trunk(x))
-        outlooks: torch.Tensor = self.value(torch.cat([seen, self.board(x, seen).mean(1)], 1))
+    def forward(self, truth: torch.Tensor) -> torch.Tensor:
+        """Every seat's logit of winning (n, players), from the truth (n, inputs)."""
+        seen = self._activation(self.trunk(truth))
+        outlooks: torch.Tensor = self.value(torch.cat([seen, self.board(truth, seen).mean(1)], 1))
         return outlooks
 
 
@@ -433,8 +415,8 @@ class Critic(PolicyNetwork):
 
     def parts(self) -> dict[str, list[Linear]]:
         """The layers of each part of a saved policy."""
-        linears = _linears(self.layers)
-        return {"trunk": linears[:-1], "value": linears[-1:]}
+        *trunk, last = linears(self.layers)
+        return {"trunk": trunk, "value": [last]}
 
 
 class Judge(PolicyNetwork):
@@ -475,8 +457,8 @@ class Judge(PolicyNetwork):
         return {
             "near": [self.near],
             "far": [self.far],
-            "prizes": _linears(self.prizes),
-            "whole": _linears(self.whole),
+            "prizes": linears(self.prizes),
+            "whole": linears(self.whole),
             "direct": [self.direct],
         }
 
@@ -516,7 +498,7 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCri
     """
     widths, inputs = config.critic_widths or config.widths, kept.truth_scales.size
     if not config.channels:
-        return PlainCritic(*mlp([inputs, *widths, game.players], config.activation, gain=0.1))
+        return PlainCritic(inputs, widths, game.players, config.activation)
     places = places_of(game)
     # A cell's features, and those of them that each of the others knows for himself.
     place = np.full(game.observation.size + 1, inputs)
@@ -530,24 +512,3 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCri
     own = np.where(places.seen < game.observation.size, places.seen, inputs)
     truth = places._replace(seen=np.concatenate([own, *others]), nothing=inputs)
     return PlacesCritic(truth, widths, config.channels, game.players, config.activation)
-
-
-def both_outputs(
-    actor: Actor | PlacesActor,
-    critic: PlainCritic | PlacesCritic,
-    seen: torch.Tensor,
-    secrets: torch.Tensor,
-    advice: torch.Tensor,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """What an actor and a critic put out of the same positions.
-
-    Of plain ones the first layers, which are most of the work, are one product.
-    """
-    if not (isinstance(actor, Actor) and isinstance(critic, PlainCritic)):
-        return actor(seen, advice), critic(seen, secrets)
-    own, others = first_layer(actor.layers), first_layer(critic)
-    weight = torch.cat([own.weight, others.weight[:, : seen.shape[1]]]).to(seen.dtype)
-    bias = torch.cat([own.bias, others.bias]).to(seen.dtype)
-    both = functional.linear(seen, weight, bias)
-    first, second = torch.split(both, [len(own.bias), len(others.bias)], 1)
-    return actor.onward(first, advice), critic.onward(second, secrets)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -25,8 +26,9 @@ from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
 from armarl_training.lessons import Lessons
 from armarl_training.losses import STATISTICS, Decisions, Lot, Weights, ppo_gradient
-from armarl_training.networks import both_outputs, make_actor, make_critic
+from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
+from armarl_training.passes import Passes, passes_of
 from armarl_training.ppo_games import Played, PPOGames
 from armarl_training.quantities import Quantities
 from armarl_training.reading import Reading
@@ -34,12 +36,33 @@ from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
-from armarl_training.softmax import make_scratch
+from armarl_training.softmax import Scratch, make_scratch
 
 _STATISTICS = (
     *("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss"),
     "magnet_distance",
 )
+
+
+class Seen(NamedTuple):
+    """What is known of all rows of a rollout, see `Rollout`."""
+
+    quantities: Array  # (rows, size)
+    secrets: Array  # (rows, secrets)
+    advice: Array  # int64 (rows, advisers)
+
+
+class Part(NamedTuple):
+    """A part of a minibatch, for one of the crew."""
+
+    rows: Array  # int64 (n,), of the rollout
+    number: int  # of rows in the whole minibatch
+    passes: Passes
+    seen: Seen
+    lot: Lot
+    weights: Weights
+    sums: Array  # to which statistics are added, of this part alone, as is
+    scratch: Scratch
 
 
 class PPO(ShardedLearner):
@@ -118,50 +141,53 @@ class PPO(ShardedLearner):
 
         minibatches = max(1, round(len(rows) / ppo.minibatch))
         most = -(-len(rows) // minibatches)
-        actions, crew = len(self._game.actions), range(self._crew.number)
-        scratch = [make_scratch(device, most, actions) for _ in crew]
-        sums = [device.zeros((device.scratch_rows(most), STATISTICS), np.float64) for _ in crew]
-
-        def gradients(some: Array, number: int, k: int) -> Sequence[torch.Tensor]:
-            """Of some rows' part in the mean of so many, by thread `k`."""
-            seen = self._reading.seen(quantities, some)
-            truth = seen, self._reading.secrets(secrets, some)
-            advised = device.tensor(advice[some])
-            put_out = both_outputs(self.actor, self.critic, *truth, advised)
-            outputs, outlooks = (part.float() for part in put_out)
-            magnets = self._magnets(seen, advised) if ppo.magnet else outputs
-            found = torch.empty_like(outputs), torch.empty_like(outlooks)
-            decisions = Decisions(
-                some,
-                lot,
-                number,
-                device.array(outputs),
-                device.array(outlooks),
-                device.array(magnets),
-                weights,
-                device.array(found[0]),
-                device.array(found[1]),
-                sums[k],
-                scratch[k],
-            )
-            self._run(ppo_gradient, len(some), decisions)
-            return torch.autograd.grad([outputs, outlooks], self._parameters, found)
+        actions, crew = len(self._game.actions), self._crew.number
+        scratch = [make_scratch(device, most, actions) for _ in range(crew)]
+        rows_of_sums = device.scratch_rows(most), STATISTICS
+        sums = [device.zeros(rows_of_sums, np.float64) for _ in range(crew)]
+        seen = Seen(quantities, secrets, advice)
 
         norm = torch.zeros(())
         for _ in range(ppo.epochs):
             order = device.shuffled(self._rng, rows)
             for batch in device.split(order, minibatches):
-                parts = device.split(batch, self._crew.number)
-                numbers = [len(batch)] * len(parts)
-                norm = self._take_step(self._crew.map(gradients, parts, numbers, crew))
+                passes = passes_of(self.actor, self.critic, self._reading.dtype)
+                parts = [
+                    Part(some, len(batch), passes, seen, lot, weights, *its_own)
+                    for some, *its_own in zip(device.split(batch, crew), sums, scratch, strict=True)
+                ]
+                norm = self._take_step(self._crew.map(self._gradients, parts))
         means = device.fetch(sum(part.sum(axis=0) for part in sums)) / (ppo.epochs * len(rows))
         figures = dict(zip(_STATISTICS, means.tolist(), strict=True))
         return figures | {"gradient_norm": float(norm)}
 
+    def _gradients(self, part: Part) -> Sequence[torch.Tensor]:
+        """Of all parameters, by a part of a minibatch."""
+        device, seen = self._device, part.seen
+        truth = self._reading.truth(seen.quantities, seen.secrets, part.rows)
+        advice = device.tensor(seen.advice[part.rows])
+        said = part.passes.there(truth, advice)
+        held_back = part.weights.magnet != 0
+        magnets = self._magnets(truth, advice) if held_back else said.outputs
+        gradient = torch.empty_like(said.outputs)
+        decisions = Decisions(
+            part.rows,
+            part.lot,
+            part.number,
+            device.array(said.outputs),
+            device.array(magnets),
+            part.weights,
+            device.array(gradient),
+            part.sums,
+            part.scratch,
+        )
+        self._run(ppo_gradient, len(part.rows), decisions)
+        return part.passes.back(said, gradient)
+
     @torch.no_grad()
-    def _magnets(self, seen: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+    def _magnets(self, truth: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """What the average of the weights so far would put out."""
-        found: torch.Tensor = self.average(seen, advice).float()
+        found: torch.Tensor = self.average(truth[:, : self.average.inputs], advice).float()
         return found
 
     def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor:
@@ -209,8 +235,7 @@ class PPO(ShardedLearner):
             advice = device.tensor(device.advised(self._advice, states, seats))
             outputs = self.actor(self._reading.seen(seen), advice).float()
             logits = outputs[:, :-1].masked_fill(device.tensor(masks == 0), -1e4)
-            truth = self._reading.seen(seen), self._reading.secrets(secrets)
-            outlooks = self.critic(*truth).float()
+            outlooks = self.critic(self._reading.truth(seen, secrets)).float()
             loss = functional.cross_entropy(logits, actions)
             loss = loss + 0.5 * functional.mse_loss(outputs[:, -1], returns[:, 0])
             loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(

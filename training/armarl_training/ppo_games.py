@@ -112,8 +112,7 @@ class PPOGames:
     @torch.no_grad()
     def _outlook(self, quantities: Array, secrets: Array) -> Array:
         """What every seat expects, in [-1, 1], the seat to move first: (n, players)."""
-        truth = self._reading.seen(quantities), self._reading.secrets(secrets)
-        outlooks = self._critic(*truth).float()
+        outlooks = self._critic(self._reading.truth(quantities, secrets)).float()
         return self._device.array(torch.tanh(outlooks / 2))
 
     def _values(self, rollout: Rollout) -> Array:

@@ -19,21 +19,25 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class Rows(NamedTuple):
-    """Rows of quantities to be read."""
+    """Rows to be read."""
 
     quantities: NDArray[Any]  # (n, size)
+    secrets: NDArray[Any]  # (n, secrets), which are read after them
     chosen: NDArray[np.int64]  # (k,) of these rows
-    factors: NDArray[np.float32]  # (size,)
-    numbers: NDArray[np.float32]  # (rows, size) written; of bfloat16, scratch
+    factors: NDArray[np.float32]  # (size + secrets,)
+    numbers: NDArray[np.float32]  # (rows, size + secrets) written; of bfloat16, scratch
     bits: NDArray[np.uint32]  # the same memory
-    halves: NDArray[np.uint16]  # (k, size) written with the bits of bfloat16
+    halves: NDArray[np.uint16]  # (k, size + secrets) written with the bits of bfloat16
 
 
 @part
 def _scale(batch: Rows, i: int, out: NDArray[np.float32]) -> None:
-    quantities = batch.quantities[batch.chosen[i]]
-    for k in range(out.size):
+    quantities, secrets = batch.quantities[batch.chosen[i]], batch.secrets[batch.chosen[i]]
+    size = quantities.size
+    for k in range(size):
         out[k] = np.float32(quantities[k]) * batch.factors[k]
+    for k in range(secrets.size):
+        out[size + k] = np.float32(secrets[k]) * batch.factors[size + k]
 
 
 def read_exactly(batch: Rows, i: int, thread: int) -> None:
@@ -66,31 +70,27 @@ class Reading:
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
         self._run = run or kept.device.run
-        factors = (1 / kept.truth_scales).astype(np.float32)
-        self._factors, self._secret_factors = (
-            kept.device.put(some) for some in np.split(factors, [kept.scales.size])
-        )
+        self._factors = kept.device.put((1 / kept.truth_scales).astype(np.float32))
 
     def seen(self, quantities: Array, chosen: Array | None = None) -> torch.Tensor:
         """What seats see (k, size), of the rows chosen, int64 (k,), or of all."""
-        return self._read(quantities, self._factors, chosen)
+        return self.truth(quantities, quantities[:, :0], chosen)
 
-    def secrets(self, secrets: Array, chosen: Array | None = None) -> torch.Tensor:
-        """What others alone know (k, secrets), likewise."""
-        return self._read(secrets, self._secret_factors, chosen)
-
-    def _read(self, quantities: Array, factors: Array, chosen: Array | None) -> torch.Tensor:
+    def truth(self, quantities: Array, secrets: Array, chosen: Array | None = None) -> torch.Tensor:
+        """The same, and what the others alone know after it: (k, size + secrets)."""
+        size = quantities.shape[1] + secrets.shape[1]
         if isinstance(quantities, np.ndarray):
-            return self._read_by_loop(quantities, factors, chosen)
-        rows = quantities if chosen is None else quantities[chosen]
-        read: torch.Tensor = (rows * factors).to(self.dtype)
-        return read
+            return self._read_by_loop(quantities, secrets, chosen, self._factors[:size])
+        rows = slice(None) if chosen is None else chosen
+        whole: torch.Tensor = torch.cat([quantities[rows], secrets[rows]], 1)
+        return (whole * self._device.tensor(self._factors[:size])).to(self.dtype)
 
     def _read_by_loop(
         self,
         quantities: NDArray[Any],
-        factors: NDArray[np.float32],
+        secrets: NDArray[Any],
         chosen: NDArray[np.int64] | None,
+        factors: NDArray[np.float32],
     ) -> torch.Tensor:
         """The same with nothing between: neither rows of quantities nor, of bfloat16, floats."""
         if chosen is None:
@@ -99,11 +99,10 @@ class Reading:
         rows = chosen.size if exact else self._device.scratch_rows(chosen.size)
         numbers = np.empty((rows, factors.size), np.float32)
         halves = np.empty((0 if exact else chosen.size, factors.size), np.uint16)
-        kept = np.ascontiguousarray(quantities)
-        batch = Rows(kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
+        kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
+        batch = Rows(*kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
         body: Body = read_exactly if exact else read_briefly
-        if factors.size:
-            self._run(body, chosen.size, batch)
+        self._run(body, chosen.size, batch)
         if exact:
             return torch.from_numpy(numbers)
         return torch.from_numpy(halves).view(torch.bfloat16)

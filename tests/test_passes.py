@@ -1,0 +1,59 @@
+"""The way through actor and critic and back: written out, and by automatic differentiation."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from armarl import make_game
+from armarl_training.config import NetworkConfig
+from armarl_training.networks import make_actor, make_critic
+from armarl_training.passes import MOST_UNITS, PlainPasses, RecordedPasses, passes_of
+from armarl_training.quantities import Quantities
+
+
+@pytest.mark.parametrize(("precision", "apart"), [(torch.float32, 1e-5), (torch.bfloat16, 0.05)])
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+@pytest.mark.parametrize(
+    ("name", "players", "widths", "critic_widths"),
+    [
+        ("armadora", 3, (24, 16), (8, 40)),
+        ("armadora", 2, (9, 7, 5), (5, 7, 9)),
+        ("armada", 2, (8,), None),
+    ],
+)
+def test_the_way_written_out_is_that_of_automatic_differentiation(
+    name, players, widths, critic_widths, activation, precision, apart
+):
+    game = make_game(name, players=players)
+    config = NetworkConfig(widths=widths, critic_widths=critic_widths, activation=activation)
+    kept = Quantities(game)
+    torch.manual_seed(0)
+    actor, critic = make_actor(game, config), make_critic(game, config, kept)
+    written, recorded = passes_of(actor, critic, precision), RecordedPasses(actor, critic)
+    assert isinstance(written, PlainPasses)
+    n, advice = 40, torch.zeros((40, 0), dtype=torch.int64)
+    truth = torch.rand(n, kept.truth_scales.size).to(precision)
+    gradient = torch.randn(n, len(game.actions) + 1 + players)
+    ours, theirs = written.there(truth, advice), recorded.there(truth, advice)
+    torch.testing.assert_close(ours.outputs, theirs.outputs, atol=apart, rtol=apart)
+    parameters = [*actor.parameters(), *critic.parameters()]
+    pairs = zip(written.back(ours, gradient), recorded.back(theirs, gradient), strict=True)
+    for (found, wanted), weights in zip(pairs, parameters, strict=True):
+        assert found.shape == weights.shape
+        assert found.dtype == torch.float32
+        scale = wanted.abs().max()
+        torch.testing.assert_close(found / scale, wanted / scale, atol=apart, rtol=apart)
+
+
+def test_other_networks_are_left_to_automatic_differentiation():
+    game = make_game("armadora")
+    kept = Quantities(game)
+    for config in (
+        NetworkConfig(widths=(8,), critic_widths=(8, 8)),
+        NetworkConfig(widths=(8,), advisers=("greedy",)),
+        NetworkConfig(widths=(8,), channels=4),
+        NetworkConfig(widths=(MOST_UNITS,)),
+    ):
+        actor, critic = make_actor(game, config), make_critic(game, config, kept)
+        assert isinstance(passes_of(actor, critic, torch.float32), RecordedPasses)
