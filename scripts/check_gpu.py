@@ -32,7 +32,6 @@ from armarl.game import Game
 from armarl_training.config import TrainingConfig
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo import PPO
-from armarl_training.ppo_games import Played
 from armarl_training.quantities import Quantities
 from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
@@ -187,16 +186,17 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
     )
     for name, weights in networks.items():
         _compare(name, weights.numpy(), its_networks[name].cpu().numpy())
-    its_played = its_games.play(its_networks, 0.0)
+    its_rollout = its_games.play(its_networks, 0.0)
     fetch = its_games.self_play.kept.device.fetch
-    rollout = Rollout(*map(fetch, its_played.rollout))
+    rollout = Rollout(*map(fetch, its_rollout))
     _check_rollout(game, states.view(game.blank.dtype)[:, 0], rollout)
 
     games.play(networks, 0.0)  # brings the networks there
-    values = games._values(rollout)
-    _compare_nearly("values", values, fetch(its_played.values))
     for t in range(steps):
-        logits = games._logits(rollout.quantities[t], rollout.advice[t])[:, :-1]
+        seen = rollout.quantities[t], rollout.advice[t], rollout.secrets[t]
+        outputs, expected = games._say(*seen)
+        _compare_nearly(f"step {t}, expected", expected, rollout.expected[t])
+        logits = outputs[:, : len(game.actions)]
         legal = np.unpackbits(rollout.masks[t], axis=1)[:, : logits.shape[1]]
         weights = np.where(legal, np.exp(logits.astype(np.float64)), 0)
         chances = np.log(
@@ -204,13 +204,12 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
         )
         _compare_nearly(f"step {t}, chances", chances, rollout.chances[t])
 
-    reckoned = here.reckon(Played(rollout, values))
-    its_reckoned = away.reckon(Played(its_played.rollout, its_played.values))
+    reckoned, its_reckoned = here.reckon(rollout), away.reckon(its_rollout)
     for name, ours, theirs in zip(("gains", "targets"), reckoned, its_reckoned, strict=True):
         _compare_nearly(name, ours, fetch(theirs))
     rows = np.arange(steps * size)
     figures = here._update(rollout, rows, *reckoned, 0.02)
-    its_figures = away._update(its_played.rollout, its_games._device.put(rows), *its_reckoned, 0.02)
+    its_figures = away._update(its_rollout, its_games._device.put(rows), *its_reckoned, 0.02)
     for name, figure in figures.items():
         _compare_nearly(name, np.array(figure), np.array(its_figures[name]))
     for k, (ours, theirs) in enumerate(zip(here._parameters, away._parameters, strict=True)):

@@ -238,10 +238,14 @@ def test_in_four_seats_partners_sit_together():
     assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # partners hold seats 0, 2 and 1, 3
     assert ((lineups == LEARNER).sum(axis=1) == 2).all()
 
-    def even(quantities, advice):
-        return np.zeros((len(quantities), len(game.actions) + 1), np.float32)
+    def outlook(quantities, secrets):
+        return np.zeros((len(quantities), game.players), np.float32)
 
-    rollout = play.play(even, None)  # nothing is looked at
+    def even(quantities, advice, secrets):
+        logits = np.zeros((len(quantities), len(game.actions)), np.float32)
+        return logits, outlook(quantities, secrets)
+
+    rollout = play.play(even, outlook)
     held = np.take_along_axis(play.lineups[None], rollout.movers[:-1, :, None], axis=2)[..., 0]
     assert np.array_equal(rollout.learners, held == LEARNER)  # no game has ended yet
     assert not (rollout.ends != PLAYING).any()

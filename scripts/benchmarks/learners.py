@@ -95,8 +95,7 @@ def share(variant: Variant, part: str) -> Callable[[], float]:
     spent = dict.fromkeys(PARTS, 0.0)
     (games,) = learner.shards.parts
     for owner, name, what in (
-        (games, "_logits", "inference"),
-        (games, "_values", "inference"),
+        (games, "_say", "inference"),
         (learner, "_update", "update"),
     ):
         setattr(owner, name, _timed(getattr(owner, name), spent, what))
@@ -133,18 +132,16 @@ def matrices(variant: Variant) -> Callable[[], int]:
     learner = _learner(variant)
     actor, critic, reading = learner.actor, learner.critic, learner._reading
     kept, steps, games = learner._kept, learning.ROLLOUT, learning.ENVIRONMENTS
-    sizes = kept.scales.size, kept.truth_scales.size
-    seen, truth = (torch.zeros(games, size, dtype=reading.dtype) for size in sizes)
+    truth = torch.zeros(games, kept.truth_scales.size, dtype=reading.dtype)
     learning_from = truth.repeat(learning.MINIBATCH // games, 1)
     advice = torch.zeros(games, 0, dtype=torch.int64)
     advised = advice.repeat(learning.MINIBATCH // games, 1)
     minibatches = learning.EPOCHS * steps * games // learning.MINIBATCH
 
     def chunk() -> int:
-        with torch.no_grad():
-            for _ in range(steps):
-                actor(seen, advice)
-                critic(truth)
+        playing = passes_of(actor, critic, reading.dtype)
+        for _ in range(steps):
+            playing.there(truth, advice)
         for _ in range(minibatches):
             passes = passes_of(actor, critic, reading.dtype)
             said = passes.there(learning_from, advised)

@@ -8,13 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeVar
 
 import torch
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+
+@contextmanager
+def torch_alone(wanted: bool) -> Iterator[None]:
+    """Meanwhile torch computes on the thread that calls, if so wanted.
+
+    Threads of its own would look out for work in the way of others, and where somebody else has
+    their core everything waits for them.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if wanted else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Crew:
@@ -31,15 +46,9 @@ class Crew:
             name = "armarl-crew"
             self._pool = ThreadPoolExecutor(number - 1, name, lambda: torch.set_num_threads(1))
 
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Meanwhile torch has no threads of its own: they would look out for work in our way."""
-        before = torch.get_num_threads()
-        torch.set_num_threads(1 if self.number > 1 else before)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
+    def at_work(self) -> AbstractContextManager[None]:
+        """Meanwhile torch has no threads of its own."""
+        return torch_alone(self.number > 1)
 
     def map(self, function: Callable[[S], T], parts: Sequence[S]) -> list[T]:
         """What the function returns of each part, in order."""

@@ -29,12 +29,10 @@ class LearnerDevice(Device, Protocol):
     Attributes:
         game: whose states are here.
         place: as torch has it.
-        rows_at_once: of networks, in a pass that is not learned from.
     """
 
     game: Game
     place: torch.device
-    rows_at_once: int
 
     def tensor(self, array: Array) -> torch.Tensor:
         """An array as torch has it, in the same memory."""
@@ -117,7 +115,6 @@ class OnCpu(Cpu):
     """The CPU; see `LearnerDevice`."""
 
     place = torch.device("cpu")
-    rows_at_once = 4096
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
@@ -176,8 +173,6 @@ class OnCpu(Cpu):
 
 class OnGpu(cuda.CudaGame):
     """A GPU, by torch and the kernels of `armarl.cuda`; see `LearnerDevice`."""
-
-    rows_at_once = 1 << 17
 
     def __init__(self, game: Game, name: str) -> None:
         super().__init__(game, name)

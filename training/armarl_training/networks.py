@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
+from armarl.compiled import kernel
 from armarl.game import Game
 from armarl.judges import VARIANCE, SurveyLayout, layout_of
 from armarl.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
@@ -26,13 +28,28 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 def tanh(x: torch.Tensor) -> torch.Tensor:
-    """tanh in the precision of its input.
-
-    That of bfloat16 is worked out in float32, where a CPU takes half of the time for it.
-    """
+    """tanh in the precision of its input; a CPU looks that of bfloat16 up, a fifth of the work."""
     if x.dtype != torch.bfloat16 or x.device.type != "cpu":
         return torch.tanh(x)
-    return x.float().tanh_().to(x.dtype)
+    y = torch.empty_like(x, memory_format=torch.contiguous_format)
+    bits, found = (part.detach().contiguous().view(torch.uint16) for part in (x, y))
+    look_up(bits.numpy().reshape(-1), _tanh_table(), found.numpy().reshape(-1))
+    return y
+
+
+@cache
+def _tanh_table() -> NDArray[np.uint16]:
+    """The bits of tanh of every bfloat16, by its bits."""
+    every = torch.from_numpy(np.arange(1 << 16, dtype=np.uint16)).view(torch.bfloat16)
+    found: NDArray[np.uint16] = torch.tanh(every.float()).bfloat16().view(torch.uint16).numpy()
+    return found
+
+
+@kernel
+def look_up(bits: NDArray[np.uint16], table: NDArray[np.uint16], found: NDArray[np.uint16]) -> None:
+    """The entries of a table."""
+    for i in range(bits.size):
+        found[i] = table[bits[i]]
 
 
 class BriefTanh(torch.autograd.Function):

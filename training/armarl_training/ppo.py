@@ -29,7 +29,7 @@ from armarl_training.losses import STATISTICS, Decisions, Lot, Weights, ppo_grad
 from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import Passes, passes_of
-from armarl_training.ppo_games import Played, PPOGames
+from armarl_training.ppo_games import PPOGames
 from armarl_training.quantities import Quantities
 from armarl_training.reading import Reading
 from armarl_training.rollout import Rollout
@@ -96,33 +96,36 @@ class PPO(ShardedLearner):
         """One rollout, the advantages of its decisions, and the update by them."""
         ppo = self._config.ppo
         playing = weights_of({"actor": self.actor, "critic": self.critic})
-        played = _joined(self.shards.play(playing, done))
-        gains, targets = self.reckon(played)
+        rollout = _joined(self.shards.play(playing, done))
+        gains, targets = self.reckon(rollout)
         self._set_rate(ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate))
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
         # The rows of a rollout: (steps, games) are one axis.
-        rows = self._device.where(flat(played.rollout.learners))
+        rows = self._device.where(flat(rollout.learners))
         with self._crew.at_work():
-            statistics = self._update(played.rollout, rows, gains, targets, entropy)
+            statistics = self._update(rollout, rows, gains, targets, entropy)
         self.decisions += len(rows)
         return statistics
 
-    def reckon(self, played: Played) -> tuple[Array, Array]:
+    def reckon(self, rollout: Rollout) -> tuple[Array, Array]:
         """What a rollout says of its decisions.
 
         Returns:
             Advantages of the action played and of those looked at, float32 (steps, games,
             1 + looks), and the targets of all seats' values, float32 (steps, games, players).
         """
-        ppo, device, (rollout, values) = self._config.ppo, self._device, played
+        ppo, device, players = self._config.ppo, self._device, self._game.players
+        # Of the seats in their order, how far each is from the mover.
+        distances = (self._around - rollout.movers[..., None]) % players
+        values = device.along(rollout.expected, distances, axis=2)
         advantages, targets = seat_advantages(
             *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
             policy_lambda=ppo.gae_lambda,
             value_lambda=ppo.value_lambda,
             device=device,
         )
-        before = device.along(values[:-1], rollout.movers[:-1, :, None], axis=2)
-        gains = device.joined([advantages[..., None], rollout.worths - before], axis=2)
+        gained = rollout.worths - rollout.expected[:-1, :, :1]
+        gains = device.joined([advantages[..., None], gained], axis=2)
         return gains, targets
 
     def _update(
@@ -261,10 +264,8 @@ class PPO(ShardedLearner):
         )
 
 
-def _joined(shards: Sequence[Played]) -> Played:
+def _joined(shards: Sequence[Rollout]) -> Rollout:
     """The games of all shards beside each other."""
     if len(shards) == 1:
         return shards[0]
-    rollouts, values = zip(*shards, strict=True)
-    columns = (np.concatenate(parts, axis=1) for parts in zip(*rollouts, strict=True))
-    return Played(Rollout(*columns), np.concatenate(values, axis=1))
+    return Rollout(*(np.concatenate(parts, axis=1) for parts in zip(*shards, strict=True)))

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import NamedTuple
 
-import numpy as np
 import torch
 
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
+from armarl_training.crew import torch_alone
 from armarl_training.devices import Array, LearnerDevice, learner_device
 from armarl_training.networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.opponents import OpponentPool
+from armarl_training.passes import Passes, PlainPasses, passes_of
 from armarl_training.reading import Reading
 from armarl_training.rivals import Logits
 from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, put_weights
-from armarl_training.shards import Tensors, flat
-
-
-class Played(NamedTuple):
-    """What is learned from.
-
-    Attributes:
-        rollout: of the games of a shard.
-        values: float32 (steps + 1, games, players), what every seat expects, in [-1, 1].
-    """
-
-    rollout: Rollout
-    values: Array
+from armarl_training.shards import Tensors
 
 
 class PPOGames:
@@ -65,7 +53,7 @@ class PPOGames:
         self._reading = Reading(kept, ppo.precision)
         self._actor = make_actor(game, network).to(device.place)
         self._critic = make_critic(game, network, kept).to(device.place)
-        self._around = device.put(np.arange(game.players))
+        self._passes: Passes = passes_of(self._actor, self._critic, self._reading.dtype)
         # Earlier selves that play on a GPU, and their networks there.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
 
@@ -74,14 +62,13 @@ class PPOGames:
         """By opponent, the learner's last returns against it."""
         return self.self_play.rivals.recent
 
-    def play(self, networks: Mapping[str, torch.Tensor], done: float) -> Played:
+    def play(self, networks: Mapping[str, torch.Tensor], done: float) -> Rollout:
         """A rollout; see `shards.Games`."""
         self._take_over(networks)
         early = self._config.early_reward
-        rollout = self.self_play.play(
-            self._logits, self._outlook, early=early.reward, weight=max(0.0, 1 - done / early.until)
-        )
-        return Played(rollout, self._values(rollout))
+        weight = max(0.0, 1 - done / early.until)
+        with torch_alone(isinstance(self._passes, PlainPasses)):  # they are too small to share
+            return self.self_play.play(self._say, self._outlook, early=early.reward, weight=weight)
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
         """The learner's networks, in the precision in which they play."""
@@ -89,9 +76,15 @@ class PPOGames:
         put_weights(modules, networks)
         for module in modules.values():
             module.to(self._reading.dtype)
+        self._passes = passes_of(self._actor, self._critic, self._reading.dtype)
 
-    def _logits(self, quantities: Array, advice: Array) -> Array:
-        return self._logits_by(self._actor, quantities, advice)
+    @torch.no_grad()
+    def _say(self, quantities: Array, advice: Array, secrets: Array) -> tuple[Array, Array]:
+        """Logits, and what every seat expects; see `rollout.Say`."""
+        truth = self._reading.truth(quantities, secrets)
+        outputs = self._passes.there(truth, self._device.tensor(advice)).outputs
+        expected = torch.tanh(outputs[:, -self._game.players :] / 2)
+        return self._device.array(outputs), self._device.array(expected)
 
     @torch.no_grad()
     def _logits_by(self, actor: Actor | PlacesActor, quantities: Array, advice: Array) -> Array:
@@ -114,21 +107,6 @@ class PPOGames:
         """What every seat expects, in [-1, 1], the seat to move first: (n, players)."""
         outlooks = self._critic(self._reading.truth(quantities, secrets)).float()
         return self._device.array(torch.tanh(outlooks / 2))
-
-    def _values(self, rollout: Rollout) -> Array:
-        """What every seat expects at every row of a rollout: (rows, games, players)."""
-        rows, games = rollout.movers.shape
-        players = len(self._around)
-        values = self._device.zeros((rows, games, players), np.float32)
-        at_once = max(1, self._device.rows_at_once // games)
-        for t in range(0, rows, at_once):
-            some = slice(t, t + at_once)
-            quantities, secrets = flat(rollout.quantities[some]), flat(rollout.secrets[some])
-            # Of the seats in their order, how far each is from the mover.
-            distances = (self._around - rollout.movers[some, :, None]) % players
-            expected = self._outlook(quantities, secrets).reshape(distances.shape)
-            values[some] = self._device.along(expected, distances, axis=2)
-        return values
 
     def save(self) -> Saved:
         """The games, who sits in them, and their chance."""

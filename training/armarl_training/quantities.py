@@ -137,7 +137,7 @@ def keep_some(observation: Any, scales: Any, entries: Any, out: Any) -> None:
 class Draws(NamedTuple):
     """Decisions to be drawn."""
 
-    logits: NDArray[np.float32]  # (n, actions + 1), the last of them is no action's
+    logits: NDArray[np.float32]  # (n, actions or more), those beyond are no action's
     masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one of each row
     draws: NDArray[np.float64]  # (n, k) in [0, 1)
     reached: NDArray[np.float64]  # (2 * threads, actions) scratch

@@ -6,7 +6,7 @@ the rest. Who holds what is drawn anew for every game, at its start.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +22,13 @@ from armarl_training.devices import Array, LearnerDevice, OnCpu, OnGpu
 from armarl_training.looks import LookAhead, Outlook
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Draws, Quantities, draw
-from armarl_training.rivals import CudaRivals, HostRivals, Logits, LogitsOf, Position, Rivals
+from armarl_training.rivals import CudaRivals, HostRivals, LogitsOf, Position, Rivals
 from armarl_training.saving import check_arrays, check_range, recent_returns
 from armarl_training.softmax import make_scratch
+
+# From quantities (n, size), advice (n, advisers) and secrets (n, secrets) to logits, float32 (n, at
+# least actions), and to what every seat expects, see `Outlook`.
+Say = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
 class Rollout(NamedTuple):
@@ -42,6 +46,8 @@ class Rollout(NamedTuple):
         actions: int64 (steps, games, 1 + looks), the action played, and others that the learner
             could have played, drawn like it.
         chances: float32 (steps, games, 1 + looks), their log-probabilities; the learner's alone.
+        expected: float32 (steps + 1, games, players), what every seat expects by the critic, in
+            [-1, 1], the mover's first.
         worths: float32 (steps, games, looks), what the critic says that the mover would expect
             after those others; the learner's alone.
         learners: bool (steps, games), whether the decision was the learner's.
@@ -56,6 +62,7 @@ class Rollout(NamedTuple):
     movers: Array
     actions: Array
     chances: Array
+    expected: Array
     worths: Array
     learners: Array
     rewards: Array
@@ -150,6 +157,7 @@ class SelfPlay:
             movers=zeros((steps + 1, games), np.int64),
             actions=zeros((steps, games, 1 + looks), np.int64),
             chances=zeros((steps, games, 1 + looks), np.float32),
+            expected=zeros((steps + 1, games, players), np.float32),
             worths=zeros((steps, games, looks), np.float32),
             learners=zeros((steps, games), np.bool_),
             rewards=zeros((steps, games, players), np.float32),
@@ -162,12 +170,12 @@ class SelfPlay:
         return self.rivals.lineups
 
     def play(
-        self, logits: Logits, outlook: Outlook, *, early: str | None = None, weight: float = 0.0
+        self, say: Say, outlook: Outlook, *, early: str | None = None, weight: float = 0.0
     ) -> Rollout:
-        """Play on, the learner's seats by `logits`. The next call writes into the same arrays.
+        """Play on, the learner's seats by `say`. The next call writes into the same arrays.
 
         Args:
-            outlook: judges what would follow other actions.
+            outlook: judges what would follow other actions, and the last positions.
             early: name of another reward of the game, which counts with `weight` in [0, 1], and the
                 batch's own with the rest.
         """
@@ -176,7 +184,7 @@ class SelfPlay:
         self.rivals.begin()
         for t in range(steps):
             self._see(t)
-            self._decide(t, logits)
+            self._decide(t, say)
             self._look_ahead(t, outlook)
             self.batch.step(rollout.actions[t, :, 0], out=turn)
             rollout.rewards[t], rollout.ends[t] = turn.rewards, turn.ends
@@ -184,6 +192,7 @@ class SelfPlay:
                 self._weigh_early(t, early, weight)
             self.rivals.note_ends(turn)
         self._see(steps)
+        rollout.expected[steps] = outlook(rollout.quantities[steps], rollout.secrets[steps])
         self.rivals.end()
         return rollout
 
@@ -195,7 +204,7 @@ class SelfPlay:
         secrets, states = rollout.secrets[t], self.batch.states
         self.kept.keep_secrets(states, turn.seats, secrets, self._spare)
 
-    def _decide(self, t: int, logits: Logits) -> None:
+    def _decide(self, t: int, say: Say) -> None:
         """Draw the learner's actions, and ask the players who hold other seats for theirs."""
         rollout, turn, device = self._rollout, self._turn, self._device
         rollout.masks[t] = device.bits(turn.masks)
@@ -203,9 +212,9 @@ class SelfPlay:
         rollout.learners[t] = held == LEARNER
         draws = device.random(self.rng, rollout.actions[t].shape)
         rollout.advice[t] = device.advised(self._advice, self.batch.states, turn.seats)
-        found = logits(rollout.quantities[t], rollout.advice[t])
-        self._draw(found, rollout.masks[t], draws, rollout.actions[t], rollout.chances[t])
         seen = rollout.quantities[t], rollout.advice[t]
+        logits, rollout.expected[t] = say(*seen, rollout.secrets[t])
+        self._draw(logits, rollout.masks[t], draws, rollout.actions[t], rollout.chances[t])
         self.rivals.answer(Position(self.batch, turn, held, draws[:, 0], *seen, rollout.actions[t]))
 
     def _draw(
