@@ -68,15 +68,12 @@ def played_by(its_learner, monkeypatch):
 
 def compare_rollouts(played, its_played):
     """To the byte, log-probabilities nearly; `its_played` are tensors."""
-    ours = {**played.rollout._asdict(), "values": played.values}
-    theirs = {**its_played.rollout._asdict(), "values": its_played.values}
+    ours, theirs = played._asdict(), its_played._asdict()
     for name, array in ours.items():
         assert isinstance(theirs[name], torch.Tensor)
         found = theirs[name].numpy()
         assert (found.dtype, found.shape) == (array.dtype, array.shape), name
-        if (
-            name == "chances"
-        ):  # sums of exp in another order; where one is near 1, its log is near 0
+        if name == "chances":  # sums of exp in another order; near 1, the log is near 0
             np.testing.assert_allclose(found, array, rtol=5e-7, atol=5e-7)
         else:
             assert found.tobytes() == array.tobytes(), name

@@ -136,8 +136,8 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
     }
     rivals = {"choose_greedily", "conceal", "pick_drawn", "change_seats"}
     rollout = {"deal", "step", "keep", "keep_secrets", "draw", "look", "weigh", "weigh_early"}
-    assert set(found) == rivals | rollout | {"look_back", "ppo_gradient"}
-    for name in ("change_seats", "draw", "look_back", "ppo_gradient"):
+    assert set(found) == rivals | rollout | {"look_back", "brief_ppo_gradient"}
+    for name in ("change_seats", "draw", "look_back", "brief_ppo_gradient"):
         for capability in gpu_kernels.CAPABILITIES:
             report = gpu_kernels.compiled(found[name], capability)
             assert report.code > 10_000

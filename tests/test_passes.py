@@ -34,7 +34,7 @@ def test_the_way_written_out_is_that_of_automatic_differentiation(
     assert isinstance(written, PlainPasses)
     n, advice = 40, torch.zeros((40, 0), dtype=torch.int64)
     truth = torch.rand(n, kept.truth_scales.size).to(precision)
-    gradient = torch.randn(n, len(game.actions) + 1 + players)
+    gradient = torch.randn(n, len(game.actions) + 1 + players).to(precision)
     ours, theirs = written.there(truth, advice), recorded.there(truth, advice)
     torch.testing.assert_close(ours.outputs, theirs.outputs, atol=apart, rtol=apart)
     parameters = [*actor.parameters(), *critic.parameters()]

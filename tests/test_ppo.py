@@ -10,6 +10,7 @@ from armarl.game import make_game
 from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
+from armarl_training.brief import bits_of
 from armarl_training.config import OpponentConfig, TrainingConfig
 from armarl_training.crew import Crew
 from armarl_training.devices import OnCpu
@@ -23,6 +24,8 @@ from armarl_training.losses import (
     Decisions,
     Lot,
     Weights,
+    brief_ppo_gradient,
+    make_wide,
     ppo_gradient,
 )
 from armarl_training.opponents import OpponentPool
@@ -110,7 +113,8 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     rng = np.random.default_rng(0)
     n, actions, players, clip, entropy_weight, value_weight = 64, 21, 3, 0.2, 0.05, 0.5
     looks = 2  # other actions whose advantages are known
-    outputs = torch.from_numpy(rng.normal(size=(n, actions + 1 + players)).astype(np.float32))
+    # Such as bfloat16 holds as well.
+    outputs = torch.from_numpy(rng.normal(size=(n, actions + 1 + players))).bfloat16().float()
     magnets = torch.from_numpy(rng.normal(size=(n, actions + 1)).astype(np.float32))
     legal = rng.random((n, actions)) < 0.5
     legal[:, 3] = True
@@ -144,9 +148,18 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
         *(np.arange(n), lot, n),
         *(outputs.detach().numpy(), magnets.numpy()),
         Weights(clip, entropy_weight, magnet_weight, value_weight),
-        *(found, sums, make_scratch(CPU, n, actions)),
+        *(found, sums, make_scratch(CPU, n, actions), make_wide(CPU, n, outputs.shape[1])),
     )
     make_game("armadora").run(ppo_gradient, n, decisions)
+    brief = torch.empty_like(outputs, dtype=torch.bfloat16)
+    decisions = decisions._replace(
+        outputs=bits_of(CPU, outputs.detach().bfloat16()),
+        gradients=bits_of(CPU, brief),
+        statistics=np.zeros_like(sums),
+    )
+    make_game("armadora").run(brief_ppo_gradient, n, decisions)
+    assert torch.equal(brief, torch.from_numpy(found).bfloat16())
+    assert np.array_equal(decisions.statistics, sums)
     sums = sums.sum(axis=0)
     np.testing.assert_allclose(found, outputs.grad.numpy(), atol=1e-6)
     assert sums[POLICY_LOSS] / n == pytest.approx(policy_loss.item(), abs=1e-5)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from armarl.compiled import inlined, summed
 from armarl.loops import own
+from armarl_training.brief import round_off, widen
+from armarl_training.devices import LearnerDevice
 from armarl_training.softmax import Scratch, find_legal, highest, pick, weigh
 
 Floats = NDArray[Any]  # float32
@@ -43,37 +45,71 @@ class Weights(NamedTuple):
     value: float
 
 
+class Wide(NamedTuple):
+    """Rows of outputs and of gradients in float32, one for each of `scratch_rows`."""
+
+    outputs: Floats
+    output_bits: Any  # int32, the same memory
+    gradients: Floats
+    gradient_bits: Any
+
+
+def make_wide(device: LearnerDevice, decisions: int, size: int) -> Wide:
+    """For batches of so many decisions, and so many outputs of each."""
+    shape = device.scratch_rows(decisions), size
+    outputs, gradients = (device.zeros(shape, np.int32) for _ in range(2))
+    return Wide(device.as_float32(outputs), outputs, device.as_float32(gradients), gradients)
+
+
 class Decisions(NamedTuple):
     """Some of a lot, what the networks say of them, and their part in the gradient of its mean."""
 
     rows: Any  # int64 (n,), which of the lot
     lot: Lot
     number: int  # over which the mean is taken
-    # float32 (n, actions + 1 + players): logits of the actor, the value that it expects, and logits
-    # of winning of the critic, the mover's first.
-    outputs: Floats
+    # float32, or int16 with the bits of bfloat16, (n, actions + 1 + players): logits of the actor,
+    # the value that it expects, and logits of winning of the critic, the mover's first.
+    outputs: Any
     # float32 (n, actions or more), logits of the policy from which the actor is held back (Sokota
     # et al., 2023); not looked at if its weight is 0.
     magnets: Floats
     weights: Weights
-    gradients: Floats  # float32, of outputs, written
+    gradients: Any  # of outputs and like them, written
     statistics: Any  # float64 (2 * threads, STATISTICS), to which sums are added
     scratch: Scratch
+    wide: Wide  # scratch for bfloat16
 
 
 def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     """The gradient of decision `i`."""
-    share = 1.0 / batch.number
-    _actor_gradient(batch, i, share, own(thread))
-    _value_gradient(batch, i, share * batch.weights.value, batch.statistics[own(thread)])
+    _gradient(batch, i, own(thread), batch.outputs[i], batch.gradients[i])
+
+
+def brief_ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
+    """The same where outputs and gradients are the bits of bfloat16."""
+    mine, wide = own(thread), batch.wide
+    widen(batch.outputs[i], wide.output_bits[mine])
+    _gradient(batch, i, mine, wide.outputs[mine], wide.gradients[mine])
+    round_off(wide.gradient_bits[mine], batch.gradients[i])
 
 
 @inlined
-def _actor_gradient(batch: Decisions, i: int, share: float, mine: int) -> None:
+def _gradient(batch: Decisions, i: int, mine: int, outputs: Any, gradient: Any) -> None:
+    """Of all losses, with respect to the outputs of a decision."""
+    share = 1.0 / batch.number
+    _actor_gradient(batch, i, share, mine, outputs, gradient)
+    targets, statistics = batch.lot.targets[batch.rows[i]], batch.statistics[mine]
+    _value_gradient(targets, share * batch.weights.value, outputs, gradient, statistics)
+
+
+@inlined
+def _actor_gradient(
+    batch: Decisions, i: int, share: float, mine: int, outputs: Any, gradient: Any
+) -> None:
     """Of the policy's loss, its entropy, and its distance from the magnet."""
     row, lot, scratch = batch.rows[i], batch.lot, batch.scratch
     actions, chances, gains = lot.actions[row], lot.chances[row], lot.gains[row]
-    outputs, statistics, clip = batch.outputs[i], batch.statistics[mine], batch.weights.clip
+    statistics, clip = batch.statistics[mine], batch.weights.clip
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
     number, samples = find_legal(lot.masks[row], legal), actions.size
     pick(outputs, legal, number, logits)
@@ -102,7 +138,6 @@ def _actor_gradient(batch: Decisions, i: int, share: float, mine: int) -> None:
         same += to_magnet * (drawn - log_total - distance)
     to_both = batch.weights.entropy + to_magnet
     _pull(logits, magnets, number, to_magnet, to_both, same, share / total, weights)
-    gradient = batch.gradients[i]
     gradient[:] = 0
     for j in range(number):
         gradient[legal[j]] = weights[j]
@@ -161,10 +196,11 @@ def _slope(gain: float, ratio: float, clip: float) -> Any:
 
 
 @inlined
-def _value_gradient(batch: Decisions, i: int, share: float, statistics: Any) -> None:
+def _value_gradient(
+    targets: Floats, share: float, outputs: Any, gradient: Any, statistics: Any
+) -> None:
     """Of what the actor expects, and of the critic's chances to win."""
-    targets, outputs = batch.lot.targets[batch.rows[i]], batch.outputs[i]
-    players, gradient = targets.size, batch.gradients[i]
+    players = targets.size
     value = outputs.size - players - 1
     error = outputs[value] - targets[0]
     gradient[value] = share * 2.0 * error

@@ -23,12 +23,12 @@ MOST_UNITS = 320  # of a layer of both; beyond it what is between the two takes 
 class Said(NamedTuple):
     """What an actor and a critic say of some decisions."""
 
-    outputs: torch.Tensor  # float32 (n, actions + 1 + players): the actor's, and the critic's
+    outputs: torch.Tensor  # (n, actions + 1 + players): the actor's, and the critic's
     trail: Any  # for the way back
 
 
 class Passes(Protocol):
-    """An actor and a critic with the weights that they have now."""
+    """An actor and a critic with the weights that they have now, in a precision."""
 
     def there(self, truth: torch.Tensor, advice: torch.Tensor) -> Said:
         """What they say.
@@ -40,7 +40,7 @@ class Passes(Protocol):
         ...
 
     def back(self, said: Said, gradient: torch.Tensor) -> list[torch.Tensor]:
-        """Gradients of the actor's parameters and the critic's, in order, by that of outputs."""
+        """float32, of the actor's parameters and the critic's, in order, by that of outputs."""
         ...
 
 
@@ -67,7 +67,7 @@ class RecordedPasses:
     def there(self, truth: torch.Tensor, advice: torch.Tensor) -> Said:
         """See `Passes`."""
         outputs = self._actor(truth[:, : self._actor.inputs], advice)
-        found = torch.cat([outputs, self._critic(truth)], 1).float()
+        found = torch.cat([outputs, self._critic(truth)], 1)
         return Said(found.detach(), found)
 
     def back(self, said: Said, gradient: torch.Tensor) -> list[torch.Tensor]:
@@ -99,13 +99,12 @@ class PlainPasses:
         for weight, bias in zip(self._weights[1:], self._biases[1:], strict=True):
             seen.append(tanh(outputs) if self._tanh else torch.relu(outputs))
             outputs = torch.addmm(bias, seen[-1], weight.t())
-        return Said(outputs.float(), seen)
+        return Said(outputs, seen)
 
     @torch.no_grad()
     def back(self, said: Said, gradient: torch.Tensor) -> list[torch.Tensor]:
         """See `Passes`."""
-        first, *seen = said.trail
-        gradient, found = gradient.to(first.dtype), []
+        (first, *seen), found = said.trail, []
         for x, weight in zip(reversed(seen), reversed(self._weights), strict=False):
             found += [gradient.sum(0), gradient.t() @ x]
             gradient = gradient @ weight

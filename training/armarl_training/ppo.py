@@ -21,11 +21,21 @@ from armarl.advice import Advice
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.advantages import seat_advantages
+from armarl_training.brief import bits_of
 from armarl_training.config import TrainingConfig
 from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
 from armarl_training.lessons import Lessons
-from armarl_training.losses import STATISTICS, Decisions, Lot, Weights, ppo_gradient
+from armarl_training.losses import (
+    STATISTICS,
+    Decisions,
+    Lot,
+    Weights,
+    Wide,
+    brief_ppo_gradient,
+    make_wide,
+    ppo_gradient,
+)
 from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import Passes, passes_of
@@ -63,6 +73,7 @@ class Part(NamedTuple):
     weights: Weights
     sums: Array  # to which statistics are added, of this part alone, as is
     scratch: Scratch
+    wide: Wide
 
 
 class PPO(ShardedLearner):
@@ -145,9 +156,14 @@ class PPO(ShardedLearner):
         minibatches = max(1, round(len(rows) / ppo.minibatch))
         most = -(-len(rows) // minibatches)
         actions, crew = len(self._game.actions), self._crew.number
-        scratch = [make_scratch(device, most, actions) for _ in range(crew)]
-        rows_of_sums = device.scratch_rows(most), STATISTICS
-        sums = [device.zeros(rows_of_sums, np.float64) for _ in range(crew)]
+        outputs = actions + 1 + players
+        sums = [
+            device.zeros((device.scratch_rows(most), STATISTICS), np.float64) for _ in range(crew)
+        ]
+        rooms = [
+            (its_sums, make_scratch(device, most, actions), make_wide(device, most, outputs))
+            for its_sums in sums
+        ]
         seen = Seen(quantities, secrets, advice)
 
         norm = torch.zeros(())
@@ -156,8 +172,8 @@ class PPO(ShardedLearner):
             for batch in device.split(order, minibatches):
                 passes = passes_of(self.actor, self.critic, self._reading.dtype)
                 parts = [
-                    Part(some, len(batch), passes, seen, lot, weights, *its_own)
-                    for some, *its_own in zip(device.split(batch, crew), sums, scratch, strict=True)
+                    Part(some, len(batch), passes, seen, lot, weights, *room)
+                    for some, room in zip(device.split(batch, crew), rooms, strict=True)
                 ]
                 norm = self._take_step(self._crew.map(self._gradients, parts))
         means = device.fetch(sum(part.sum(axis=0) for part in sums)) / (ppo.epochs * len(rows))
@@ -171,20 +187,23 @@ class PPO(ShardedLearner):
         advice = device.tensor(seen.advice[part.rows])
         said = part.passes.there(truth, advice)
         held_back = part.weights.magnet != 0
-        magnets = self._magnets(truth, advice) if held_back else said.outputs
+        none = torch.empty(0, 0, device=device.place)
+        magnets = self._magnets(truth, advice) if held_back else none
         gradient = torch.empty_like(said.outputs)
         decisions = Decisions(
             part.rows,
             part.lot,
             part.number,
-            device.array(said.outputs),
+            bits_of(device, said.outputs),
             device.array(magnets),
             part.weights,
-            device.array(gradient),
+            bits_of(device, gradient),
             part.sums,
             part.scratch,
+            part.wide,
         )
-        self._run(ppo_gradient, len(part.rows), decisions)
+        brief = gradient.dtype == torch.bfloat16
+        self._run(brief_ppo_gradient if brief else ppo_gradient, len(part.rows), decisions)
         return part.passes.back(said, gradient)
 
     @torch.no_grad()

@@ -82,7 +82,7 @@ class PPOGames:
     def _say(self, quantities: Array, advice: Array, secrets: Array) -> tuple[Array, Array]:
         """Logits, and what every seat expects; see `rollout.Say`."""
         truth = self._reading.truth(quantities, secrets)
-        outputs = self._passes.there(truth, self._device.tensor(advice)).outputs
+        outputs = self._passes.there(truth, self._device.tensor(advice)).outputs.float()
         expected = torch.tanh(outputs[:, -self._game.players :] / 2)
         return self._device.array(outputs), self._device.array(expected)
 

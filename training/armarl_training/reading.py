@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from armarl.compiled import part
 from armarl.loops import own
 from armarl.shares import Body
+from armarl_training.brief import round_off
 from armarl_training.devices import Array
 from armarl_training.quantities import Quantities
 
@@ -46,14 +47,10 @@ def read_exactly(batch: Rows, i: int, thread: int) -> None:
 
 
 def read_briefly(batch: Rows, i: int, thread: int) -> None:
-    """Row `i` in bfloat16: the first half of a float32, rounded to the nearest, to even at ties."""
+    """Row `i` in bfloat16."""
     mine = own(thread)
     _scale(batch, i, batch.numbers[mine])
-    bits, halves = batch.bits[mine], batch.halves[i]
-    for k in range(halves.size):
-        odd = np.uint32(np.uint32(bits[k] >> np.uint32(16)) & np.uint32(1))
-        rounded = np.uint32(np.uint32(bits[k] + np.uint32(0x7FFF)) + odd)
-        halves[k] = np.uint16(rounded >> np.uint32(16))
+    round_off(batch.bits[mine], batch.halves[i])
 
 
 class Reading:
