@@ -42,6 +42,7 @@ def test_the_way_written_out_is_that_of_automatic_differentiation(
     for (found, wanted), weights in zip(pairs, parameters, strict=True):
         assert found.shape == weights.shape
         assert found.dtype == torch.float32
+        assert found.is_contiguous()
         scale = wanted.abs().max()
         torch.testing.assert_close(found / scale, wanted / scale, atol=apart, rtol=apart)
 

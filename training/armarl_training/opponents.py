@@ -78,6 +78,8 @@ class OpponentPool:
 
         The learner holds one side at least, which is drawn.
         """
+        if self._config.share == 0:
+            return np.full((games, self._game.players), LEARNER)
         sides = np.array(self._game.sides)
         number = int(sides.max()) + 1
         own = rng.integers(number, size=games)

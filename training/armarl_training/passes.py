@@ -113,7 +113,7 @@ class PlainPasses:
             else:
                 gradient = torch.ops.aten.threshold_backward(gradient, x, 0)
         found += [gradient.sum(0), gradient.t() @ first]
-        return self._apart([part.float() for part in reversed(found)])
+        return self._apart(found[::-1])
 
     def _apart(self, found: Sequence[torch.Tensor]) -> list[torch.Tensor]:
         """From weights and biases of both those of the one, and those of the other."""
@@ -124,7 +124,8 @@ class PlainPasses:
             skipped = 0 if weight is found[0] else inputs
             own += [weight[:units, :inputs], bias[:units]]
             others += [weight[units:, skipped:], bias[units:]]
-        return [*own, *others]
+        # The fused optimiser takes for granted that they lie in one piece.
+        return [gradient.float().contiguous() for gradient in (*own, *others)]
 
 
 def _side_by_side(own: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
