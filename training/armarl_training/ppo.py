@@ -96,6 +96,8 @@ class PPO(ShardedLearner):
         self.actor = make_actor(game, config.network).to(device.place)
         self.average = copy.deepcopy(self.actor)
         self.critic = make_critic(game, config.network, self._kept).to(device.place)
+        self._actors: list[torch.Tensor] = list(self.actor.parameters())
+        self._averages: list[torch.Tensor] = list(self.average.parameters())
         self._advice = Advice(game, config.network.advisers)
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
@@ -227,11 +229,7 @@ class PPO(ShardedLearner):
         )
         self._optimiser.step()
         with torch.no_grad():
-            torch._foreach_lerp_(
-                list(self.average.parameters()),
-                list(self.actor.parameters()),
-                1 - self._config.ppo.averaging,
-            )
+            torch._foreach_lerp_(self._averages, self._actors, 1 - self._config.ppo.averaging)
         return norm
 
     # --- the head start --------------------------------------------------------------------------
