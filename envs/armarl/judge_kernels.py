@@ -49,7 +49,8 @@ class Scratch(NamedTuple):
         near: float32 (rows, widest), sums of the first layer.
         one, other: float32 (rows, widest), layers in turns.
         whole: float32 (rows, widest), what the part whole reads.
-        known: float32 (rows, REMEMBERED, features + rest), what was read of prizes, or NaN.
+        known: float32 (rows, REMEMBERED, features + rest + 1), what was read of prizes, and 1 after
+            it. All are 0 at first, in memory that is not even touched before something is written.
         taken: float32 (rows, REMEMBERED, sides), what was said of them.
     """
 
@@ -84,7 +85,7 @@ def scratch_of(weights: Weights, rows: int) -> Scratch:
         one,
         other,
         whole,
-        known=np.full((rows, REMEMBERED, seen), np.nan, np.float32),
+        known=np.zeros((rows, REMEMBERED, seen + 1), np.float32),
         taken=np.zeros((rows, REMEMBERED, layout.sides), np.float32),
     )
 
@@ -115,10 +116,10 @@ def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
 @part
 def _is_known(seen: Floats, known: Floats) -> Any:
     """Whether the same was read before."""
-    for k in range(seen.size):  # noqa: SIM110 - Numba
+    for k in range(seen.size):
         if seen[k] != known[k]:
             return False
-    return True
+    return known[seen.size] == 1
 
 
 @part
@@ -174,6 +175,7 @@ def worth(net: Weights, work: Scratch, mine: int) -> Any:
             _judge_prize(net, seen, near, one, other, taken[place])
             for k in range(seen.size):
                 known[place, k] = seen[k]
+            known[place, seen.size] = 1
         for side in range(sides):
             part_taken = taken[place, side]
             whole[prize * sides + side] = part_taken
