@@ -19,13 +19,12 @@ from armarl_training.losses import (
     DISTANCE,
     ENTROPY,
     POLICY_LOSS,
-    STATISTICS,
     VALUE_LOSS,
     Decisions,
     Lot,
     Weights,
     brief_ppo_gradient,
-    make_wide,
+    make_room,
     ppo_gradient,
 )
 from armarl_training.opponents import OpponentPool
@@ -142,25 +141,25 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     loss.backward()
 
     found = np.empty(outputs.shape, np.float32)
-    sums = np.zeros((2, STATISTICS))
+    room = make_room(CPU, n, actions, players)
     lot = Lot(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets)
     decisions = Decisions(
         *(np.arange(n), lot, n),
         *(outputs.detach().numpy(), magnets.numpy()),
         Weights(clip, entropy_weight, magnet_weight, value_weight),
-        *(found, sums, make_scratch(CPU, n, actions), make_wide(CPU, n, outputs.shape[1])),
+        *(found, room),
     )
     make_game("armadora").run(ppo_gradient, n, decisions)
     brief = torch.empty_like(outputs, dtype=torch.bfloat16)
     decisions = decisions._replace(
         outputs=bits_of(CPU, outputs.detach().bfloat16()),
         gradients=bits_of(CPU, brief),
-        statistics=np.zeros_like(sums),
+        room=make_room(CPU, n, actions, players),
     )
     make_game("armadora").run(brief_ppo_gradient, n, decisions)
     assert torch.equal(brief, torch.from_numpy(found).bfloat16())
-    assert np.array_equal(decisions.statistics, sums)
-    sums = sums.sum(axis=0)
+    assert np.array_equal(decisions.room.statistics, room.statistics)
+    sums = room.statistics.sum(axis=0)
     np.testing.assert_allclose(found, outputs.grad.numpy(), atol=1e-6)
     assert sums[POLICY_LOSS] / n == pytest.approx(policy_loss.item(), abs=1e-5)
     assert sums[ENTROPY] / n == pytest.approx(entropy.item(), abs=1e-5)

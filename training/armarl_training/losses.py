@@ -17,7 +17,7 @@ from armarl.compiled import inlined, summed
 from armarl.loops import own
 from armarl_training.brief import round_off, widen
 from armarl_training.devices import LearnerDevice
-from armarl_training.softmax import Scratch, find_legal, highest, pick, weigh
+from armarl_training.softmax import Scratch, find_legal, highest, make_scratch, pick, weigh
 
 Floats = NDArray[Any]  # float32
 
@@ -54,11 +54,24 @@ class Wide(NamedTuple):
     gradient_bits: Any
 
 
-def make_wide(device: LearnerDevice, decisions: int, size: int) -> Wide:
-    """For batches of so many decisions, and so many outputs of each."""
-    shape = device.scratch_rows(decisions), size
-    outputs, gradients = (device.zeros(shape, np.int32) for _ in range(2))
-    return Wide(device.as_float32(outputs), outputs, device.as_float32(gradients), gradients)
+class Room(NamedTuple):
+    """What no two threads of a crew may write into at once."""
+
+    statistics: Any  # float64 (scratch rows, STATISTICS), to which sums are added
+    scratch: Scratch
+    wide: Wide  # for bfloat16
+
+
+def make_room(device: LearnerDevice, decisions: int, actions: int, players: int) -> Room:
+    """For batches of so many decisions."""
+    rows = device.scratch_rows(decisions)
+    wide = rows, actions + 1 + players
+    outputs, gradients = device.zeros(wide, np.int32), device.zeros(wide, np.int32)
+    return Room(
+        device.zeros((rows, STATISTICS), np.float64),
+        make_scratch(device, decisions, actions),
+        Wide(device.as_float32(outputs), outputs, device.as_float32(gradients), gradients),
+    )
 
 
 class Decisions(NamedTuple):
@@ -75,9 +88,7 @@ class Decisions(NamedTuple):
     magnets: Floats
     weights: Weights
     gradients: Any  # of outputs and like them, written
-    statistics: Any  # float64 (2 * threads, STATISTICS), to which sums are added
-    scratch: Scratch
-    wide: Wide  # scratch for bfloat16
+    room: Room
 
 
 def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
@@ -87,7 +98,7 @@ def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
 
 def brief_ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     """The same where outputs and gradients are the bits of bfloat16."""
-    mine, wide = own(thread), batch.wide
+    mine, wide = own(thread), batch.room.wide
     widen(batch.outputs[i], wide.output_bits[mine])
     _gradient(batch, i, mine, wide.outputs[mine], wide.gradients[mine])
     round_off(wide.gradient_bits[mine], batch.gradients[i])
@@ -98,7 +109,7 @@ def _gradient(batch: Decisions, i: int, mine: int, outputs: Any, gradient: Any) 
     """Of all losses, with respect to the outputs of a decision."""
     share = 1.0 / batch.number
     _actor_gradient(batch, i, share, mine, outputs, gradient)
-    targets, statistics = batch.lot.targets[batch.rows[i]], batch.statistics[mine]
+    targets, statistics = batch.lot.targets[batch.rows[i]], batch.room.statistics[mine]
     _value_gradient(targets, share * batch.weights.value, outputs, gradient, statistics)
 
 
@@ -107,9 +118,9 @@ def _actor_gradient(
     batch: Decisions, i: int, share: float, mine: int, outputs: Any, gradient: Any
 ) -> None:
     """Of the policy's loss, its entropy, and its distance from the magnet."""
-    row, lot, scratch = batch.rows[i], batch.lot, batch.scratch
+    row, lot, scratch = batch.rows[i], batch.lot, batch.room.scratch
     actions, chances, gains = lot.actions[row], lot.chances[row], lot.gains[row]
-    statistics, clip = batch.statistics[mine], batch.weights.clip
+    statistics, clip = batch.room.statistics[mine], batch.weights.clip
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
     number, samples = find_legal(lot.masks[row], legal), actions.size
     pick(outputs, legal, number, logits)

@@ -27,13 +27,12 @@ from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
 from armarl_training.lessons import Lessons
 from armarl_training.losses import (
-    STATISTICS,
     Decisions,
     Lot,
+    Room,
     Weights,
-    Wide,
     brief_ppo_gradient,
-    make_wide,
+    make_room,
     ppo_gradient,
 )
 from armarl_training.networks import make_actor, make_critic
@@ -46,7 +45,6 @@ from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
-from armarl_training.softmax import Scratch, make_scratch
 
 _STATISTICS = (
     *("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss"),
@@ -71,9 +69,7 @@ class Part(NamedTuple):
     seen: Seen
     lot: Lot
     weights: Weights
-    sums: Array  # to which statistics are added, of this part alone, as is
-    scratch: Scratch
-    wide: Wide
+    room: Room  # of this part alone
 
 
 class PPO(ShardedLearner):
@@ -158,14 +154,7 @@ class PPO(ShardedLearner):
         minibatches = max(1, round(len(rows) / ppo.minibatch))
         most = -(-len(rows) // minibatches)
         actions, crew = len(self._game.actions), self._crew.number
-        outputs = actions + 1 + players
-        sums = [
-            device.zeros((device.scratch_rows(most), STATISTICS), np.float64) for _ in range(crew)
-        ]
-        rooms = [
-            (its_sums, make_scratch(device, most, actions), make_wide(device, most, outputs))
-            for its_sums in sums
-        ]
+        rooms = [make_room(device, most, actions, players) for _ in range(crew)]
         seen = Seen(quantities, secrets, advice)
 
         norm = torch.zeros(())
@@ -174,11 +163,12 @@ class PPO(ShardedLearner):
             for batch in device.split(order, minibatches):
                 passes = passes_of(self.actor, self.critic, self._reading.dtype)
                 parts = [
-                    Part(some, len(batch), passes, seen, lot, weights, *room)
+                    Part(some, len(batch), passes, seen, lot, weights, room)
                     for some, room in zip(device.split(batch, crew), rooms, strict=True)
                 ]
                 norm = self._take_step(self._crew.map(self._gradients, parts))
-        means = device.fetch(sum(part.sum(axis=0) for part in sums)) / (ppo.epochs * len(rows))
+        sums = device.fetch(sum(room.statistics.sum(axis=0) for room in rooms))
+        means = sums / (ppo.epochs * len(rows))
         figures = dict(zip(_STATISTICS, means.tolist(), strict=True))
         return figures | {"gradient_norm": float(norm)}
 
@@ -200,9 +190,7 @@ class PPO(ShardedLearner):
             device.array(magnets),
             part.weights,
             bits_of(device, gradient),
-            part.sums,
-            part.scratch,
-            part.wide,
+            part.room,
         )
         brief = gradient.dtype == torch.bfloat16
         self._run(brief_ppo_gradient if brief else ppo_gradient, len(part.rows), decisions)
