@@ -1,5 +1,6 @@
 """Training runs: stopped, killed and resumed, they end as if nothing had happened."""
 
+import csv
 import errno
 import os
 import signal
@@ -298,6 +299,20 @@ def test_what_was_left_half_written_is_removed(stopped):
         (stopped / name).write_bytes(b"half")
     resume_run(stopped)
     assert not list(stopped.rglob(".*"))
+
+
+def test_a_finished_run_that_is_taken_up_again_measures_nothing_anew(tmp_path):
+    """As where it is killed between its last checkpoint and its end."""
+    evaluation = {"progress_games": 4, "opponents": ["random"]}
+    always = config(evaluation=evaluation, checkpoint_every_minutes=1e-9)
+    start_run(always, tmp_path / "run").train()
+    table = tmp_path / "run" / "progress.csv"
+    whole = table.read_bytes()
+    with table.open(encoding="utf-8") as file:
+        measured = [row["decisions"] for row in csv.DictReader(file) if row["rating"]]
+    assert len(measured) == len(set(measured)) > 3
+    assert resume_run(tmp_path / "run").train()
+    assert table.read_bytes() == whole
 
 
 def test_a_resumed_run_may_go_on_for_longer(stopped):

@@ -42,10 +42,14 @@ class ProgressLog:
         """The newest number of a column, if there is one."""
         return next((row[column] for row in reversed(self.rows) if column in row), None)
 
+    def is_measured(self, decisions: int) -> bool:
+        """Whether the policy was measured after so many decisions."""
+        return any(row["decisions"] == decisions and RATING in row for row in self.rows[-2:])
+
     def measured(self) -> list[dict[str, float]]:
         """How the policy stood against its anchors, as its file keeps it: some rows, in part."""
         kept = ("decisions", "minutes", RATING)
-        rows = {  # what was measured twice, at a stop, counts once
+        rows = {  # earlier versions measured twice at a stop: it counts once
             row["decisions"]: {
                 name: _rounded(value)
                 for name, value in row.items()

@@ -240,8 +240,13 @@ class Run:
         return row | returns
 
     def _measure(self) -> None:
-        """A short match against each anchor; the best policy so far is kept."""
+        """A short match against each anchor; the best policy so far is kept.
+
+        Nothing is measured twice at the end, or where a finished run is killed and taken up again.
+        """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
+            return
+        if self.log.is_measured(self.decisions):
             return
         player: NetworkPlayer = self.learner.policy(average=True)
         player.sample = False
