@@ -44,21 +44,21 @@ class ProgressLog:
 
     def is_measured(self, decisions: int) -> bool:
         """Whether the policy was measured after so many decisions."""
-        return any(row["decisions"] == decisions and RATING in row for row in self.rows[-2:])
+        return any(row["decisions"] == decisions and RATING in row for row in self.rows[-1:])
 
     def measured(self) -> list[dict[str, float]]:
         """How the policy stood against its anchors, as its file keeps it: some rows, in part."""
         kept = ("decisions", "minutes", RATING)
-        rows = {  # earlier versions measured twice at a stop: it counts once
-            row["decisions"]: {
+        rows = [
+            {
                 name: _rounded(value)
                 for name, value in row.items()
                 if name in kept or name.startswith(WINS)
             }
             for row in self.rows
             if RATING in row
-        }
-        return thinned(list(rows.values()), MOST_MEASURED)
+        ]
+        return thinned(rows, MOST_MEASURED)
 
     def draw(self) -> None:
         """Write the table and the curve."""

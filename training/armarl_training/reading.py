@@ -69,12 +69,15 @@ class Reading:
         self._run = run or kept.device.run
         self._factors = kept.device.put((1 / kept.truth_scales).astype(np.float32))
 
-    def seen(self, quantities: Array, chosen: Array | None = None) -> torch.Tensor:
-        """What seats see (k, size), of the rows chosen, int64 (k,), or of all."""
-        return self.truth(quantities, quantities[:, :0], chosen)
+    def seen(self, quantities: Array) -> torch.Tensor:
+        """What seats see, (n, size)."""
+        return self.truth(quantities, quantities[:, :0])
 
     def truth(self, quantities: Array, secrets: Array, chosen: Array | None = None) -> torch.Tensor:
-        """The same, and what the others alone know after it: (k, size + secrets)."""
+        """The same, and what the others alone know after it: (k, size + secrets).
+
+        Of the rows chosen, int64 (k,), or of all.
+        """
         size = quantities.shape[1] + secrets.shape[1]
         if isinstance(quantities, np.ndarray):
             return self._read_by_loop(quantities, secrets, chosen, self._factors[:size])
