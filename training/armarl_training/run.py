@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import torch
 
 from armarl.advice import Advice
 from armarl.cards import WINS
@@ -37,6 +36,7 @@ from armarl_training.hardware import hardware
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
+from armarl_training.process import settle
 from armarl_training.progress import RATING, ProgressLog
 from armarl_training.saving import refuse_diverged
 
@@ -80,8 +80,7 @@ class Run:
         self.folder = folder
         self.game = _make_game(config)
         _check_players(config, self.game)
-        torch.set_num_threads(config.threads)
-        torch.set_flush_denormal(True)
+        settle(config.threads)
         self.pool = OpponentPool(self.game, config.opponents, folder / "pool")
         try:
             self.learner = make_learner(config, self.game, self.pool)

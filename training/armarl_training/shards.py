@@ -12,13 +12,13 @@ from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from armarl.game import Game, make_game
 from armarl.workers import spread, workers_at
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.opponents import OpponentPool
+from armarl_training.process import settle
 from armarl_training.saving import Saved, section
 
 Tensors = Mapping[str, NDArray[Any]]
@@ -152,8 +152,7 @@ class Shards:
 
 def play_shard(job: Job) -> tuple[Any, Saved]:
     """A rollout of a shard, and the shard behind it: in a worker of a cluster."""
-    torch.set_num_threads(job.config.threads)
-    torch.set_flush_denormal(True)
+    settle(job.config.threads)
     game = _game(job.config.game, json.dumps(job.config.options))
     part = job.deal(job.config, game, job.pool, job.number)
     part.restore(*job.saved)
