@@ -26,10 +26,11 @@ from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.critic import CriticLearner
 from armarl_training.critic_games import COMPLETIONS, _of_each, _own_seats
 from armarl_training.lessons import play_lessons
-from armarl_training.networks import Critic, on_torch
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import saved_networks
 from armarl_training.sharded_learner import AVERAGE
+from armarl_training.torch_players import on_torch
+from armarl_training.value_networks import Critic
 
 VARIANTS = [
     ("armada", {"players": 2}),

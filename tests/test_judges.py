@@ -22,7 +22,7 @@ from armarl.policies import (
     save_policy,
     write_tensors,
 )
-from armarl_training.networks import Judge
+from armarl_training.value_networks import Judge
 
 GAME = make_game("armadora", players=2)
 VARIANTS = [

@@ -20,13 +20,8 @@ from armarl.policies import (
     save_policy,
 )
 from armarl_training.config import NetworkConfig
-from armarl_training.networks import (
-    Tanh,
-    gathered,
-    make_actor,
-    make_critic,
-    takers_of,
-)
+from armarl_training.layers import Tanh
+from armarl_training.ppo_networks import gathered, make_actor, make_critic, takers_of
 from armarl_training.quantities import Quantities
 
 GAME = make_game("armadora", players=2)

@@ -7,8 +7,8 @@ import torch
 
 from armarl import make_game
 from armarl_training.config import NetworkConfig
-from armarl_training.networks import make_actor, make_critic
 from armarl_training.passes import MOST_UNITS, PlainPasses, RecordedPasses, passes_of
+from armarl_training.ppo_networks import make_actor, make_critic
 from armarl_training.quantities import Quantities
 
 

@@ -23,13 +23,14 @@ from armarl.game import Game
 from armarl.network_players import CriticPlayer, NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.critic_games import CriticGames
+from armarl_training.layers import move_average
 from armarl_training.lessons import Lessons
-from armarl_training.networks import Critic, move_average
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities
 from armarl_training.saving import saved_networks
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards
+from armarl_training.value_networks import Critic
 
 
 class CriticLearner(ShardedLearner):

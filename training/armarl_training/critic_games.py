@@ -16,7 +16,6 @@ from armarl.players import Player, RandomPlayer, make_player
 from armarl.seat_loops import LEARNER
 from armarl.verbs import PLAYING
 from armarl_training.config import MOST, TrainingConfig
-from armarl_training.networks import Critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities
 from armarl_training.saving import (
@@ -28,6 +27,7 @@ from armarl_training.saving import (
 )
 from armarl_training.sharded_learner import AVERAGE
 from armarl_training.shards import Tensors
+from armarl_training.value_networks import Critic
 
 MOST_STEPS = 1500  # of the improved player's games: they may not end
 MOST_BRANCHED = 12  # ends of turns in one of them from which scripted games branch off

@@ -25,8 +25,8 @@ from armarl.seat_batch import SeatBatch
 from armarl.seat_loops import LEARNER
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.folders import RunError
+from armarl_training.layers import ACTIVATIONS, put_in_place
 from armarl_training.lessons import Lessons
-from armarl_training.networks import ACTIVATIONS, put_in_place
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
 from armarl_training.saving import (
     Saved,

@@ -21,7 +21,7 @@ from armarl.policies import load_policy, save_policy
 from armarl.seat_loops import LEARNER
 from armarl.words import brief
 from armarl_training.config import ConfigError, OpponentConfig
-from armarl_training.networks import on_torch
+from armarl_training.torch_players import on_torch
 
 RECENT_GAMES = 500  # against each opponent, of which the mean is shown
 

@@ -15,7 +15,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from armarl_training.networks import Actor, PlacesActor, PlacesCritic, PlainCritic, linears, tanh
+from armarl_training.layers import linears, tanh
+from armarl_training.ppo_networks import Actor, PlacesActor, PlacesCritic, PlainCritic
 
 MOST_UNITS = 320  # of a layer of both; beyond it what is between the two takes longer
 

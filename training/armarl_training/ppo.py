@@ -35,10 +35,10 @@ from armarl_training.losses import (
     make_room,
     ppo_gradient,
 )
-from armarl_training.networks import make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import Passes, passes_of
 from armarl_training.ppo_games import PPOGames
+from armarl_training.ppo_networks import make_actor, make_critic
 from armarl_training.quantities import Quantities
 from armarl_training.reading import Reading
 from armarl_training.rollout import Rollout

@@ -12,9 +12,9 @@ from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.crew import torch_alone
 from armarl_training.devices import Array, LearnerDevice, learner_device
-from armarl_training.networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import Passes, PlainPasses, passes_of
+from armarl_training.ppo_networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.reading import Reading
 from armarl_training.rivals import Logits
 from armarl_training.rollout import Rollout, SelfPlay

@@ -16,7 +16,7 @@ from torch import nn
 from armarl import policies
 from armarl.game import Game
 from armarl.policies import PolicyError
-from armarl_training.networks import ACTIVATIONS
+from armarl_training.layers import ACTIVATIONS
 
 ACTOR_CRITICS = (ActorCriticPolicy, MaskableActorCriticPolicy)
 _HEADS = {"policy": ("policy_net", "action_net"), "value": ("value_net", "value_net")}

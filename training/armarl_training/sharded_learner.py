@@ -13,7 +13,7 @@ from torch import nn
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
-from armarl_training.networks import PolicyNetwork
+from armarl_training.layers import PolicyNetwork
 from armarl_training.saving import (
     Saved,
     count_of,

@@ -19,8 +19,8 @@ from torch.nn import functional
 from armarl.game import Game
 from armarl.network_players import JudgingPlayer, NetworkPlayer
 from armarl_training.config import TrainingConfig
+from armarl_training.layers import move_average
 from armarl_training.lessons import Lessons
-from armarl_training.networks import move_average
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import saved_networks
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner

@@ -19,7 +19,6 @@ from armarl.seat_loops import LEARNER
 from armarl.verbs import PLAYING
 from armarl_training.advantages import lambda_returns
 from armarl_training.config import ConfigError, TrainingConfig
-from armarl_training.networks import Judge
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import (
     Saved,
@@ -29,6 +28,7 @@ from armarl_training.saving import (
     restore_networks,
 )
 from armarl_training.shards import Tensors
+from armarl_training.value_networks import Judge
 
 _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
