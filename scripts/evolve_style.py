@@ -24,11 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import lower_constant
-from numba.extending import intrinsic, models, overload, register_model, typeof_impl
+from numba.core.imputils import lower_builtin, lower_constant
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import models, register_model, typeof_impl
+from numba.np.arrayobj import make_array, populate_array
 
 from armarl import kernel_cache, threads
-from armarl.armada import style_columns, styles, ways
+from armarl.armada import style_columns, styles
 from armarl.armada.style_columns import FAR, STANCES, TABLES
 from armarl.game import make_game
 from armarl.loops import own
@@ -83,21 +86,48 @@ def _constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return context.get_dummy_value()
 
 
-@intrinsic
-def _load(typing_context: Any, address: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
-        return builder.load(place)
+@infer_global(operator.getitem)
+class _GetItem(AbstractTemplate):
+    """A number by row and column, or a row, which is the table's own memory."""
 
-    return types.int64(types.int64), generate
+    def generic(self, args: Any, kws: Any) -> Any:
+        if not isinstance(args[0], LiveTableType):
+            return None
+        row = types.Array(types.int64, 1, "C")
+        return signature(row if isinstance(args[1], types.Integer) else types.int64, *args)
 
 
-@overload(operator.getitem)
-def _getitem(table, index):  # type: ignore[no-untyped-def]  # Numba compares names
-    if not isinstance(table, LiveTableType):
-        return None
-    address, columns = table.address, table.columns
-    return lambda table, index: _load(address + 8 * (np.int64(index[0]) * columns + index[1]))
+def _address(context: Any, builder: Any, sig: Any, row: Any, kind: Any) -> Any:
+    table = sig.args[0]
+    number = context.cast(builder, row, kind, types.intp)
+    first = context.get_constant(types.intp, table.address)
+    size = context.get_constant(types.intp, 8 * table.columns)
+    return builder.add(first, builder.mul(number, size))
+
+
+@lower_builtin(operator.getitem, LiveTableType, types.Integer)
+def _row(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    address = _address(context, builder, sig, arguments[1], sig.args[1])
+    row = make_array(sig.return_type)(context, builder)
+    step = context.get_constant(types.intp, 8)
+    populate_array(
+        row,
+        data=builder.inttoptr(address, row.data.type),
+        shape=[context.get_constant(types.intp, sig.args[0].columns)],
+        strides=[step],
+        itemsize=step,
+        meminfo=None,
+    )
+    return row._getvalue()
+
+
+@lower_builtin(operator.getitem, LiveTableType, types.BaseTuple)
+def _number(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+    row, column = cgutils.unpack_tuple(builder, arguments[1])
+    first = _address(context, builder, sig, row, sig.args[1][0])
+    place = context.cast(builder, column, sig.args[1][1], types.intp)
+    pointer = builder.inttoptr(first, cgutils.intp_t.as_pointer())
+    return builder.load(builder.gep(pointer, [place]))
 
 
 # --- games ---------------------------------------------------------------------------------------
@@ -158,7 +188,7 @@ class Evolution:
         self._weights = weights / weights.sum()
         self._first_candidate, self._games, self._seed = known + 1, games, seed
         greedy = importlib.import_module("armarl.armada.greedy")  # not the kernel of that name
-        greedy.STYLES = ways.STYLES = LiveTable(self._rows)  # nothing has been compiled yet
+        greedy.STYLES = LiveTable(self._rows)  # nothing has been compiled yet
         greedy.FIRST_ROWS = LiveTable(self._first)
         self.game, self.generation = make_game("armada", players=players, cards=cards), 0
         scratch = 2 * threads.most_threads_for(games, 1)

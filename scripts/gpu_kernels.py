@@ -129,15 +129,14 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
 
 def _learn(game: Game) -> None:
     """Two iterations, the second against an earlier self, too."""
-    scripted = {} if cuda.scripted_fault(game) else {"greedy": 0.4}
     config = TrainingConfig.model_validate(
         {
             **{"game": game.name, "options": game.options, "device": "cuda"},
             **{"total_decisions": 1 << 20, "environments": 16},
-            "network": {"widths": [8], "advisers": list(scripted)},
+            "network": {"widths": [8], "advisers": ["greedy"]},
             "ppo": {"rollout_length": 2, "looks": 1, "magnet": 0.1},
             "early_reward": {"reward": game.rewards[-1]},
-            "opponents": {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, **scripted}},
+            "opponents": {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, "greedy": 0.4}},
         }
     )
     with tempfile.TemporaryDirectory() as folder:

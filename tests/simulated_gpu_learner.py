@@ -13,7 +13,7 @@ import check_gpu
 import tiny
 import variants
 from armarl import cuda, make_game
-from armarl.armadora.styles import GREEDY_STYLES
+from armarl.catalogue import game_entry
 from armarl.compiled import PLAIN_PYTHON
 from armarl.cuda import CudaGame
 from armarl.players import GreedyPlayer, make_player
@@ -33,7 +33,8 @@ MINI = {"game": "armadora", "options": {"board": "mini"}}
 ARMADA = {
     **{"game": "armada", "options": {"players": 3, "cards": True}, "environments": 4},
     "ppo": {"rollout_length": 6, "epochs": 2, "minibatch": 12},
-    "opponents": {"players": {"random": 0.5}},
+    "network": {"widths": [8], "advisers": ["greedy:style=admiral"]},
+    "opponents": {"players": {"random": 0.5, "greedy": 0.5}},
 }
 EVERYTHING = {
     **MINI,
@@ -271,7 +272,8 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, tmp_path):
         play._see(0)
         held = device.along(rivals.lineups, turn.seats[:, None], axis=1)[:, 0]
         draws, actions = device.random(play.rng, (40,)), device.put(np.full((40, 1), -1))
-        seen = play._rollout.quantities[0], play._rollout.advice[0]
+        advice = device.advised(play._advice, play.batch.states, turn.seats)
+        seen = play._rollout.quantities[0], advice
         rivals.answer(Position(play.batch, turn, held, draws, *seen, actions))
         there, wanted = play.batch.to("cpu"), np.full((40, 1), -1)
         its_turn = there.load_states(there.states)
@@ -283,13 +285,22 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, tmp_path):
         play.batch.step(turn.masks.argmax(1), out=turn)
 
 
-@pytest.mark.parametrize("options", [{"players": 3}, {"players": 4, "advanced": True}], ids=str)
-def test_scripted_players_advise_as_they_do_on_the_cpu(options):
-    game = make_game("armadora", **options)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("armadora", {"players": 3}),
+        ("armadora", {"players": 4, "advanced": True}),
+        ("armada", {"players": 2}),
+        ("armada", {"players": 4, "cards": True}),
+    ],
+    ids=str,
+)
+def test_scripted_players_advise_as_they_do_on_the_cpu(name, options):
+    game = make_game(name, **options)
     there, (states, seats) = OnGpu(game, "cuda"), tiny.positions(game, 12)
     draws = np.random.default_rng(0).random(len(states))
     draws[0] = np.nextafter(1, 0)
-    for style in GREEDY_STYLES[:2]:
+    for style in game_entry(name).part("styles").GREEDY_STYLES[-2:]:
         player = make_player(f"greedy:style={style}", game)
         assert isinstance(player, GreedyPlayer)
         wanted = player.choose(game.concealed(states, seats), seats, draws)
@@ -304,20 +315,6 @@ def test_whoever_plays_on_the_cpu_alone_is_refused(tmp_path):
         with pytest.raises(ConfigError, match="plays on the CPU alone; on a GPU there are random"):
             learner(tmp_path, **MINI, opponents=opponents)
         learner(tmp_path, **MINI, opponents={**opponents, "share": 0})
-
-
-def test_the_scripted_player_of_armada_is_refused_with_the_reason(tmp_path):
-    said = "the scripted player of armada has larger tables than a GPU holds of constants"
-    greedy = {"opponents": {"share": 0.5, "players": {"greedy": 1.0}}}
-    with pytest.raises(ConfigError, match=f"greedy plays on the CPU alone: {said}"):
-        learner(tmp_path, **{**ARMADA, **greedy})
-    with pytest.raises(ConfigError, match=rf"network.advisers: they advise .* alone: {said}"):
-        learner(tmp_path, **ARMADA, network={"widths": [8], "advisers": ["greedy"]})
-    game = make_game("armada")
-    there, (states, seats) = OnGpu(game, "cuda"), tiny.positions(game, 2)
-    asked = there.put(states), there.put(seats), there.put(np.zeros(len(states)))
-    with pytest.raises(RuntimeError, match=said):
-        there.scripted_actions(*asked)
 
 
 # --- arrays --------------------------------------------------------------------------------------

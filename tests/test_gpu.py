@@ -144,6 +144,15 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
             assert report.spilt == 0
 
 
+def test_the_scripted_player_of_armada_compiles_for_a_gpu() -> None:
+    """All that his styles are is among a GPU's constants, of which it holds 64 KiB."""
+    found = gpu_kernels.learner_kernels_of(make_game("armada"))
+    (scripted,) = (kernel for kernel in found if kernel.name == "choose_greedily")
+    report = gpu_kernels.compiled(scripted, gpu_kernels.CAPABILITIES[-1])
+    assert report.code > 100_000
+    assert report.spilt == 0
+
+
 def test_a_contracted_product_is_seen() -> None:
     ptx = "mul.f64 %fd1;\n  fma.rn.f64 \t%fd3, %fd1;\n  @%p1 fma.rn.f32 %f1;\nmad.lo.s64 %rd1;"
     assert sum(1 for _ in gpu_kernels.contractions(ptx)) == 2

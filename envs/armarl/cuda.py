@@ -66,17 +66,6 @@ def fault() -> str | None:
     return None
 
 
-def scripted_fault(game: Game) -> str | None:
-    """Why there is no scripted player of this game on a GPU, or None if there is.
-
-    A game says so in its part `styles`.
-    """
-    styles = game_entry(game.name).part("styles")
-    if getattr(styles, "GREEDY_ON_GPU", True):
-        return None
-    return f"the scripted player of {game.name} has larger tables than a GPU holds of constants"
-
-
 # --- kernels -------------------------------------------------------------------------------------
 
 
@@ -375,12 +364,7 @@ class CudaGame:
         Args:
             draws: float64 (batch,) in [0, 1), by which equally good actions are chosen from.
             style: the number of one of his styles, as `players.style_number` has it.
-
-        Raises:
-            RuntimeError: the game's scripted player cannot be compiled for GPUs.
         """
-        if missing := scripted_fault(self.game):
-            raise RuntimeError(missing)
         self._check("draws", draws, (len(states),), np.float64)
         seen, size = self.concealed(states, seats), len(states)
         # Below the next style's number, to which the sum might be rounded.

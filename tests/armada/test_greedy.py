@@ -179,7 +179,7 @@ def test_the_admiral_has_rows_of_his_own_at_each_table_and_others_the_same_at_al
 def goals(state: np.void, row: int) -> dict[int, int]:
     """The goals of green by place, for the numbers of a row."""
     cost = np.empty(state["bands"].size, np.int8)
-    set_goals(state, row, 0, cost)
+    set_goals(state, STYLES[row], 0, cost)
     return {place: int(cost[place]) for place in np.flatnonzero(cost < FAR)}
 
 

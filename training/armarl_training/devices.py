@@ -62,10 +62,6 @@ class LearnerDevice(Device, Protocol):
         """Copies of some states, or the states themselves if the index is of all."""
         ...
 
-    def check_advisers(self, advisers: Sequence[str]) -> None:
-        """Raise ConfigError if there are any whom this device cannot ask."""
-        ...
-
     def advised(self, advice: Advice, states: Array, seats: Array) -> Array:
         """What advisers would do as `seats[i]`, to move in each state, int64 (n, advisers)."""
         ...
@@ -138,9 +134,6 @@ class OnCpu(Cpu):
     def taken(self, states: Array, index: Any) -> Array:
         return self.game.taken(states, index)
 
-    def check_advisers(self, advisers: Sequence[str]) -> None:
-        pass
-
     def advised(self, advice: Advice, states: Array, seats: Array) -> Array:
         return advice.actions(states, seats)
 
@@ -193,10 +186,6 @@ class OnGpu(cuda.CudaGame):
 
     def taken(self, states: Array, index: Any) -> Array:
         return states[index]
-
-    def check_advisers(self, advisers: Sequence[str]) -> None:
-        if advisers and (missing := cuda.scripted_fault(self.game)):
-            raise ConfigError(f"network.advisers: they advise on the CPU alone: {missing}")
 
     def advised(self, advice: Advice, states: Array, seats: Array) -> Array:
         found = self.zeros((len(states), len(advice)), np.int64)

@@ -83,7 +83,6 @@ class PPO(ShardedLearner):
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
         self._device = device = learner_device(game, config.device)
-        device.check_advisers(config.network.advisers)
         torch.manual_seed(config.seed)
         self._kept = Quantities(game, device)
         self._crew = Crew(config.threads if config.device == "cpu" else 1)

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.cuda import scripted_fault
 from armarl.game import Game
 from armarl.loops import own
 from armarl.network_players import NetworkPlayer
@@ -180,7 +179,7 @@ class CudaRivals:
         self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
         self._logits_of = logits_of
         for player in pool.players if pool.has_share else ():
-            _refuse_strangers(device.game, player)
+            _refuse_strangers(player)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
         self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
@@ -241,12 +240,10 @@ class CudaRivals:
                 returns.extend([returned / games] * min(int(games), RECENT_GAMES))
 
 
-def _refuse_strangers(game: Game, player: Any) -> None:
+def _refuse_strangers(player: Any) -> None:
     """Raise ConfigError at a player of whom a GPU knows nothing."""
     if type(player) not in (RandomPlayer, GreedyPlayer):
         raise ConfigError(
             f"opponents.players: {player.name[:100]} plays on the CPU alone; on a GPU there are "
             "random, greedy and greedy:style=NAME, and the earlier selves"
         )
-    if isinstance(player, GreedyPlayer) and (missing := scripted_fault(game)):
-        raise ConfigError(f"opponents.players: {player.name} plays on the CPU alone: {missing}")

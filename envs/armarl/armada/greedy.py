@@ -108,6 +108,7 @@ from armarl.armada.style_columns import (
     TAKE,
     TAKE_WORTH,
     TREASURE_WORTH,
+    Style,
 )
 from armarl.armada.styles import FIRST_ROWS, STYLES
 from armarl.armada.ways import (
@@ -147,7 +148,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     """
     legal(s, mask)
     number, colour = np.int64(draw), acting_colour(s)
-    style = row_of(s, number, colour)
+    style = STYLES[row_of(s, number, colour)]
     # int8 per place; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     tolls = scratch[0].border_to  # int8 per border
@@ -155,7 +156,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     set_goals(s, style, colour, cost)
     spread_costs(s, tolls, cost)
     set_markets(s, colour, home)
-    if s.reserve[colour] >= STYLES[style, HUNGRY] and owns_gold(s, colour):
+    if s.reserve[colour] >= style[HUNGRY] and owns_gold(s, colour):
         spread_costs(s, tolls, home)
     if set_landings(s, colour, cost, ferry):
         spread_costs(s, tolls, ferry)
@@ -194,7 +195,9 @@ def _stance(s: State, colour: Int) -> Int:
 
 
 @kernel
-def _worth(s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, action: Int) -> Int:
+def _worth(
+    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, action: Int
+) -> Int:
     """A number that grows with what an action promises; `end` is worth 0."""
     family = family_of(s, action)
     number = action - s.first[family]
@@ -217,7 +220,7 @@ def _worth(s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, 
     if family >= LEVY:
         return _worth_of_placing(s, style, colour, cost, family, number)
     if family == CONVERT:
-        return STYLES[style, CONVERT_WORTH]
+        return style[CONVERT_WORTH]
     if family == GOLD:
         return number if home[s.target] < home[s.origin] else -number
     if family == SHIP:
@@ -227,13 +230,13 @@ def _worth(s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, 
 
 @kernel
 def _worth_of_placing(
-    s: State, style: Int, colour: Int, cost: Any, family: Any, number: Int
+    s: State, style: Style, colour: Int, cost: Any, family: Any, number: Int
 ) -> Int:
     """Enrolment, purchases, cards and answers."""
     if family == LEVY:
         return -cost[number]
     if family == ENROL:
-        return STYLES[style, ENROL_WORTH]
+        return style[ENROL_WORTH]
     if family == BUY:
         return 12
     if family == PAY:
@@ -255,7 +258,7 @@ def _worth_of_placing(
 
 @kernel
 def _worth_of_move(
-    s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
 ) -> Int:
     """Bands that take a territory, or come nearer to a goal."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
@@ -264,24 +267,22 @@ def _worth_of_move(
     if s.bands[place] <= _garrison(s, style, place, colour, home):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
-    if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= STYLES[style, TAKE]:
-        return STYLES[style, TAKE_WORTH] - cost[to]
+    if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= style[TAKE]:
+        return style[TAKE_WORTH] - cost[to]
     if is_ferry(s, place, ferry):
         return -1
     if is_treasure(s, style, place, colour, home):
         ashore = place < TERRITORIES or to < TERRITORIES
         return (
-            STYLES[style, TREASURE_WORTH] + 2 * s.gold[place]
-            if ashore and home[to] < home[place]
-            else -1
+            style[TREASURE_WORTH] + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
         )
     if nearer <= 0:
-        joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -STYLES[style, STEP]
-        return STYLES[style, JOIN_WORTH] if joins and to < TERRITORIES else -1
+        joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -style[STEP]
+        return style[JOIN_WORTH] if joins and to < TERRITORIES else -1
     bands = min(np.int64(s.bands[place]), room(s, to))
-    worth = STYLES[style, MOVE_WORTH] + nearer + STYLES[style, MOVE_BANDS] * min(bands, SHIP_ROOM)
-    in_reach = np.int64(cost[to]) <= STYLES[style, STEP] * s.coups[s.raid]
-    return worth + (STYLES[style, IN_REACH] if in_reach else 0)
+    worth = style[MOVE_WORTH] + nearer + style[MOVE_BANDS] * min(bands, SHIP_ROOM)
+    in_reach = np.int64(cost[to]) <= style[STEP] * s.coups[s.raid]
+    return worth + (style[IN_REACH] if in_reach else 0)
 
 
 @kernel
@@ -294,7 +295,7 @@ def _holds_post(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
-def _garrison(s: State, style: Int, place: Int, colour: Int, home: Int) -> Int:
+def _garrison(s: State, style: Style, place: Int, colour: Int, home: Int) -> Int:
     """Bands that should stay in a place."""
     if place < CENTRAL:
         return _garrison_of_city(s, style, place, colour)
@@ -304,37 +305,33 @@ def _garrison(s: State, style: Int, place: Int, colour: Int, home: Int) -> Int:
 
 
 @kernel
-def _garrison_of_city(s: State, style: Int, place: Int, colour: Int) -> Int:
+def _garrison_of_city(s: State, style: Style, place: Int, colour: Int) -> Int:
     """Bands that should stay in a territory of a lair."""
     for city in range(ALL_CITIES):
         if city_place(s, city) == place and is_own(s, place, colour):
             at_home = city // CITIES == colour
-            return STYLES[style, HOME_GARRISON] if at_home else STYLES[style, CITY_GARRISON]
+            return style[HOME_GARRISON] if at_home else style[CITY_GARRISON]
     return 0
 
 
 @kernel
 def _worth_of_sail(
-    s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
 ) -> Int:
     """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     if is_ferry(s, place, ferry):
-        return STYLES[style, FERRY_WORTH] if ferry[to] < ferry[place] else -1
+        return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
     if is_treasure(s, style, place, colour, home):
         return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
     nearer = np.int64(cost[place]) - cost[to]
-    return (
-        STYLES[style, SAIL_WORTH] + nearer + STYLES[style, SAIL_BANDS] * s.bands[place]
-        if nearer > 0
-        else -1
-    )
+    return style[SAIL_WORTH] + nearer + style[SAIL_BANDS] * s.bands[place] if nearer > 0 else -1
 
 
 @kernel
-def _worth_of_exploring(s: State, style: Int, cost: Any, territory: Int) -> Int:
+def _worth_of_exploring(s: State, style: Style, cost: Any, territory: Int) -> Int:
     """What lies near the goals first."""
-    return STYLES[style, EXPLORE_WORTH] - cost[territory] * STYLES[style, EXPLORE_COST] // 4
+    return style[EXPLORE_WORTH] - cost[territory] * style[EXPLORE_COST] // 4
 
 
 @kernel
@@ -355,23 +352,23 @@ def _attackers(s: State, colour: Int, place: Int) -> Int:
 
 
 @kernel
-def _worth_of_attack(s: State, style: Int, colour: Int, cost: Any, border: Int) -> Int:
+def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int) -> Int:
     """A fight at good odds: a roll costs the attacker a third of a band, the other five sixths."""
     place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
     if impatience(s) > 0:
         attackers = _bands_around(s, colour, to)
     odds = 2 * attackers - defenders
-    goal = cost[to] < cost[place] or cost[to] <= STYLES[style, NEAR]
-    wanted = STYLES[style, ODDS] - impatience(s)
+    goal = cost[to] < cost[place] or cost[to] <= style[NEAR]
+    wanted = style[ODDS] - impatience(s)
     if odds < wanted or not (goal or s.bands[to] > 0):
         return -1
-    worth = STYLES[style, FIGHT_GOAL] if goal else STYLES[style, FIGHT_OTHER]
-    return worth + min(odds, STYLES[style, MOST_ODDS]) - cost[to] // 4
+    worth = style[FIGHT_GOAL] if goal else style[FIGHT_OTHER]
+    return worth + min(odds, style[MOST_ODDS]) - cost[to] // 4
 
 
 @kernel
-def _worth_of_launch(s: State, style: Int, colour: Int, cost: Any, number: Int) -> Int:
+def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int) -> Int:
     """A ship for bands that wait on the coast and have none with room beside them."""
     city = city_of_launch(s, number)
     place = city_place(s, city)
@@ -384,20 +381,20 @@ def _worth_of_launch(s: State, style: Int, colour: Int, cost: Any, number: Int) 
     if waiting < 2:
         return -1
     return (
-        STYLES[style, LAUNCH_WORTH]
-        + STYLES[style, LAUNCH_BANDS] * min(waiting, SHIP_ROOM)
+        style[LAUNCH_WORTH]
+        + style[LAUNCH_BANDS] * min(waiting, SHIP_ROOM)
         + (cost[place] - cost[square])
     )
 
 
 @kernel
 def _worth_of_count(
-    s: State, style: Int, colour: Int, cost: Any, home: Int, ferry: Int, n: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, n: Int
 ) -> Int:
     """How many bands: in the preliminary turn to the ships, in a move nearly all."""
     if s.origin < 0:
         place = np.int64(s.target)
-        wanted = min(STYLES[style, AT_SHIPS], np.int64(s.due)) if s.ship[place] == 1 else 0
+        wanted = min(style[AT_SHIPS], np.int64(s.due)) if s.ship[place] == 1 else 0
         return -abs(n - wanted)
     origin, target = np.int64(s.origin), np.int64(s.target)
     stay: Int = np.int64(_garrison(s, style, origin, colour, home))
@@ -408,7 +405,7 @@ def _worth_of_count(
     if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
     elif cost[target] >= cost[origin]:
-        wanted = min(wanted, STYLES[style, PASSING])  # taken in passing, or the crew of a ferry
+        wanted = min(wanted, style[PASSING])  # taken in passing, or the crew of a ferry
     return -abs(n - wanted)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 # The columns of `styles.STYLES`. Goals are costs on the map: the lower, the sooner gone for.
 (
     GARRISON,  # bands that hold a post
@@ -70,4 +73,5 @@ STANCES = 5
 ) = range(STANCES)
 EARLY_ROUNDS = 2
 
+Style = NDArray[np.int64]  # (columns,), a row of `styles.STYLES`
 Numbers = dict[int, int | tuple[int, ...]]  # by column: the same in all stances, or each

@@ -172,7 +172,3 @@ def _first_rows() -> Iterator[list[int]]:
 
 FIRST_ROWS = np.array(list(_first_rows()))
 """int64 (styles, tables), the row of the first stance."""
-
-GREEDY_ON_GPU = False
-"""Every rule that looks into STYLES has a copy of it on a GPU, among constants; together they are
-1.6 MB, and a GPU holds 64 KiB of those."""

@@ -63,8 +63,8 @@ from armarl.armada.style_columns import (
     POST_GOAL,
     RETAKE_GOAL,
     STEP,
+    Style,
 )
-from armarl.armada.styles import STYLES
 from armarl.bits import lowest
 from armarl.compiled import inlined, kernel
 from armarl.verbs import Int, State
@@ -95,12 +95,12 @@ def claimed(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
-def set_goals(s: State, style: Int, colour: Int, cost: Any) -> None:
+def set_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
     """The cost of every goal, FAR elsewhere."""
     cost[:] = FAR
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
-            cost[territory] = STYLES[style, LAND_GOAL]
+            cost[territory] = style[LAND_GOAL]
     _set_home_goals(s, style, colour, cost)
     for city in range(ALL_CITIES):
         place = city_place(s, city)
@@ -110,39 +110,39 @@ def set_goals(s: State, style: Int, colour: Int, cost: Any) -> None:
         cost[place] = post_cost(s, style, place, post, colour)
     for territory in range(TERRITORIES):
         if claimed(s, territory, colour):
-            cost[territory] = min(cost[territory], STYLES[style, BREAK_GOAL])
-        if s.reserve[colour] >= STYLES[style, HUNGRY] and is_abandoned(s, territory):
-            cost[territory] = min(cost[territory], STYLES[style, ABANDONED_GOAL])
+            cost[territory] = min(cost[territory], style[BREAK_GOAL])
+        if s.reserve[colour] >= style[HUNGRY] and is_abandoned(s, territory):
+            cost[territory] = min(cost[territory], style[ABANDONED_GOAL])
 
 
 @kernel
-def _set_home_goals(s: State, style: Int, colour: Int, cost: Any) -> None:
+def _set_home_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
     """What is lost of the own lair, and what stands open there."""
     held = owned_in(territories_of(s, colour), colour) > LAIR_HELD
-    lost = STYLES[style, HOME_LATER_GOAL] if held else STYLES[style, HOME_GOAL]
+    lost = style[HOME_LATER_GOAL] if held else style[HOME_GOAL]
     for territory in range(colour * LAIR, (colour + 1) * LAIR):
         if is_own(s, territory, colour):
-            if STYLES[style, DEFEND_GOAL] < FAR and stands_open(s, territory, colour):
-                cost[territory] = STYLES[style, DEFEND_GOAL]
+            if style[DEFEND_GOAL] < FAR and stands_open(s, territory, colour):
+                cost[territory] = style[DEFEND_GOAL]
         elif not is_partners(s, territory, colour):
             cost[territory] = lost
 
 
 @kernel
-def _city_cost(s: State, style: Int, place: Int, city: Int, colour: Int) -> Int:
+def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int) -> Int:
     """How near the goal a city is: to be taken, to be manned, or to be freed."""
     lair, owner = city // CITIES, np.int64(s.owner[place])
     if owner == colour:
-        open_there = lair != colour and s.bands[place] < STYLES[style, CITY_GARRISON]
-        return STYLES[style, MAN_CITY_GOAL] if open_there else FAR
+        open_there = lair != colour and s.bands[place] < style[CITY_GARRISON]
+        return style[MAN_CITY_GOAL] if open_there else FAR
     if is_partners(s, place, colour):
         return FAR
     if lair == colour:
-        cost = STYLES[style, RETAKE_GOAL]
+        cost = style[RETAKE_GOAL]
     else:
-        cost = STYLES[style, CITY_GOAL if is_enemy(s, colour, lair) else PARTNER_GOAL]
-    if STYLES[style, NEARLY_GOAL] < cost and _nearly_wins(s, owner, lair):
-        return STYLES[style, NEARLY_GOAL]
+        cost = style[CITY_GOAL if is_enemy(s, colour, lair) else PARTNER_GOAL]
+    if style[NEARLY_GOAL] < cost and _nearly_wins(s, owner, lair):
+        return style[NEARLY_GOAL]
     return cost
 
 
@@ -155,18 +155,18 @@ def _nearly_wins(s: State, owner: Int, lair: Int) -> Int:
 
 
 @kernel
-def post_cost(s: State, style: Int, place: Int, post: Int, colour: Int) -> Int:
+def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int) -> Int:
     """How near the goal a post is: to be taken, to be manned, or done with."""
     if is_own(s, place, colour):
         if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour):
             return FAR
-        return STYLES[style, MAN_VICTORY_GOAL] if in_victory(s, colour) else STYLES[style, MAN_GOAL]
+        return style[MAN_VICTORY_GOAL] if in_victory(s, colour) else style[MAN_GOAL]
     if is_partners(s, place, colour):
         ours = s.owner[post_place(s, CENTRE)] == colour
-        return STYLES[style, PARTNER_POST_GOAL] if ours else FAR
+        return style[PARTNER_POST_GOAL] if ours else FAR
     if claimed(s, place, colour):
-        return STYLES[style, BREAK_POST_GOAL]
-    return STYLES[style, CENTRE_GOAL] if post == CENTRE else STYLES[style, POST_GOAL]
+        return style[BREAK_POST_GOAL]
+    return style[CENTRE_GOAL] if post == CENTRE else style[POST_GOAL]
 
 
 @kernel
@@ -176,9 +176,9 @@ def impatience(s: State) -> Int:
 
 
 @kernel
-def garrison_of(s: State, style: Int) -> Int:
+def garrison_of(s: State, style: Style) -> Int:
     """Bands that hold a post."""
-    return STYLES[style, GARRISON] >> min(impatience(s), 8)
+    return style[GARRISON] >> min(impatience(s), 8)
 
 
 @kernel
@@ -237,9 +237,9 @@ def is_ferry(s: State, place: Int, ferry: Int) -> Int:
 
 
 @kernel
-def is_treasure(s: State, style: Int, place: Int, colour: Int, home: Int) -> Int:
+def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Int) -> Int:
     """Whether what lies in a place should go where it becomes bands, with few bands."""
-    if s.reserve[colour] < STYLES[style, HUNGRY] or s.gold[place] < 2 or home[place] == 0:
+    if s.reserve[colour] < style[HUNGRY] or s.gold[place] < 2 or home[place] == 0:
         return False
     return s.bands[place] <= CARAVAN or place < TERRITORIES
 
@@ -288,7 +288,7 @@ def _cheapen(s: State, tolls: Int, cost: Any, border: Int) -> Int:
 
 
 @kernel
-def set_tolls(s: State, style: Int, colour: Int, tolls: Int) -> None:
+def set_tolls(s: State, style: Style, colour: Int, tolls: Int) -> None:
     """For every border the cost of coming over it, to the place that it goes *from*.
 
     All that come to a place pay for who is there; from land a ship has to be boarded, too.
@@ -297,23 +297,23 @@ def set_tolls(s: State, style: Int, colour: Int, tolls: Int) -> None:
         by_land = by_sea = entry_toll(s, style, to, colour)
         if to >= TERRITORIES:
             boarding = s.ship[to] == 1 or may_be_launched_to(s, to, colour)
-            by_land += STYLES[style, EMBARK] if boarding else STRANDED
-            by_sea += STYLES[style, BLOCKED] if s.ship[to] == 1 else 0
+            by_land += style[EMBARK] if boarding else STRANDED
+            by_sea += style[BLOCKED] if s.ship[to] == 1 else 0
         tolls[s.land_borders[to] : s.land_borders[to + 1]] = min(by_land, FAR)
         tolls[s.sea_borders[to] : s.sea_borders[to + 1]] = min(by_sea, FAR)
 
 
 @kernel
-def entry_toll(s: State, style: Int, to: Int, colour: Int) -> Int:
+def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
     """The cost of going to a place: more where somebody has to be fought."""
     if is_partners(s, to, colour) and s.bands[to] > 0:
         return FAR
     if is_unexplored(s, to):
-        return STYLES[style, STEP] + STYLES[style, DISCOVER]
+        return style[STEP] + style[DISCOVER]
     if is_hostile(s, to, colour):
-        fight = STYLES[style, FIGHT] + defenders_of(s, to) * STYLES[style, FIGHT_BAND] // 4
-        return STYLES[style, STEP] + fight
-    return STYLES[style, STEP]
+        fight = style[FIGHT] + defenders_of(s, to) * style[FIGHT_BAND] // 4
+        return style[STEP] + fight
+    return style[STEP]
 
 
 @kernel
