@@ -10,14 +10,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numba
 import pytest
 import torch
 
 import gpu_kernels
 import tiny
-from armarl import SelfPlayBatch, cuda, loops, make_game
+from armarl import SelfPlayBatch, cuda, kernel_cache, loops, make_game
 from armarl.catalogue import OURS
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import start_run
@@ -151,6 +155,47 @@ def test_the_scripted_player_of_armada_compiles_for_a_gpu() -> None:
     report = gpu_kernels.compiled(scripted, gpu_kernels.CAPABILITIES[-1])
     assert report.code > 100_000
     assert report.spilt == 0
+
+
+def test_a_kernel_is_kept_for_the_next_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As far as there is no GPU: what a process compiles for one another finds."""
+    dispatcher, codegen = (
+        import_module(f"numba.cuda.{name}") for name in ("dispatcher", "codegen")
+    )
+    device = SimpleNamespace(compute_capability=(9, 0), id=0)
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
+    monkeypatch.setattr(codegen.devices, "get_context", lambda: SimpleNamespace(device=device))
+    monkeypatch.setattr(codegen.runtime.runtime, "get_version", lambda: (12, 6))
+    monkeypatch.setattr(kernel_cache, "FOLDER", tmp_path)
+    game = make_game("armadora")
+    (read,) = (k for k in gpu_kernels.kernels_of(game) if k.name == "read_status")
+    signature = (numba.types.int64, read.batch)
+
+    def another() -> Any:
+        """The kernel as another process makes it."""
+        cuda._kernel.cache_clear()
+        return cuda._kernel(game.name, read.body)
+
+    kernel = another()
+    assert kernel._cache.load_overload(signature, kernel.targetctx) is None
+    made = dispatcher._Kernel(kernel.py_func, signature, **kernel.targetoptions)
+    made.library._cubin_cache[9, 0, "a"] = b"machine code"
+    kernel._cache.save_overload(signature, made)
+    again = another()
+    found = again._cache.load_overload(signature, again.targetctx)
+    assert found.entry_name == made.entry_name
+    assert found.library.get_cubin((9, 0, "a")) == b"machine code"
+    assert found.library.get_asm_strs() == made.library.get_asm_strs()
+
+    device.compute_capability = (8, 0)  # for which it was not compiled
+    assert again._cache.load_overload(signature, again.targetctx) is None
+    device.compute_capability = (9, 0)
+    (entry,) = tmp_path.iterdir()
+    entry.write_bytes(entry.read_bytes()[:-1])
+    assert again._cache.load_overload(signature, again.targetctx) is None
+    cuda._kernel.cache_clear()
 
 
 def test_a_contracted_product_is_seen() -> None:

@@ -13,6 +13,7 @@ nothing needs a GPU.
 from __future__ import annotations
 
 import importlib
+import pickle
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -22,7 +23,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import loops
+from armarl import kernel_cache, loops
 from armarl.binding import Binding
 from armarl.catalogue import game_entry
 from armarl.devices import Shape
@@ -82,6 +83,36 @@ def range_over_games(body: Body) -> Callable[[int, Any], None]:
     return play
 
 
+def kept(kernel: Any) -> Any:
+    """Have what a kernel is compiled to kept as rules for the CPU are, where there is a folder.
+
+    Numba's own cache asks for the file of a kernel's source, and ours are put together.
+    """
+    if kernel_cache.FOLDER is not None:
+        kernel._cache = _KernelCache(kernel, kernel_cache.FOLDER)
+    return kernel
+
+
+class _KernelCache(kernel_cache.KernelCache):
+    """The entries of a kernel for GPUs, with the machine code for one of them."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        with importlib.import_module("numba.cuda.utils").numba_target_override():
+            return super().load_overload(sig, target_context)
+
+    def _packed(self, data: Any) -> bytes:
+        packed: bytes = importlib.import_module("numba.cuda.serialize").dumps(data._reduce_states())
+        return packed
+
+    def _unpacked(self, payload: bytes, target_context: Any) -> Any:
+        rebuild = importlib.import_module("numba.cuda.dispatcher")._Kernel._rebuild
+        return rebuild(**pickle.loads(payload))
+
+    @property
+    def _compiler(self) -> str:
+        return str(importlib.import_module("numba_cuda").__version__)
+
+
 def device_function(function: Any, *, merge: bool = False) -> Any:
     """What a kernel calls; it is for NVIDIA's compiler to merge it into its callers."""
     return cuda.jit(function, device=True)
@@ -108,7 +139,8 @@ def _binding(name: str) -> Binding:
 def _kernel(name: str, body: Callable[..., None]) -> Any:
     """A body as a kernel, for the game of this name; compiled by its first call."""
     play = range_over_games(_binding(name).function(body))
-    return cuda.jit(play)
+    play.__qualname__ = f"{name}_{body.__name__}"
+    return cuda.jit(play) if SIMULATED else kept(cuda.jit(play))
 
 
 @cache

@@ -163,7 +163,7 @@ def choose_folder() -> Path | None:
 
 _COMPILERS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
 _SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
-_KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numpy")
+_KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numba_cuda", "numpy")
 _PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
 
 
@@ -198,7 +198,7 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
             _feed(item, names, digest, seen)
     elif isinstance(value, ModuleType):
         _feed_module(value, names, digest, seen)
-    elif is_jitted(value):
+    elif is_jitted(value) or hasattr(value, "py_func"):  # a dispatcher of the CPU's or a GPU's
         seen[id(value)] = len(seen)
         digest.update(f"{value.targetoptions};".encode())
         _feed(value.py_func, names, digest, seen)
@@ -289,7 +289,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         try:
             if hashlib.sha256(payload).digest() != checksum:
                 raise ValueError("its checksum is wrong")
-            return CompileResult._rebuild(target_context, *pickle.loads(payload))
+            return self._unpacked(payload, target_context)
         except Exception as error:  # Numba's: whatever was in there, it can be made again
             _say_once(f"a damaged entry in {self._folder} is compiled anew ({error})")
             return None
@@ -299,11 +299,24 @@ class KernelCache(_Cache):  # type: ignore[misc]
         path = self._path(sig, data.codegen)
         if not self._enabled or path is None or data.lifted or data.library.has_dynamic_globals:
             return
-        payload = dumps(data._reduce())
+        payload = self._packed(data)
         try:
             _write(path, hashlib.sha256(payload).digest() + payload)
         except OSError as error:
             _say_once(f"compiled rules cannot be kept: {error}")
+
+    def _packed(self, data: Any) -> bytes:
+        """Numba's envelope of a compiled kernel."""
+        packed: bytes = dumps(data._reduce())
+        return packed
+
+    def _unpacked(self, payload: bytes, target_context: Any) -> Any:
+        return CompileResult._rebuild(target_context, *pickle.loads(payload))
+
+    @property
+    def _compiler(self) -> str:
+        """The version of what is not in every kernel's `fingerprint`."""
+        return ""
 
     @property
     def _prefix(self) -> str:
@@ -318,7 +331,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
         except (TypeError, ValueError) as error:  # ValueError: a closure that is not complete
             _say_once(f"{self._prefix} is compiled anew in each process: {error}")
             return None
-        key = (sig, codegen.magic_tuple(), content)
+        key = (sig, codegen.magic_tuple(), self._compiler, content)
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
         return self._folder / f"{self._prefix}-{digest}"
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from benchmarks import peers
+from benchmarks import peers, start
 from benchmarks.frame import Measurement
 from benchmarks.ours import STEPPED, WITH, WITHOUT, Variant, title
 from benchmarks.peers import CHUNK, LOOP, PGX_GAMES
@@ -19,7 +18,13 @@ BATCHES = (1024, 16_384, 131_072, 1_048_576)
 LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of as many of Armada are 6 GB
 PLAYOUTS, GRAPH = "playouts", f"in a CUDA graph of {CHUNK} steps"
 LEARNER = "PPO, 64-64 network, 32 decisions a game and iteration, 4 epochs, all seats"
-FIRST, MEMORY = "first step: kernels compiled", "memory of a game: states, masks, a turn"
+FIRST, LATER = (f"batch of 1024, import to first step, {when}" for when in ("first use", "later"))
+MEMORY = "memory of a game: states, masks, a turn"
+_STEP = """
+from armarl import SelfPlayBatch
+batch = SelfPlayBatch("{game}", 1024, device="cuda", **{options})
+batch.step(batch.reset(seed=0).masks.argmax(1)).seats.cpu()
+"""
 _PLUGINS = ("jax_cuda12_plugin", "jax_cuda13_plugin")
 JAX_PLUGIN = next(filter(find_spec, _PLUGINS), _PLUGINS[0])
 
@@ -40,7 +45,11 @@ def groups() -> Iterator[list[Measurement]]:
     for games in LEARNERS:
         yield [_row(variant, LEARNER, "learner", games, "decisions/s") for variant in STEPPED]
     yield [
-        *(_row(variant, FIRST, "first_step", None, "s") for variant in STEPPED),
+        *(
+            _row(variant, how, "first_step", None, "s", cold=how == FIRST)
+            for variant in STEPPED
+            for how in (FIRST, LATER)
+        ),
         *(_row(variant, MEMORY, "memory", None, "bytes") for variant in STEPPED),
     ]
 
@@ -123,22 +132,10 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     return _chunk(step, batch, graph=True)
 
 
-def first_step(variant: Variant) -> Callable[[], float]:
-    """Seconds from a process that has the GPU ready to the first turn; then 0, so one sample."""
-    game = _game(variant)
-    game.fetch(game.zeros((1,), np.int8))
-
-    def first() -> float:
-        from armarl import SelfPlayBatch
-
-        began = time.perf_counter()
-        games = SelfPlayBatch(game.game, 1024, device="cuda")
-        turn = games.reset(seed=0)
-        games.step(turn.masks.argmax(1))
-        _wait()
-        return time.perf_counter() - began
-
-    return first
+def first_step(variant: Variant, cold: bool) -> Callable[[], float]:
+    """Seconds of a new process to the end of a step, kernels compiled or found; see `first_use`."""
+    name, options = variant
+    return start.first_use(_STEP.format(game=name, options=options), cold)
 
 
 def learner(variant: Variant, batch: int) -> Callable[[], int]:
