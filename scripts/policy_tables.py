@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from armarl.cards import Card, Measured, read_card, trained
+from armarl.card_text import facts
+from armarl.cards import Card, Measured, read_card
 from armarl.catalogue import OURS
 from armarl.players import shipped_policies
 from armarl_training.progress import curve
@@ -39,8 +40,7 @@ def overview(cards: list[Card], page: str) -> str:
 
 def section(card: Card) -> str:
     """What a policy's file says, as Markdown."""
-    lines = {"table": card.table, "plays": card.plays, "network": card.layers}
-    lines |= {**trained(card.training), "again": f"`{card.again}`"}
+    lines = {**facts(card), "again": f"`{card.again}`"}
     parts = ["\n".join(f"- {label}: {words}" for label, words in lines.items())]
     if card.training.curve:
         parts.append(f"![How {card.name} came on]({(CURVES / card.name).as_posix()}.svg)")

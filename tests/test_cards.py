@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 import tiny
+from armarl.card_text import card_text, facts
 from armarl.cards import read_card
 from armarl.game import make_game
 from armarl.matches import play_match
@@ -30,7 +31,7 @@ def policy(folder, **metadata):
 @pytest.mark.parametrize("name", shipped_policies())
 def test_the_card_of_a_shipped_policy(name):
     card, metadata = read_card(name), read_policy_metadata(name)
-    config, text = metadata["training"]["config"], card.text()
+    config, text = metadata["training"]["config"], card_text(card)
     assert (card.training.learner, card.training.seed) == (config["learner"], config["seed"])
     assert f"{metadata['training']['decisions']:,} decisions" in text
     assert ("a critic of" if name.startswith("armada-") else "a judge of") in card.plays
@@ -64,27 +65,28 @@ def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
     folder.mkdir()
     path = tiny.policy(folder, GAME)
     assert read_card(path).again is None
-    assert "no command: the settings are in `info --json`" in read_card(path).text()
+    assert "no command: the settings are in `info --json`" in card_text(read_card(path))
     (folder / "config.yaml").touch()
     assert read_card(folder).again == f"armarl train '{folder}/config.yaml' --run NEW_FOLDER"
 
 
 def test_a_card_of_a_file_that_says_little(tmp_path):
     card = read_card(tiny.policy(tmp_path, GAME))
-    assert card.table == "armadora for 2 players, advanced=False, peek=True"
-    assert card.layers == f"policy 16-{len(GAME.actions)}, value 16-1: {card.parameters:,} numbers"
-    text = card.text()
-    assert text.startswith(f"{card.name}: {card.table}\n\nplays       a network over the observ")
+    said, text = facts(card), card_text(card)
+    assert said["table"] == "armadora for 2 players, advanced=False, peek=True"
+    layers = f"policy 16-{len(GAME.actions)}, value 16-1"
+    assert said["network"] == f"{layers}: {card.parameters:,} numbers"
+    assert text.startswith(f"{card.name}: {said['table']}\n\nplays       a network over the observ")
     labels = [line.split()[0] for line in text.splitlines()[2:] if line and line[0] != " "]
     assert labels == ["plays", "network", "again"]
-    assert read_card(policy(tmp_path)).layers == f"{card.parameters:,} numbers"
+    assert facts(read_card(policy(tmp_path)))["network"] == f"{card.parameters:,} numbers"
 
 
 def test_a_curve(tmp_path):
     """At most twelve of its rows are shown, the first and the last among them."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
-    head, *rows = card.text().split("the bars are the rating\n")[1].splitlines()
+    head, *rows = card_text(card).split("the bars are the rating\n")[1].splitlines()
     assert head.split() == ["decisions", "rating", "greedy"]
     assert len(rows) == 12
     assert rows[0].split() == ["0", "0", "0", "%"]
@@ -101,12 +103,12 @@ def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
     }
     hardware = {"processor": "a processor", "cores": 2}
     training = {"config": settings, "hardware": hardware}
-    words = read_card(policy(tmp_path, training=training)).text()
+    words = card_text(read_card(policy(tmp_path, training=training)))
     assert "hardware    processor a processor, cores 2\n" in words
     assert "began with  armadora-2p and 1,000 games of greedy\n" in words
     assert "in 20 % of the games (random 75 %, earlier selves 25 %), else itself\n" in words
     settings["opponents"]["share"] = 0
-    assert "rivals      itself alone\n" in read_card(policy(tmp_path, training=training)).text()
+    assert "rivals      itself alone\n" in card_text(read_card(policy(tmp_path, training=training)))
 
 
 def without(match, key):
@@ -149,6 +151,6 @@ def test_a_card_commands_no_terminal(tmp_path):
     """Text of a stranger, as it is shown."""
     wild = "\x1b[2Jhardware\n"
     training = {"config": {"learner": wild}, "hardware": {wild: wild}}
-    words = read_card(policy(tmp_path, training=training, strength=[MATCH])).text()
+    words = card_text(read_card(policy(tmp_path, training=training, strength=[MATCH])))
     assert "\x1b" not in words
     assert "?[2Jhardware" in words

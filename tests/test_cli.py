@@ -11,6 +11,7 @@ import yaml
 import armarl
 import tiny
 from armarl import cli
+from armarl.card_text import card_text
 from armarl.cards import read_card
 from armarl.game import make_game
 from armarl.players import RandomPlayer
@@ -204,7 +205,7 @@ def test_info_of_a_game(run):
 def test_info_of_a_policy(run, tmp_path):
     path = tiny.policy(tmp_path, TWO)
     status, out, _ = run("info", path)
-    assert (status, out) == (0, read_card(path).text() + "\n")
+    assert (status, out) == (0, card_text(read_card(path)) + "\n")
     status, out, _ = run("info", path, "--json")
     assert (status, json.loads(out)) == (0, read_policy_metadata(path))
 

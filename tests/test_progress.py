@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import tiny
+from armarl.card_text import card_text
 from armarl.cards import read_card
 from armarl.game import make_game
 from armarl.players import make_player
@@ -105,7 +106,7 @@ def test_a_policy_keeps_how_it_came_on(tmp_path):
     ]
     card = read_card(tmp_path / "whole")
     assert [row["rating"] for row in card.training.curve] == [row["rating"] for row in curve]
-    assert "short matches against its anchors" in card.text()
+    assert "short matches against its anchors" in card_text(card)
 
 
 def test_a_policy_says_what_it_was_trained_on(tmp_path):
@@ -116,7 +117,9 @@ def test_a_policy_says_what_it_was_trained_on(tmp_path):
         "torch": torch.__version__,
     }
     assert processor()
-    assert f"processor {processor()}, cores {available_cores()}, torch " in read_card(path).text()
+    assert f"processor {processor()}, cores {available_cores()}, torch " in card_text(
+        read_card(path)
+    )
 
 
 def test_a_policy_keeps_a_hundred_rows_at_most(tmp_path):

@@ -1,4 +1,4 @@
-"""Cards of saved policies: what a file says of itself, checked, and for people to read.
+"""Cards of saved policies: what a file says of itself, checked. `card_text` shows them.
 
 A file may come from a stranger, and most of its metadata nobody else reads: what is not there the
 card leaves out, and what is of the wrong kind it refuses.
@@ -7,8 +7,7 @@ card leaves out, and what is of the wrong kind it refuses.
 from __future__ import annotations
 
 import shlex
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -19,11 +18,9 @@ from armarl.matches import Standing
 from armarl.networks import Tensors
 from armarl.players import shipped_policies
 from armarl.policies import PolicyError, policy_file, read_policy
-from armarl.words import brief, printable
+from armarl.words import brief
 
 WINS = "wins/"  # before an anchor's name in a row of a curve
-_MOST_SHOWN = 12  # rows of a curve on a terminal
-_WIDTH, _LABEL, _BAR = 100, 10, 24  # of a card's lines, their names, and a curve's bars
 _LARGEST = 1e15  # number that anybody writes into a file
 _KINDS: Mapping[type, str] = {
     int: "a whole number",
@@ -101,36 +98,6 @@ class Card:
     strength: list[Measured]
     again: str | None
 
-    def text(self) -> str:
-        """For a terminal."""
-        return printable_lines("\n".join(self._lines()))
-
-    @property
-    def table(self) -> str:
-        """The game and its options, in words."""
-        options = [f"{name}={value}" for name, value in self.options.items()]
-        return ", ".join([f"{self.game} for {self.players} players", *options])
-
-    @property
-    def layers(self) -> str:
-        """The widths of the network's layers, in words."""
-        parts = [f"{part} {'-'.join(map(str, w))}" for part, w in self.network.items() if w]
-        numbers = f"{self.parameters:,} numbers"
-        return f"{', '.join(parts)}: {numbers}" if parts else numbers
-
-    def _lines(self) -> Iterator[str]:
-        yield f"{self.name}: {self.table}\n"
-        lines = {"plays": self.plays, "network": self.layers, **trained(self.training)}
-        for label, words in lines.items():
-            yield _labelled(label, words)
-        yield _labelled("again", self.again or "no command: the settings are in `info --json`")
-        if self.strength:
-            yield f"\nstrength, seed {', '.join(map(str, sorted({m.seed for m in self.strength})))}"
-            yield from _strength_table(self.strength)
-        if self.training.curve:
-            yield "\ntraining, in short matches against its anchors; the bars are the rating"
-            yield from _curve_table(self.training.curve)
-
 
 def read_card(name: str | Path) -> Card:
     """The card of a saved policy: of a file, of a run's folder, or of a shipped policy by its name.
@@ -156,30 +123,6 @@ def read_card(name: str | Path) -> Card:
         )
     except ValueError as error:
         raise PolicyError(f"{path} says what no card can tell: {error}") from error
-
-
-def trained(training: Training) -> dict[str, str]:
-    """How a policy was trained, in words, by what they are about."""
-    seed = None if training.seed is None else f"seed {training.seed}"
-    decisions = None if training.decisions is None else f"{training.decisions:,} decisions"
-    minutes = None if training.minutes is None else f"{training.minutes:g} minutes"
-    threads = None if training.threads is None else f"threads: {training.threads}"
-    found = [training.learner, seed, decisions, minutes, threads]
-    words = {
-        "learner": ", ".join(part for part in found if part),
-        "hardware": ", ".join(f"{name} {what}" for name, what in training.hardware.items()),
-        "began with": training.head_start or "",
-        "rivals": _rivals(training),
-    }
-    return {label: said for label, said in words.items() if said}
-
-
-def printable_lines(text: str) -> str:
-    """Lines without what a terminal would take for a command."""
-    return "\n".join(map(printable, text.split("\n")))
-
-
-# --- reading --------------------------------------------------------------------------------------
 
 
 def _found(said: Any, place: str, kind: type[T]) -> T | None:
@@ -324,63 +267,3 @@ def _again(path: Path) -> str | None:
     if (path.parent / "config.yaml").is_file():
         return f"armarl train {shlex.quote(str(path.parent / 'config.yaml'))} --run NEW_FOLDER"
     return None
-
-
-# --- showing --------------------------------------------------------------------------------------
-
-
-def _rivals(training: Training) -> str:
-    if training.share is None:
-        return ""
-    if not training.share:
-        return "itself alone"
-    who = ", ".join(f"{name} {100 * part:.0f} %" for name, part in training.rivals.items())
-    return f"in {100 * training.share:.0f} % of the games ({who}), else itself"
-
-
-def _labelled(label: str, words: str) -> str:
-    return textwrap.fill(
-        words,
-        _WIDTH,
-        initial_indent=f"{label:<{_LABEL}}  ",
-        subsequent_indent=" " * (_LABEL + 2),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _strength_table(strength: Sequence[Measured]) -> Iterator[str]:
-    yield (
-        f"{'rival':<36}{'games':>7}{'win rate':>10}  {'95 % interval':<16}{'fair':>6}"
-        f"{'cut short':>11}"
-    )
-    for rival, held_out, _, standing in strength:
-        interval = f"{100 * standing.low:.1f} - {100 * standing.high:.1f} %"
-        yield (
-            f"{rival + (' (held out)' if held_out else ''):<36}{standing.games:>7}"
-            f"{100 * standing.win_rate:>8.1f} %  {interval:<16}{100 * standing.fair:>4.0f} %"
-            f"{standing.cut_short:>11}"
-        )
-
-
-def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
-    """Some of its rows, the first and the last among them."""
-    anchors = list(dict.fromkeys(name for row in curve for name in row if name.startswith(WINS)))
-    names = [name.removeprefix(WINS) for name in anchors]
-    yield f"{'decisions':>14}{'rating':>8}  {'':<{_BAR}}" + "".join(
-        f"  {name:>8}" for name in names
-    )
-    ratings = [row["rating"] for row in curve]
-    low, high = min(0.0, *ratings), max(100.0, *ratings)
-    for row in thinned(curve, _MOST_SHOWN):
-        bar = "#" * round(_BAR * (row["rating"] - low) / (high - low))
-        won = (f"{100 * row[name]:.0f} %" if name in row else "" for name in anchors)
-        cells = (f"  {cell:>{max(8, len(name))}}" for cell, name in zip(won, names, strict=True))
-        yield f"{row['decisions']:>14,.0f}{round(row['rating']):>8}  {bar:<{_BAR}}" + "".join(cells)
-
-
-def thinned(rows: Sequence[T], most: int) -> list[T]:
-    """At most so many of the rows, evenly, the first and the last among them."""
-    if len(rows) <= most:
-        return list(rows)
-    return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]

@@ -7,7 +7,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from armarl.cards import WINS, thinned
+from armarl.card_text import thinned
+from armarl.cards import WINS
 from armarl.folders import read_text, write_text
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text
