@@ -11,7 +11,7 @@ from armarl.card_text import thinned
 from armarl.cards import WINS
 from armarl.folders import read_text, write_text
 from armarl_training.folders import RunError
-from armarl_training.plots import COLOURS, Axes, picture, text
+from armarl_training.plots import COLOURS, Axes, picture, text, ticks
 
 MOST_BYTES = 1 << 28  # of the table
 MOST_MEASURED = 100  # rows that a policy keeps
@@ -118,8 +118,9 @@ def curve(rows: list[dict[str, float]]) -> str:
         key=lambda name: (not name.startswith(WINS), name),
     )
     axes = Axes(_LEFT, _TOP, _WIDTH, _HEIGHT, (0.0, most), (0.0, 1.0))
-    across = [most * k / 4 for k in range(5)]
+    across = ticks(0.0, most)
     parts = axes.frame(across, " %", 100)
+    parts.append(text(_LEFT + _WIDTH + 10, _TOP + _HEIGHT + 18, "decisions"))
     for k, name in enumerate(names):
         colour = COLOURS[k % len(COLOURS)]
         kind, opponent = name.split("/", 1)
