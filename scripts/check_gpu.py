@@ -4,9 +4,9 @@
 
 plays so many actions of every variant, half of them after the batches have changed places, with
 illegal actions among them and in every mode of autoreset, and compares after each step all that it
-left; then what `CudaGame` does besides, and an iteration of PPO, whose games are to the byte and
-whose gradient is nearly that of the CPU. Where there is no GPU it says what is missing. Numba's
-simulator needs none, and is slow:
+left; then what `CudaGame` does besides, the scripted players included, and an iteration of PPO,
+whose games are to the byte and whose gradient is nearly that of the CPU. Where there is no GPU it
+says what is missing. Numba's simulator needs none, and is slow:
 
     NUMBA_ENABLE_CUDASIM=1 python scripts/check_gpu.py --plies 2000 --batch 20
 
@@ -27,8 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 from armarl import SelfPlayBatch
+from armarl.catalogue import game_entry
 from armarl.cuda import SIMULATED, CudaGame, fault
 from armarl.game import Game
+from armarl.players import GreedyPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo import PPO
@@ -154,6 +156,15 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
         ("statuses", "seats"), game.statuses(states), there.statuses(its_states), strict=True
     ):
         _compare(name, one, there.fetch(other))
+    draws, styles = (
+        np.random.default_rng(seed).random(states.size),
+        game_entry(game.name).part("styles"),
+    )
+    for style in styles.GREEDY_STYLES if styles else (None,):
+        player = GreedyPlayer(game, style)
+        chosen = player.choose(game.concealed(states, seats), seats, draws)
+        asked = its_states, there.put(seats), there.put(draws)
+        _compare(player.name, chosen, there.fetch(there.scripted_actions(*asked, player.style)))
     for seat in range(game.players):
         seats = np.full(states.size, seat)
         its_seats = there.put(seats)
