@@ -27,10 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 from armarl import SelfPlayBatch
-from armarl.catalogue import game_entry
 from armarl.cuda import SIMULATED, CudaGame, fault
 from armarl.game import Game
-from armarl.players import GreedyPlayer
+from armarl.players import GreedyPlayer, style_names
 from armarl_training.config import TrainingConfig
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo import PPO
@@ -156,11 +155,8 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
         ("statuses", "seats"), game.statuses(states), there.statuses(its_states), strict=True
     ):
         _compare(name, one, there.fetch(other))
-    draws, styles = (
-        np.random.default_rng(seed).random(states.size),
-        game_entry(game.name).part("styles"),
-    )
-    for style in styles.GREEDY_STYLES if styles else (None,):
+    draws = np.random.default_rng(seed).random(states.size)
+    for style in style_names(game) or (None,):
         player = GreedyPlayer(game, style)
         chosen = player.choose(game.concealed(states, seats), seats, draws)
         asked = its_states, there.put(seats), there.put(draws)

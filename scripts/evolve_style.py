@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
 from numba.core.imputils import lower_builtin, lower_constant
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, infer_global
@@ -87,47 +86,26 @@ def _constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 @infer_global(operator.getitem)
-class _GetItem(AbstractTemplate):
-    """A number by row and column, or a row, which is the table's own memory."""
+class _GetRow(AbstractTemplate):
+    """A row of a table, which is the table's own memory; a function of Numba's may return none."""
 
     def generic(self, args: Any, kws: Any) -> Any:
         if not isinstance(args[0], LiveTableType):
             return None
-        row = types.Array(types.int64, 1, "C")
-        return signature(row if isinstance(args[1], types.Integer) else types.int64, *args)
-
-
-def _address(context: Any, builder: Any, sig: Any, row: Any, kind: Any) -> Any:
-    table = sig.args[0]
-    number = context.cast(builder, row, kind, types.intp)
-    first = context.get_constant(types.intp, table.address)
-    size = context.get_constant(types.intp, 8 * table.columns)
-    return builder.add(first, builder.mul(number, size))
+        return signature(types.Array(types.int64, 1, "C"), *args)
 
 
 @lower_builtin(operator.getitem, LiveTableType, types.Integer)
 def _row(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    address = _address(context, builder, sig, arguments[1], sig.args[1])
-    row = make_array(sig.return_type)(context, builder)
-    step = context.get_constant(types.intp, 8)
-    populate_array(
-        row,
-        data=builder.inttoptr(address, row.data.type),
-        shape=[context.get_constant(types.intp, sig.args[0].columns)],
-        strides=[step],
-        itemsize=step,
-        meminfo=None,
+    table, row = sig.args[0], make_array(sig.return_type)(context, builder)
+    number = context.cast(builder, arguments[1], sig.args[1], types.intp)
+    first, columns, step = (
+        context.get_constant(types.intp, size) for size in (table.address, table.columns, 8)
     )
+    begin = builder.add(first, builder.mul(number, builder.mul(columns, step)))
+    pointer = builder.inttoptr(begin, row.data.type)
+    populate_array(row, data=pointer, shape=[columns], strides=[step], itemsize=step, meminfo=None)
     return row._getvalue()
-
-
-@lower_builtin(operator.getitem, LiveTableType, types.BaseTuple)
-def _number(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
-    row, column = cgutils.unpack_tuple(builder, arguments[1])
-    first = _address(context, builder, sig, row, sig.args[1][0])
-    place = context.cast(builder, column, sig.args[1][1], types.intp)
-    pointer = builder.inttoptr(first, cgutils.intp_t.as_pointer())
-    return builder.load(builder.gep(pointer, [place]))
 
 
 # --- games ---------------------------------------------------------------------------------------

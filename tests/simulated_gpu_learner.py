@@ -13,10 +13,9 @@ import check_gpu
 import tiny
 import variants
 from armarl import cuda, make_game
-from armarl.catalogue import game_entry
 from armarl.compiled import PLAIN_PYTHON
 from armarl.cuda import CudaGame
-from armarl.players import GreedyPlayer, make_player
+from armarl.players import GreedyPlayer, make_player, style_names
 from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED
 from armarl_training.config import ConfigError, TrainingConfig
@@ -300,7 +299,7 @@ def test_scripted_players_advise_as_they_do_on_the_cpu(name, options):
     there, (states, seats) = OnGpu(game, "cuda"), tiny.positions(game, 12)
     draws = np.random.default_rng(0).random(len(states))
     draws[0] = np.nextafter(1, 0)
-    for style in game_entry(name).part("styles").GREEDY_STYLES[-2:]:
+    for style in style_names(game)[-2:]:
         player = make_player(f"greedy:style={style}", game)
         assert isinstance(player, GreedyPlayer)
         wanted = player.choose(game.concealed(states, seats), seats, draws)

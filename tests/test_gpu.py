@@ -189,6 +189,10 @@ def test_a_kernel_is_kept_for_the_next_process(
     assert found.library.get_cubin((9, 0, "a")) == b"machine code"
     assert found.library.get_asm_strs() == made.library.get_asm_strs()
 
+    made.library._linking_files.add("of another language")  # with which Numba packs no kernel
+    kernel._cache.save_overload(signature, made)
+    assert len(list(tmp_path.iterdir())) == 1
+
     device.compute_capability = (8, 0)  # for which it was not compiled
     assert again._cache.load_overload(signature, again.targetctx) is None
     device.compute_capability = (9, 0)

@@ -23,11 +23,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import kernel_cache, loops
+from armarl import loops
 from armarl.binding import Binding
 from armarl.catalogue import game_entry
 from armarl.devices import Shape
 from armarl.game import Game, States
+from armarl.kernel_cache import KernelCache, keep
 from armarl.shares import Body
 from armarl.verbs import Verbs, as_verbs
 
@@ -83,18 +84,11 @@ def range_over_games(body: Body) -> Callable[[int, Any], None]:
     return play
 
 
-def kept(kernel: Any) -> Any:
-    """Have what a kernel is compiled to kept as rules for the CPU are, where there is a folder.
+class CudaKernelCache(KernelCache):
+    """The entries of a kernel for GPUs, with the machine code for one of them.
 
     Numba's own cache asks for the file of a kernel's source, and ours are put together.
     """
-    if kernel_cache.FOLDER is not None:
-        kernel._cache = _KernelCache(kernel, kernel_cache.FOLDER)
-    return kernel
-
-
-class _KernelCache(kernel_cache.KernelCache):
-    """The entries of a kernel for GPUs, with the machine code for one of them."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         with importlib.import_module("numba.cuda.utils").numba_target_override():
@@ -139,8 +133,8 @@ def _binding(name: str) -> Binding:
 def _kernel(name: str, body: Callable[..., None]) -> Any:
     """A body as a kernel, for the game of this name; compiled by its first call."""
     play = range_over_games(_binding(name).function(body))
-    play.__qualname__ = f"{name}_{body.__name__}"
-    return cuda.jit(play) if SIMULATED else kept(cuda.jit(play))
+    play.__qualname__ = f"{name}_{body.__name__}"  # by which its entries on disk are called
+    return cuda.jit(play) if SIMULATED else keep(cuda.jit(play), CudaKernelCache)
 
 
 @cache

@@ -33,7 +33,6 @@ from numba import types
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
-from numba.extending import is_jitted
 
 _CHECKSUM_BYTES = 32
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH  # may write
@@ -198,7 +197,7 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
             _feed(item, names, digest, seen)
     elif isinstance(value, ModuleType):
         _feed_module(value, names, digest, seen)
-    elif is_jitted(value) or hasattr(value, "py_func"):  # a dispatcher of the CPU's or a GPU's
+    elif hasattr(value, "py_func"):  # a dispatcher, of the CPU or of a GPU
         seen[id(value)] = len(seen)
         digest.update(f"{value.targetoptions};".encode())
         _feed(value.py_func, names, digest, seen)
@@ -299,10 +298,10 @@ class KernelCache(_Cache):  # type: ignore[misc]
         path = self._path(sig, data.codegen)
         if not self._enabled or path is None or data.lifted or data.library.has_dynamic_globals:
             return
-        payload = self._packed(data)
         try:
+            payload = self._packed(data)
             _write(path, hashlib.sha256(payload).digest() + payload)
-        except OSError as error:
+        except (OSError, RuntimeError, pickle.PicklingError) as error:  # Numba packs not all
             _say_once(f"compiled rules cannot be kept: {error}")
 
     def _packed(self, data: Any) -> bytes:
@@ -352,8 +351,8 @@ def _write(path: Path, content: bytes) -> None:
 FOLDER = choose_folder()
 
 
-def keep(dispatcher: Any) -> Any:
+def keep(dispatcher: Any, cache: type[KernelCache] = KernelCache) -> Any:
     """Have what a dispatcher compiles kept in the folder, where there is one."""
     if FOLDER is not None:
-        dispatcher._cache = KernelCache(dispatcher, FOLDER)
+        dispatcher._cache = cache(dispatcher, FOLDER)
     return dispatcher

@@ -18,7 +18,6 @@ BATCHES = (1024, 16_384, 131_072, 1_048_576)
 LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of as many of Armada are 6 GB
 PLAYOUTS, GRAPH = "playouts", f"in a CUDA graph of {CHUNK} steps"
 LEARNER = "PPO, 64-64 network, 32 decisions a game and iteration, 4 epochs, all seats"
-FIRST, LATER = (f"batch of 1024, import to first step, {when}" for when in ("first use", "later"))
 MEMORY = "memory of a game: states, masks, a turn"
 _STEP = """
 from armarl import SelfPlayBatch
@@ -46,9 +45,9 @@ def groups() -> Iterator[list[Measurement]]:
         yield [_row(variant, LEARNER, "learner", games, "decisions/s") for variant in STEPPED]
     yield [
         *(
-            _row(variant, how, "first_step", None, "s", cold=how == FIRST)
+            _row(variant, how, "first_step", None, "s", cold=cold)
             for variant in STEPPED
-            for how in (FIRST, LATER)
+            for how, cold in ((start.BATCH_FIRST_USE, True), (start.BATCH_LATER, False))
         ),
         *(_row(variant, MEMORY, "memory", None, "bytes") for variant in STEPPED),
     ]

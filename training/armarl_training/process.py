@@ -15,7 +15,7 @@ def settle(threads: int) -> None:
     """Give torch so many threads, have it take tiny numbers for 0, and keep memory that is freed.
 
     Else glibc gives large arrays back to the system with every minibatch, and gets them as new
-    pages with the next one: a sixth of the time of an update with a thousand actions.
+    pages with the next one: a sixth of the time of PPO where there are a thousand actions.
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)

@@ -174,7 +174,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
 @kernel
 def row_of(s: State, number: Int, colour: Int) -> Int:
     """The row of a style in `styles.STYLES`, as a colour stands."""
-    return FIRST_ROWS[number, 2 * (s.players - 2) + s.cards] + _stance(s, colour)
+    return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour)
 
 
 @kernel

@@ -32,6 +32,7 @@ from armarl.players.plain import (
     RandomPlayer,
     pick_at,
     rivals,
+    style_names,
     style_number,
 )
 from armarl.players.protocol import Player, Thinker, Thoughts, check_variant, choose_legally
@@ -62,5 +63,6 @@ __all__ = [
     "rivals",
     "shipped_policies",
     "split_draws",
+    "style_names",
     "style_number",
 ]

@@ -85,6 +85,13 @@ class GreedyPlayer:
         return _choices(loops.choose_greedily, self.game, states, styled)
 
 
+def style_names(game: Game) -> tuple[str, ...]:
+    """The styles of the game's greedy player, in the order of their numbers; () if it has none."""
+    part = game_entry(game.name).part("styles")
+    names: tuple[str, ...] = part.GREEDY_STYLES if part else ()
+    return names
+
+
 def style_number(game: Game, style: str | None) -> int:
     """The place of a style among those of the game's greedy player; 0 of None.
 
@@ -93,8 +100,7 @@ def style_number(game: Game, style: str | None) -> int:
     """
     if style is None:
         return 0
-    part = game_entry(game.name).part("styles")
-    styles: tuple[str, ...] = part.GREEDY_STYLES if part else ()
+    styles = style_names(game)
     if style not in styles:
         known = ", ".join(styles) or "only one"
         raise ValueError(f"greedy has no style {style!r} in {game.name}: there is {known}")
