@@ -149,17 +149,17 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     legal(s, mask)
     number, colour = np.int64(draw), acting_colour(s)
     style = STYLES[row_of(s, number, colour)]
-    # int8 per place; the scratch state is used for nothing else
+    # int8 per place, or longer; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
-    tolls = scratch[0].border_to  # int8 per border
-    set_tolls(s, style, colour, tolls)
+    by_land, by_sea = scratch[0].owner, scratch[0].border_to
+    set_tolls(s, style, colour, by_land, by_sea)
     set_goals(s, style, colour, cost)
-    spread_costs(s, tolls, cost)
+    spread_costs(s, by_land, by_sea, cost)
     set_markets(s, colour, home)
     if s.reserve[colour] >= style[HUNGRY] and owns_gold(s, colour):
-        spread_costs(s, tolls, home)
+        spread_costs(s, by_land, by_sea, home)
     if set_landings(s, colour, cost, ferry):
-        spread_costs(s, tolls, ferry)
+        spread_costs(s, by_land, by_sea, ferry)
     lots = np.uint64((draw - number) * DRAWS)
     best, best_lot, chosen = np.int64(-1000), np.uint64(0), np.int64(0)
     for action in range(mask.size):

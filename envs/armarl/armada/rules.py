@@ -115,9 +115,9 @@ __all__ = [
 @kernel
 def family_of(s: State, action: Int) -> Int:
     """The family of actions to which an id belongs."""
-    family = 0
-    while family < FAMILIES - 1 and action >= s.first[family + 1]:
-        family += 1
+    family = np.int64(0)
+    for later in range(1, FAMILIES):  # LLVM looks at many at once
+        family += action >= s.first[later]
     return family
 
 

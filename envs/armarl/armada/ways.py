@@ -245,68 +245,96 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Int) -> I
 
 
 @kernel
-def spread_costs(s: State, tolls: Int, cost: Any) -> None:
-    """Costs of all other places: of the cheapest way to a goal (Moore, 1959).
+def spread_costs(s: State, by_land: Int, by_sea: Int, cost: Any) -> None:
+    """Costs of all other places: of the cheapest way to a goal, round by round (Moore, 1959).
 
     The places from which a cheaper way may lead on are a set, in two words.
     """
-    low: Int = np.int64(0)
-    high: Int = np.int64(0)
+    low, high = np.int64(0), np.int64(0)
     for place in range(s.places):
-        if cost[place] < FAR:
-            low, high = _with(low, high, place)
+        low, high = _with(low, high, place, np.int64(cost[place] < FAR))
     while low | high:
-        place = lowest(low) if low else 64 + lowest(high)
-        if low:
-            low &= low - 1
-        else:
-            high &= high - 1
-        for border in range(s.land_borders[place], s.land_borders[place + 1]):
-            if _cheapen(s, tolls, cost, border):
-                low, high = _with(low, high, np.int64(s.border_to[border]))
-        for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
-            if _cheapen(s, tolls, cost, border):
-                low, high = _with(low, high, np.int64(s.border_to[border]))
+        now_low, now_high, low, high = low, high, np.int64(0), np.int64(0)
+        while now_low | now_high:
+            if now_low:
+                place = lowest(now_low)
+                now_low &= now_low - 1
+            else:
+                place = 64 + lowest(now_high)
+                now_high &= now_high - 1
+            known = np.int64(cost[place])
+            low = _cheapen_land(s, place, known + by_land[place], cost, low)
+            low, high = _cheapen_sea(s, place, known + by_sea[place], cost, low, high)
+
+
+# Neither has a branch, since none could be foretold; and what is read as a number without a sign
+# is no negative index, for which Numba would look.
 
 
 @inlined
-def _with(low: Int, high: Int, place: Int) -> tuple[Int, Int]:
-    """A set of places in two words, and one more."""
-    if place < 64:
-        return low | (np.int64(1) << place), high
-    return low, high | (np.int64(1) << (place - 64))
+def _cheapen_land(s: State, place: Int, through: Int, cost: Any, low: Int) -> Int:
+    """Land that is reached cheaper by way of a place joins the set; it lies in the low word."""
+    end = np.int64(np.uint16(s.land_borders[place + 1]))
+    for border in range(np.int64(np.uint16(s.land_borders[place])), end):
+        to = np.int64(np.uint8(s.border_to[border]))
+        known = np.int64(cost[to])
+        cost[to] = min(through, known)
+        low |= np.int64(through < known) << to
+    return low
 
 
 @inlined
-def _cheapen(s: State, tolls: Int, cost: Any, border: Int) -> Int:
-    """Go over a border, if that is cheaper than what is known; returns whether it is."""
-    through = np.int64(cost[s.border_from[border]]) + tolls[border]
-    if through >= cost[s.border_to[border]]:
-        return False
-    cost[s.border_to[border]] = through
-    return True
+def _cheapen_sea(
+    s: State, place: Int, through: Int, cost: Any, low: Int, high: Int
+) -> tuple[Int, Int]:
+    """The same for squares."""
+    end = np.int64(np.uint16(s.sea_borders[place + 1]))
+    for border in range(np.int64(np.uint16(s.sea_borders[place])), end):
+        to = np.int64(np.uint8(s.border_to[border]))
+        known = np.int64(cost[to])
+        cost[to] = min(through, known)
+        low, high = _with(low, high, to, np.int64(through < known))
+    return low, high
+
+
+@inlined
+def _with(low: Int, high: Int, place: Int, one: Int) -> tuple[Int, Int]:
+    """A set of places in two words, and one more if `one` is 1 and not 0."""
+    bit, in_high = one << (place & 63), -(place >> 6)
+    return low | (bit & ~in_high), high | (bit & in_high)
 
 
 @kernel
-def set_tolls(s: State, style: Style, colour: Int, tolls: Int) -> None:
-    """For every border the cost of coming over it, to the place that it goes *from*.
+def set_tolls(s: State, style: Style, colour: Int, by_land: Int, by_sea: Int) -> None:
+    """For every place the costs of coming to it, from land and from sea.
 
-    All that come to a place pay for who is there; from land a ship has to be boarded, too.
+    All pay for who is there; from land a ship has to be boarded, too.
     """
     for to in range(s.places):
-        by_land = by_sea = entry_toll(s, style, to, colour)
+        land = sea = entry_toll(s, style, to, colour)
         if to >= TERRITORIES:
-            boarding = s.ship[to] == 1 or may_be_launched_to(s, to, colour)
-            by_land += style[EMBARK] if boarding else STRANDED
-            by_sea += style[BLOCKED] if s.ship[to] == 1 else 0
-        tolls[s.land_borders[to] : s.land_borders[to + 1]] = min(by_land, FAR)
-        tolls[s.sea_borders[to] : s.sea_borders[to + 1]] = min(by_sea, FAR)
+            land += style[EMBARK] if s.ship[to] == 1 else STRANDED
+            sea += style[BLOCKED] if s.ship[to] == 1 else 0
+        by_land[to], by_sea[to] = min(land, FAR), min(sea, FAR)
+    for city in range(ALL_CITIES):
+        place = city_place(s, city)
+        if s.ship[place] == 1 and is_own(s, place, colour):
+            _set_tolls_of_launching(s, style, place, by_land, by_sea)
 
 
 @kernel
+def _set_tolls_of_launching(s: State, style: Style, city: Int, by_land: Int, by_sea: Int) -> None:
+    """A ship on a city may be launched, and boarded then."""
+    for border in range(s.sea_borders[city], s.sea_borders[city + 1]):
+        square = np.int64(s.border_to[border])
+        if s.ship[square] == 0:
+            by_land[square] = min(by_sea[square] + style[EMBARK], FAR)
+
+
+@inlined
 def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
     """The cost of going to a place: more where somebody has to be fought."""
-    if is_partners(s, to, colour) and s.bands[to] > 0:
+    if s.bands[to] > 0 and is_partners(s, to, colour):
         return FAR
     if is_unexplored(s, to):
         return style[STEP] + style[DISCOVER]
@@ -314,16 +342,6 @@ def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
         fight = style[FIGHT] + defenders_of(s, to) * style[FIGHT_BAND] // 4
         return style[STEP] + fight
     return style[STEP]
-
-
-@kernel
-def may_be_launched_to(s: State, square: Int, colour: Int) -> Int:
-    """Whether an own ship stands on a city next to a square."""
-    for border in range(s.land_borders[square], s.land_borders[square + 1]):
-        shore = np.int64(s.border_to[border])
-        if s.ship[shore] == 1 and is_own(s, shore, colour):
-            return True
-    return False
 
 
 @kernel
