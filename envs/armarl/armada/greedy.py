@@ -129,7 +129,8 @@ from armarl.armada.ways import (
     ship_beside,
     spread_costs,
 )
-from armarl.compiled import kernel
+from armarl.bits import eight_bytes
+from armarl.compiled import inlined, kernel
 from armarl.randomness import mix
 from armarl.verbs import Int, Mask, State, States
 
@@ -161,14 +162,27 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     if set_landings(s, colour, cost, ferry):
         spread_costs(s, by_land, by_sea, ferry)
     lots = np.uint64((draw - number) * DRAWS)
-    best, best_lot, chosen = np.int64(-1000), np.uint64(0), np.int64(0)
-    for action in range(mask.size):
+    best = np.int64(-1000), np.uint64(0), np.int64(0)
+    whole = mask.size - mask.size % 8
+    for first in range(0, whole, 8):
+        if eight_bytes(mask, first):  # most are illegal: eight are passed over in one step
+            for action in range(first, first + 8):
+                if mask[action]:
+                    worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
+                    best = _better(best, worth, mix(lots + np.uint64(action)), action)
+    for action in range(whole, mask.size):
         if mask[action]:
             worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
-            lot = mix(lots + np.uint64(action))
-            if worth > best or (worth == best and lot > best_lot):
-                best, best_lot, chosen = worth, lot, np.int64(action)
-    return chosen
+            best = _better(best, worth, mix(lots + np.uint64(action)), action)
+    return best[2]
+
+
+@inlined
+def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tuple[Int, Int, Int]:
+    """What is worth most so far, its lot, which breaks ties, and the action."""
+    if worth > best[0] or (worth == best[0] and lot > best[1]):
+        return worth, lot, np.int64(action)
+    return best
 
 
 @kernel
