@@ -20,7 +20,7 @@ from armarl.policies import PolicyError, load_policy, save_policy
 from armarl.randomness import seed_chance, uniform
 from armarl.search import CriticSearchPlayer
 from armarl.seat_loops import LEARNER
-from armarl.turns import BREADTH, DEALS, FIRST_DEALS, HOPE, WON, Turns
+from armarl.turns import BREADTH, DEALS, FIRST_DEALS, HOPE, WON, Turns, with_players
 from armarl.verbs import PLAYING
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.critic import CriticLearner
@@ -101,10 +101,10 @@ def brought(game, state, seat, action, number, deal, player):
     return player.values(dealt, seat)[0]
 
 
-def never_left_out(gains):
+def never_left_out(gains, players):
     """Which actions go on to the last deal, of what each gains in every deal, (actions, deals)."""
     on = np.ones(len(gains), bool)
-    for deals in range(FIRST_DEALS, DEALS):
+    for deals in range(with_players(players, FIRST_DEALS), DEALS):
         sums = gains[:, :deals].sum(axis=1)
         better = ((sums[None] > sums[:, None]) & on).sum(axis=1)
         on &= (better < max(BREADTH * DEALS // deals, 1)) & (sums > HOPE * deals)
@@ -143,9 +143,10 @@ def test_gains_are_those_of_a_plain_account(game, widths):
         )
         gains = table - table[mine == found.scripted[i]]
         others = mine != found.scripted[i]
-        won = player.values(state, seat)[0] > WON
+        won = player.values(state, seat)[0] > with_players(game.players, WON)
         np.testing.assert_array_equal(
-            np.isfinite(found.gains[mine][others]), never_left_out(gains[others]) & ~won
+            np.isfinite(found.gains[mine][others]),
+            never_left_out(gains[others], game.players) & ~won,
         )
         tried = np.isfinite(found.gains[mine])
         means, errors = gains.mean(axis=1), gains.std(axis=1) / np.sqrt(DEALS)
@@ -162,7 +163,7 @@ def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkey
     states, seats = tiny.positions(game, 200)
     states, player = game.concealed(states, seats), player_of(game)
     values = player.values(states, seats)
-    monkeypatch.setattr("armarl.turns.WON", np.quantile(values, 0.7))
+    monkeypatch.setattr("armarl.turns.WON", (np.quantile(values, 0.7),) * 2)
     found = turns_of(player).gains(states, seats)
     sure = found.gains - DOUBT * found.errors - player.least_gain
     won = values > np.quantile(values, 0.7)

@@ -31,15 +31,20 @@ from armarl.playing_on import SIMULATED, play_turns, scripted_action
 from armarl.randomness import seed_chance
 from armarl.verbs import PLAYING, Int, verbs
 
-FIRST_DEALS = 2  # in which every action is tried
+FIRST_DEALS = 1, 2  # in which every action is tried; with two players, and with more
 DEALS = 32  # in which the last of them is, the first ones included
 BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k go on, besides the scripted choice
 HOPE = 0.05  # of the return, gained on average so far, without which none goes on
-WON = 0.8  # expected return from which on scripted play stands: it wins, and waiting does not
+WON = 0.7, 0.8  # expected, where scripted play stands: it wins, and waiting does not; the same
 LONGEST = 200  # actions that are played on before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE
 OUT = -1  # instead of a number of deals
+
+
+def with_players(players: int, numbers: tuple[float, float]) -> Any:
+    """The number that holds with two players, or with more: one deal tells less of these."""
+    return numbers[players > 2]
 
 
 class Critic(NamedTuple):
@@ -59,6 +64,7 @@ class Tries(NamedTuple):
     numbers: Int64s  # (n,) from which deals and chance follow
     critic: Critic
     styles: Float64s  # numbers of the scripted player's: the seat's, and in turn all others'
+    first_deals: int  # in which every action is tried
     most_deals: int  # in which what is not left out is tried
     breadth: int  # most_deals times BREADTH
     turns: int  # that end before the critic is asked
@@ -95,7 +101,7 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
     if left > 0 and foreseen(batch, mine, batch.seats[i]) > batch.won:
         left = leave_out(batch, i, row, 0)
     for deal in range(batch.most_deals):
-        if deal >= FIRST_DEALS:
+        if deal >= batch.first_deals:
             left = leave_out(batch, i, row, max(batch.breadth // deal, 1))
         if left == 0:
             return
@@ -254,11 +260,12 @@ class Turns:
             _numbers(states),
             self._critic,
             self._styles,
+            with_players(game.players, FIRST_DEALS),
             self._deals,
             int(BREADTH * self._deals),
             self._turns,
             HOPE,
-            WON,
+            with_players(game.players, WON),
             spare=np.full((rows, 3), game.blank),
             legal=np.empty((rows, masks.shape[1]), np.int8),
             chance=np.empty(rows, np.uint64),

@@ -10,7 +10,7 @@ from armarl.game import Game, States
 from armarl.network_players import CriticPlayer
 from armarl.players import Thoughts
 from armarl.search.settings import MOST, check
-from armarl.turns import FIRST_DEALS
+from armarl.turns import FIRST_DEALS, with_players
 
 
 class CriticSearchPlayer:
@@ -46,7 +46,7 @@ class CriticSearchPlayer:
             player.tensors,
             advisers=player.advice.advisers,
             name=player.name,
-            deals=max(simulations // 4, FIRST_DEALS + 1),
+            deals=max(simulations // 4, with_players(game.players, FIRST_DEALS) + 1),
             rounds=rounds,
         )
 
