@@ -35,7 +35,8 @@ FIRST_DEALS = 1, 2  # in which every action is tried; with two players, and with
 DEALS = 32  # in which the last of them is, the first ones included
 BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k go on, besides the scripted choice
 HOPE = 0.05  # of the return, gained on average so far, without which none goes on
-WON = 0.7, 0.8  # expected, where scripted play stands: it wins, and waiting does not; the same
+# Expected return from which on scripted play stands: it wins, and waiting does not.
+WON = 0.7, 0.8  # with two players, and with more
 LONGEST = 200  # actions that are played on before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE
