@@ -43,7 +43,7 @@ from armarl.armada.actions import (
     SHIPYARD,
     TERRITORIES,
 )
-from armarl.armada.answers import legal, most_bands
+from armarl.armada.answers import answer_of, legal, most_bands
 from armarl.armada.chart import CITIES
 from armarl.armada.offers import PLAIN_KINDS
 from armarl.armada.orders import city_of_launch
@@ -53,6 +53,7 @@ from armarl.armada.state import (
     ALL_POSTS,
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
+    ANSWER_RAID,
     BIG_NATIVES_CARD,
     FOUR,
     MORE_COUPS_CARD,
@@ -148,6 +149,8 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         scratch: scratch, an array of one record like `s`.
     """
     legal(s, mask)
+    if ANSWER_ATTACK <= s.stage <= ANSWER_RAID:
+        return _answer(s)  # for which no look at the map is needed
     number, colour = np.int64(draw), acting_colour(s)
     style = STYLES[row_of(s, number, colour)]
     # int8 per place, or longer; the scratch state is used for nothing else
@@ -246,7 +249,7 @@ def _worth(
 def _worth_of_placing(
     s: State, style: Style, colour: Int, cost: Any, family: Any, number: Int
 ) -> Int:
-    """Enrolment, purchases, cards and answers."""
+    """Enrolment, purchases and cards."""
     if family == LEVY:
         return -cost[number]
     if family == ENROL:
@@ -267,7 +270,7 @@ def _worth_of_placing(
         return _worth_of_rising(s, colour, CENTRAL + number)
     if family == LOOK:
         return 1 if (number == PEEK) == (s.coups[s.raid] > 7) else 0
-    return _worth_of_answer(s, number) if family == ANSWER else 0
+    return 0
 
 
 @kernel
@@ -467,12 +470,16 @@ def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
 
 
 @kernel
-def _worth_of_answer(s: State, number: Int) -> Int:
+def _answer(s: State) -> Int:
+    """The card that is asked for where it helps, else none."""
+    return s.first[ANSWER] + (answer_of(s.stage) if _card_helps(s) else DECLINE)
+
+
+@kernel
+def _card_helps(s: State) -> Int:
     """Cards against a roll where they change something; a raid to break a claim."""
-    if number == DECLINE:
-        return 0
     if s.stage == ANSWER_ATTACK:
-        return 1 if s.roll < 0 or defenders_of(s, np.int64(s.target)) > 1 else -1
+        return s.roll < 0 or defenders_of(s, np.int64(s.target)) > 1
     if s.stage == ANSWER_DEFENCE:
-        return 1 if s.roll > 0 else -1
-    return 1 if in_victory(s, np.int64(s.colour[0])) and s.coups[0] <= 2 else -1
+        return s.roll > 0
+    return in_victory(s, np.int64(s.colour[0])) and s.coups[0] <= 2
