@@ -7,8 +7,13 @@ been looked at, used and found lawful. It raises whatever else comes.
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +32,14 @@ DOORS = {  # modules here, of which only the one that is needed is imported
     "checkpoints": "training",
     "runs": "training",
 }
+
+
+@cache
+def folder() -> Path:
+    """Where the cases of this process keep files: removed at its end, unless that was a crash."""
+    made = tempfile.mkdtemp(prefix="armarl-fuzz-")
+    atexit.register(shutil.rmtree, made, ignore_errors=True)
+    return Path(made)
 
 
 def refused(error: Exception, most: int = 3000) -> str:

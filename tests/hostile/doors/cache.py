@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import cache as once
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numba
 import numpy as np
 
 from armarl.kernel_cache import KernelCache
+from doors import folder
 
 
 def _sum(x: int, y: int) -> int:
@@ -19,11 +19,12 @@ def _sum(x: int, y: int) -> int:
 
 @once
 def _entry() -> tuple[Any, Any, Path, bytes]:
-    folder = Path(tempfile.mkdtemp(prefix="armarl-fuzz-"))
+    entries = folder() / "cache"
+    entries.mkdir()
     dispatcher = numba.njit(_sum)
-    dispatcher._cache = KernelCache(dispatcher, folder)
+    dispatcher._cache = KernelCache(dispatcher, entries)
     dispatcher(1, 2)
-    (path,) = folder.iterdir()
+    (path,) = entries.iterdir()
     return dispatcher, dispatcher.signatures[0], path, path.read_bytes()
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,15 +19,10 @@ from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
 from armarl.networks import PARTS
 from armarl.policies import PolicyError, load_policy, policy_game, save_policy
-from doors import refused
+from doors import folder, refused
 from doors.games import VARIANTS, damaged, pool
 
 SMALL = (0, 1, 3, 4)  # of the variants, those whose records and networks are short
-
-
-@cache
-def folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="armarl-fuzz-"))
 
 
 # --- JSON ----------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,17 +19,12 @@ from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
 from armarl_training.run import Run, _check_players, _make_game, resume_run, start_run
 from armarl_training.saving import refuse_diverged
-from doors import refused
+from doors import folder, refused
 from doors.files import json_text, odd, sealed, spoil_json, spoilt_tensor
 from doors.games import damaged
 
 REFUSALS = (ConfigError, PolicyError, RunError)
 LEARNERS = ("ppo", "td", "critic", "maskable_ppo")
-
-
-@cache
-def folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="armarl-fuzz-"))
 
 
 def _small(learner: str) -> TrainingConfig:
