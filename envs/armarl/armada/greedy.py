@@ -30,7 +30,6 @@ from armarl.armada.actions import (
     GOLD_MINE,
     LAUNCH,
     LEVY,
-    LOOK,
     MOVE,
     MUTINY,
     PAY,
@@ -268,9 +267,7 @@ def _worth_of_placing(
         return _worth_of_plain(s, colour, PLAIN_KINDS[number])
     if family == RISE:
         return _worth_of_rising(s, colour, CENTRAL + number)
-    if family == LOOK:
-        return 1 if (number == PEEK) == (s.coups[s.raid] > 7) else 0
-    return 0
+    return 1 if (number == PEEK) == (s.coups[s.raid] > 7) else 0  # LOOK
 
 
 @kernel

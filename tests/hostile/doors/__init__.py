@@ -11,7 +11,7 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache as once  # a door is called cache
 from importlib import import_module
 from pathlib import Path
 
@@ -34,7 +34,7 @@ DOORS = {  # modules here, of which only the one that is needed is imported
 }
 
 
-@cache
+@once
 def folder() -> Path:
     """Where the cases of this process keep files: removed at its end, unless that was a crash."""
     made = tempfile.mkdtemp(prefix="armarl-fuzz-")
