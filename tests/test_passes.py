@@ -10,6 +10,7 @@ from armarl_training.config import NetworkConfig
 from armarl_training.passes import MOST_UNITS, PlainPasses, RecordedPasses, passes_of
 from armarl_training.ppo_networks import make_actor, make_critic
 from armarl_training.quantities import Quantities
+from armarl_training.workspace import Workspace
 
 
 @pytest.mark.parametrize(("precision", "apart"), [(torch.float32, 1e-5), (torch.bfloat16, 0.05)])
@@ -35,10 +36,15 @@ def test_the_way_written_out_is_that_of_automatic_differentiation(
     n, advice = 40, torch.zeros((40, 0), dtype=torch.int64)
     truth = torch.rand(n, kept.truth_scales.size).to(precision)
     gradient = torch.randn(n, len(game.actions) + 1 + players).to(precision)
-    ours, theirs = written.there(truth, advice), recorded.there(truth, advice)
+    workspace = Workspace(torch.device("cpu"))
+    ours, theirs = (way.there(truth, advice, workspace) for way in (written, recorded))
     torch.testing.assert_close(ours.outputs, theirs.outputs, atol=apart, rtol=apart)
     parameters = [*actor.parameters(), *critic.parameters()]
-    pairs = zip(written.back(ours, gradient), recorded.back(theirs, gradient), strict=True)
+    pairs = zip(
+        written.back(ours, gradient, workspace),
+        recorded.back(theirs, gradient, workspace),
+        strict=True,
+    )
     for (found, wanted), weights in zip(pairs, parameters, strict=True):
         assert found.shape == weights.shape
         assert found.dtype == torch.float32

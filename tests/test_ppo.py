@@ -141,7 +141,7 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     loss.backward()
 
     found = np.empty(outputs.shape, np.float32)
-    room = make_room(CPU, n, actions, players)
+    room = make_room(CPU, n, actions)
     lot = Lot(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets)
     decisions = Decisions(
         *(np.arange(n), lot, n),
@@ -154,7 +154,7 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     decisions = decisions._replace(
         outputs=bits_of(CPU, outputs.detach().bfloat16()),
         gradients=bits_of(CPU, brief),
-        room=make_room(CPU, n, actions, players),
+        room=make_room(CPU, n, actions),
     )
     make_game("armadora").run(brief_ppo_gradient, n, decisions)
     assert torch.equal(brief, torch.from_numpy(found).bfloat16())

@@ -128,8 +128,10 @@ def matrices(variant: Variant) -> Callable[[], int]:
     import torch
 
     from armarl_training.passes import passes_of
+    from armarl_training.workspace import Workspace
 
     learner = _learner(variant)
+    workspace = Workspace(torch.device("cpu"))
     actor, critic, reading = learner.actor, learner.critic, learner._reading
     kept, steps, games = learner._kept, learning.ROLLOUT, learning.ENVIRONMENTS
     truth = torch.zeros(games, kept.truth_scales.size, dtype=reading.dtype)
@@ -141,11 +143,11 @@ def matrices(variant: Variant) -> Callable[[], int]:
     def chunk() -> int:
         playing = passes_of(actor, critic, reading.dtype)
         for _ in range(steps):
-            playing.there(truth, advice)
+            playing.there(truth, advice, workspace)
         for _ in range(minibatches):
             passes = passes_of(actor, critic, reading.dtype)
-            said = passes.there(learning_from, advised)
-            passes.back(said, torch.zeros_like(said.outputs))
+            said = passes.there(learning_from, advised, workspace)
+            passes.back(said, torch.zeros_like(said.outputs), workspace)
         return steps * games
 
     chunk()

@@ -12,19 +12,23 @@ from armarl_training.devices import Array, LearnerDevice
 
 
 @inlined
-def widen(halves: Any, bits: Any) -> None:
-    """Write the bits of float32 of some bfloat16."""
-    for k in range(halves.size):
-        bits[k] = np.uint32(halves[k]) << np.uint32(16)
+def read(numbers: Any, k: int, brief: bool) -> Any:
+    """Number `k` in float32. `brief` is whether numbers are the bits of bfloat16: a constant."""
+    if brief:
+        return np.uint32(np.uint32(numbers[k]) << np.uint32(16)).view(np.float32)
+    return np.float32(numbers[k])
 
 
 @inlined
-def round_off(bits: Any, halves: Any) -> None:
-    """Write the nearest bfloat16 of float32, even ones at ties, by their bits."""
-    for k in range(halves.size):
-        odd = np.uint32(np.uint32(bits[k] >> np.uint32(16)) & np.uint32(1))
-        rounded = np.uint32(np.uint32(bits[k] + np.uint32(0x7FFF)) + odd)
-        halves[k] = np.uint16(rounded >> np.uint32(16))
+def write(number: Any, numbers: Any, k: int, brief: bool) -> None:
+    """Write a float32 as number `k`: if `brief`, as the nearest bfloat16, even ones at ties."""
+    if brief:
+        bits = np.float32(number).view(np.uint32)
+        odd = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(1))
+        rounded = np.uint32(np.uint32(bits + np.uint32(0x7FFF)) + odd)
+        numbers[k] = np.uint16(rounded >> np.uint32(16))
+    else:
+        numbers[k] = number
 
 
 def bits_of(device: LearnerDevice, tensor: torch.Tensor) -> Array:

@@ -94,6 +94,10 @@ class LearnerDevice(Device, Protocol):
         """`numpy.take_along_axis`."""
         ...
 
+    def ascending(self, rows: Array) -> Array:
+        """Numbers in ascending order."""
+        ...
+
     def split(self, rows: Array, parts: int) -> Sequence[Array]:
         """So many parts that are as long as each other, but for one row."""
         ...
@@ -153,6 +157,9 @@ class OnCpu(Cpu):
 
     def along(self, array: Array, index: Array, axis: int) -> Array:
         return np.take_along_axis(array, index, axis)
+
+    def ascending(self, rows: Array) -> Array:
+        return np.sort(rows)
 
     def split(self, rows: Array, parts: int) -> Sequence[Array]:
         return np.array_split(rows, parts)
@@ -218,6 +225,9 @@ class OnGpu(cuda.CudaGame):
 
     def along(self, array: Array, index: Array, axis: int) -> Array:
         return torch.take_along_dim(array, index, axis)
+
+    def ascending(self, rows: Array) -> Array:
+        return rows.sort().values
 
     def split(self, rows: Array, parts: int) -> Sequence[Array]:
         return torch.tensor_split(rows, parts)

@@ -22,10 +22,16 @@ def tanh(x: torch.Tensor) -> torch.Tensor:
     """tanh in the precision of its input; a CPU looks that of bfloat16 up, seven times as fast."""
     if x.dtype != torch.bfloat16 or x.device.type != "cpu":
         return torch.tanh(x)
-    y = torch.empty_like(x, memory_format=torch.contiguous_format)
-    bits, found = (part.detach().contiguous().view(torch.uint16) for part in (x, y))
-    look_up(bits.numpy().reshape(-1), _tanh_table(), found.numpy().reshape(-1))
-    return y
+    return tanh_in_place(x.detach().clone(memory_format=torch.contiguous_format))
+
+
+def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
+    """The same, written over its input, which lies in one piece."""
+    if x.dtype != torch.bfloat16 or x.device.type != "cpu":
+        return x.tanh_()
+    bits = x.detach().view(torch.uint16).numpy().reshape(-1)
+    look_up(bits, _tanh_table(), bits)
+    return x
 
 
 @cache

@@ -15,9 +15,17 @@ from numpy.typing import NDArray
 
 from armarl.compiled import inlined, summed
 from armarl.loops import own
-from armarl_training.brief import round_off, widen
+from armarl_training.brief import read, write
 from armarl_training.devices import LearnerDevice
-from armarl_training.softmax import Scratch, find_legal, highest, make_scratch, pick, weigh
+from armarl_training.softmax import (
+    Scratch,
+    find_legal,
+    highest,
+    make_scratch,
+    pick,
+    place_of,
+    weigh,
+)
 
 Floats = NDArray[Any]  # float32
 
@@ -45,33 +53,17 @@ class Weights(NamedTuple):
     value: float
 
 
-class Wide(NamedTuple):
-    """Rows of outputs and of gradients in float32, one for each of `scratch_rows`."""
-
-    outputs: Floats
-    output_bits: Any  # int32, the same memory
-    gradients: Floats
-    gradient_bits: Any
-
-
 class Room(NamedTuple):
     """What no two threads of a crew may write into at once."""
 
     statistics: Any  # float64 (scratch rows, STATISTICS), to which sums are added
     scratch: Scratch
-    wide: Wide  # for bfloat16
 
 
-def make_room(device: LearnerDevice, decisions: int, actions: int, players: int) -> Room:
+def make_room(device: LearnerDevice, decisions: int, actions: int) -> Room:
     """For batches of so many decisions."""
-    rows = device.scratch_rows(decisions)
-    wide = rows, actions + 1 + players
-    outputs, gradients = device.zeros(wide, np.int32), device.zeros(wide, np.int32)
-    return Room(
-        device.zeros((rows, STATISTICS), np.float64),
-        make_scratch(device, decisions, actions),
-        Wide(device.as_float32(outputs), outputs, device.as_float32(gradients), gradients),
-    )
+    statistics = device.zeros((device.scratch_rows(decisions), STATISTICS), np.float64)
+    return Room(statistics, make_scratch(device, decisions, actions))
 
 
 class Decisions(NamedTuple):
@@ -93,49 +85,44 @@ class Decisions(NamedTuple):
 
 def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     """The gradient of decision `i`."""
-    _gradient(batch, i, own(thread), batch.outputs[i], batch.gradients[i])
+    _gradient(batch, i, own(thread), False)
 
 
 def brief_ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     """The same where outputs and gradients are the bits of bfloat16."""
-    mine, wide = own(thread), batch.room.wide
-    widen(batch.outputs[i], wide.output_bits[mine])
-    _gradient(batch, i, mine, wide.outputs[mine], wide.gradients[mine])
-    round_off(wide.gradient_bits[mine], batch.gradients[i])
+    _gradient(batch, i, own(thread), True)
 
 
 @inlined
-def _gradient(batch: Decisions, i: int, mine: int, outputs: Any, gradient: Any) -> None:
+def _gradient(batch: Decisions, i: int, mine: int, brief: bool) -> None:
     """Of all losses, with respect to the outputs of a decision."""
     share = 1.0 / batch.number
-    _actor_gradient(batch, i, share, mine, outputs, gradient)
-    targets, statistics = batch.lot.targets[batch.rows[i]], batch.room.statistics[mine]
-    _value_gradient(targets, share * batch.weights.value, outputs, gradient, statistics)
+    _actor_gradient(batch, i, share, mine, brief)
+    _value_gradient(batch, i, share * batch.weights.value, mine, brief)
 
 
 @inlined
-def _actor_gradient(
-    batch: Decisions, i: int, share: float, mine: int, outputs: Any, gradient: Any
-) -> None:
+def _actor_gradient(batch: Decisions, i: int, share: float, mine: int, brief: bool) -> None:
     """Of the policy's loss, its entropy, and its distance from the magnet."""
     row, lot, scratch = batch.rows[i], batch.lot, batch.room.scratch
+    outputs, gradient = batch.outputs[i], batch.gradients[i]
     actions, chances, gains = lot.actions[row], lot.chances[row], lot.gains[row]
     statistics, clip = batch.room.statistics[mine], batch.weights.clip
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
     number, samples = find_legal(lot.masks[row], legal), actions.size
-    pick(outputs, legal, number, logits)
+    pick(outputs, legal, number, brief, logits)
     most = highest(logits, number)
     total, mean = weigh(logits, number, most, scratch.bits[mine], scratch.numbers[mine], weights)
     spread = math.log(total)
     log_total, entropy = np.float64(most) + spread, spread - mean / total
     drawn, distance, magnets, to_magnet = 0.0, 0.0, scratch.magnets[mine], batch.weights.magnet
     if to_magnet != 0:
-        pick(batch.magnets[i], legal, number, magnets)
+        pick(batch.magnets[i], legal, number, False, magnets)
         drawn = _log_total(magnets, number)
         distance = drawn - log_total + _apart(logits, magnets, number, weights) / total
     slopes = 0.0  # of the loss, with respect to the log-probabilities of the actions
     for k in range(samples):
-        change = outputs[actions[k]] - log_total - chances[k]
+        change = read(outputs, actions[k], brief) - log_total - chances[k]
         ratio = math.exp(change)
         bounded = min(max(ratio, 1.0 - clip), 1.0 + clip)
         slopes += _slope(gains[k], ratio, clip) / samples
@@ -149,12 +136,13 @@ def _actor_gradient(
         same += to_magnet * (drawn - log_total - distance)
     to_both = batch.weights.entropy + to_magnet
     _pull(logits, magnets, number, to_magnet, to_both, same, share / total, weights)
+    for k in range(samples):
+        ratio = math.exp(read(outputs, actions[k], brief) - log_total - chances[k])
+        place = place_of(actions[k], legal, number)
+        weights[place] += share * _slope(gains[k], ratio, clip) / samples
     gradient[:] = 0
     for j in range(number):
-        gradient[legal[j]] = weights[j]
-    for k in range(samples):
-        ratio = math.exp(outputs[actions[k]] - log_total - chances[k])
-        gradient[actions[k]] += share * _slope(gains[k], ratio, clip) / samples
+        write(weights[j], gradient, legal[j], brief)
     statistics[ENTROPY] += entropy
     statistics[DISTANCE] += distance
 
@@ -207,18 +195,18 @@ def _slope(gain: float, ratio: float, clip: float) -> Any:
 
 
 @inlined
-def _value_gradient(
-    targets: Floats, share: float, outputs: Any, gradient: Any, statistics: Any
-) -> None:
+def _value_gradient(batch: Decisions, i: int, share: float, mine: int, brief: bool) -> None:
     """Of what the actor expects, and of the critic's chances to win."""
-    players = targets.size
+    outputs, gradient, targets = batch.outputs[i], batch.gradients[i], batch.lot.targets
+    statistics, row = batch.room.statistics[mine], batch.rows[i]
+    players = targets.shape[1]
     value = outputs.size - players - 1
-    error = outputs[value] - targets[0]
-    gradient[value] = share * 2.0 * error
+    error = read(outputs, value, brief) - targets[row, 0]
+    write(share * 2.0 * error, gradient, value, brief)
     statistics[OWN_LOSS] += error * error
     for k in range(players):
-        z, wanted = outputs[value + 1 + k], 0.5 * (targets[k] + 1.0)
+        z, wanted = read(outputs, value + 1 + k, brief), 0.5 * (targets[row, k] + 1.0)
         chance = 1.0 / (1.0 + math.exp(-z))
-        gradient[value + 1 + k] = share * (chance - wanted) / players
+        write(share * (chance - wanted) / players, gradient, value + 1 + k, brief)
         bits = max(z, 0.0) - z * wanted + math.log(1.0 + math.exp(-abs(z)))
         statistics[VALUE_LOSS] += bits / players

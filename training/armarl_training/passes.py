@@ -2,8 +2,10 @@
 
 Where networks are small, recording each operation and going back through the record takes as long
 as their products, and has threads wait for the interpreter's lock. So the way through those of
-plain layers is written out, with actor and critic side by side as one network, nothing between the
-two. `tests/test_passes.py` holds it to automatic differentiation.
+plain layers is written out, actor and critic side by side: what both see is read once, and what
+lies between two layers is done for both at once, in memory that is written over. Some hundred
+positions of a rollout take the less time the fewer products there are, zeros and all.
+`tests/test_passes.py` holds it to automatic differentiation.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from armarl_training.layers import linears, tanh
+from armarl_training.layers import linears, tanh_in_place
 from armarl_training.ppo_networks import Actor, PlacesActor, PlacesCritic, PlainCritic
+from armarl_training.workspace import Workspace
 
-MOST_UNITS = 320  # of a layer of both; beyond it what is between the two takes longer
+MOST_UNITS = 320  # of a layer of both: where there are more, torch had better share each product
 
 
 class Said(NamedTuple):
@@ -31,31 +34,59 @@ class Said(NamedTuple):
 class Passes(Protocol):
     """An actor and a critic with the weights that they have now, in a precision."""
 
-    def there(self, truth: torch.Tensor, advice: torch.Tensor) -> Said:
+    def there(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
         """What they say.
 
         Args:
             truth: (n, size + secrets), what the movers see, and what the others alone know.
             advice: int64 (n, advisers), see `Actor`.
+            workspace: where it may lie; it stands there until the next call with this workspace.
         """
         ...
 
-    def back(self, said: Said, gradient: torch.Tensor) -> list[torch.Tensor]:
+    def back(self, said: Said, gradient: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
         """float32, of the actor's parameters and the critic's, in order, by that of outputs."""
         ...
+
+
+class Speaker(Protocol):
+    """The same for playing: there is no way back."""
+
+    def say(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> torch.Tensor:
+        """The outputs of `Passes.there`."""
+        ...
+
+
+Layers = Sequence[tuple[nn.Linear, nn.Linear]]  # of actor and critic, pair by pair
 
 
 def passes_of(
     actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
 ) -> Passes:
     """The quickest that there are, in a precision."""
-    if isinstance(actor, Actor) and isinstance(critic, PlainCritic) and actor.trust is None:
-        pairs = list(zip(linears(actor.layers), linears(critic), strict=False))
-        alike = len(pairs) == len(linears(actor.layers)) == len(linears(critic))
-        hidden = [len(own.bias) + len(others.bias) for own, others in pairs[:-1]]
-        if alike and max(hidden, default=0) <= MOST_UNITS:
-            return PlainPasses(pairs, actor.activation, dtype)
+    if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
+        return PlainPasses(layers, actor.activation, dtype)
     return RecordedPasses(actor, critic)
+
+
+def speaker_of(
+    actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
+) -> Speaker:
+    """The quickest that there is, in a precision."""
+    if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
+        return PlainSpeaker(layers, actor.activation, dtype)
+    return RecordedPasses(actor, critic)
+
+
+def plain_layers(actor: Actor, critic: PlainCritic | PlacesCritic) -> Layers:
+    """Those of small networks of plain layers, as many in both; of others there are none."""
+    if not isinstance(critic, PlainCritic) or actor.trust is not None:
+        return ()
+    own, others = linears(actor.layers), linears(critic)
+    pairs = list(zip(own, others, strict=False))
+    units = [len(one.bias) + len(other.bias) for one, other in pairs[:-1]]
+    small = max(units, default=0) <= MOST_UNITS
+    return pairs if small and len(own) == len(others) else ()
 
 
 class RecordedPasses:
@@ -65,13 +96,18 @@ class RecordedPasses:
         self._actor, self._critic = actor, critic
         self._parameters = [*actor.parameters(), *critic.parameters()]
 
-    def there(self, truth: torch.Tensor, advice: torch.Tensor) -> Said:
+    def there(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
         """See `Passes`."""
         outputs = self._actor(truth[:, : self._actor.inputs], advice)
         found = torch.cat([outputs, self._critic(truth)], 1)
         return Said(found.detach(), found)
 
-    def back(self, said: Said, gradient: torch.Tensor) -> list[torch.Tensor]:
+    @torch.no_grad()
+    def say(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> torch.Tensor:
+        """See `Speaker`."""
+        return self.there(truth, advice, workspace).outputs
+
+    def back(self, said: Said, gradient: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
         """See `Passes`."""
         return list(torch.autograd.grad(said.trail, self._parameters, gradient))
 
@@ -80,56 +116,111 @@ class PlainPasses:
     """Of small networks of plain layers, as many in both; see `Passes`."""
 
     @torch.no_grad()
-    def __init__(
-        self, pairs: Sequence[tuple[nn.Linear, nn.Linear]], activation: str, dtype: torch.dtype
-    ) -> None:
-        """For layers of actor and critic, pair by pair, in a precision."""
-        self._tanh, self._shapes = activation == "tanh", [own.weight.shape for own, _ in pairs]
-        (own, others), *onward = pairs
+    def __init__(self, layers: Layers, activation: str, dtype: torch.dtype) -> None:
+        """In a precision."""
+        self._tanh, self._dtype = activation == "tanh", dtype
+        (own, others), *onward = layers
+        self._seen, self._apart = own.in_features, own.out_features
+        both = torch.cat([own.weight, others.weight[:, : self._seen]])
+        self._of_seen, self._of_secrets = both.to(dtype), others.weight[:, self._seen :].to(dtype)
+        self._biases = [torch.cat([own.bias, others.bias]).to(dtype) for own, others in layers]
+        self._onward = [(own.weight.to(dtype), others.weight.to(dtype)) for own, others in onward]
+
+    @torch.no_grad()
+    def there(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
+        """See `Passes`."""
+        found = self._room(workspace, "there", len(truth), 0)
+        torch.addmm(self._biases[0], truth[:, : self._seen], self._of_seen.t(), out=found)
+        found[:, self._apart :].addmm_(truth[:, self._seen :], self._of_secrets.t())
+        trail = [truth]
+        for k, weights in enumerate(self._onward, 1):
+            trail.append(tanh_in_place(found) if self._tanh else found.relu_())
+            found = self._room(workspace, "there", len(truth), k)
+            biases = _halves(self._biases[k], weights)
+            for bias, x, weight, y in zip(
+                *(biases, _inputs(trail[-1], weights), weights, _halves(found, weights)),
+                strict=True,
+            ):
+                torch.addmm(bias, x, weight.t(), out=y)
+        return Said(found, trail)
+
+    @torch.no_grad()
+    def back(self, said: Said, gradient: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
+        """See `Passes`."""
+        truth, *trail = said.trail
+        own: list[torch.Tensor] = []
+        others: list[torch.Tensor] = []
+        for k, weights in reversed(list(enumerate(self._onward, 1))):
+            x, sums = trail[k - 1], _halves(gradient.sum(0), weights)
+            before = self._room(workspace, "back", len(truth), k - 1)
+            halves = zip(
+                *((own, others), weights, _halves(gradient, weights), sums),
+                *(_inputs(x, weights), _inputs(before, weights)),
+                strict=True,
+            )
+            for found, weight, slopes, bias, seen, out in halves:
+                found += [bias, slopes.t() @ seen]
+                torch.mm(slopes, weight, out=out)
+            if self._tanh:
+                torch.ops.aten.tanh_backward(before, x, grad_input=before)
+            else:
+                torch.ops.aten.threshold_backward(before, x, 0, grad_input=before)
+            gradient = before
+        of_seen = gradient.t() @ truth[:, : self._seen]
+        of_secrets = gradient[:, self._apart :].t() @ truth[:, self._seen :]
+        bias, apart = gradient.sum(0), self._apart
+        own += [bias[:apart], of_seen[:apart]]
+        others += [bias[apart:], torch.cat([of_seen[apart:], of_secrets], 1)]
+        # The fused optimiser takes for granted that they lie in one piece.
+        return [found.float().contiguous() for found in (*own[::-1], *others[::-1])]
+
+    def _room(self, workspace: Workspace, way: str, rows: int, k: int) -> torch.Tensor:
+        """For what layer `k` of both puts out, or for its gradient."""
+        return workspace.take(f"{way} {k}", rows, len(self._biases[k]), self._dtype)
+
+
+class PlainSpeaker:
+    """Of the same networks, for some hundred positions: both as one, a product for each layer."""
+
+    @torch.no_grad()
+    def __init__(self, layers: Layers, activation: str, dtype: torch.dtype) -> None:
+        """In a precision."""
+        self._tanh, self._dtype = activation == "tanh", dtype
+        (own, others), *onward = layers
         secrets = others.in_features - own.in_features  # which the actor does not see
         weights = [torch.cat([functional.pad(own.weight, (0, secrets)), others.weight])]
-        weights += [_side_by_side(own.weight, others.weight) for own, others in onward]
-        biases = [torch.cat([own.bias, others.bias]) for own, others in pairs]
+        weights += [side_by_side(own.weight, others.weight) for own, others in onward]
         self._weights = [weight.to(dtype) for weight in weights]
-        self._biases = [bias.to(dtype) for bias in biases]
+        self._biases = [torch.cat([own.bias, others.bias]).to(dtype) for own, others in layers]
 
     @torch.no_grad()
-    def there(self, truth: torch.Tensor, advice: torch.Tensor) -> Said:
-        """See `Passes`."""
-        seen, outputs = [truth], torch.addmm(self._biases[0], truth, self._weights[0].t())
-        for weight, bias in zip(self._weights[1:], self._biases[1:], strict=True):
-            seen.append(tanh(outputs) if self._tanh else torch.relu(outputs))
-            outputs = torch.addmm(bias, seen[-1], weight.t())
-        return Said(outputs, seen)
-
-    @torch.no_grad()
-    def back(self, said: Said, gradient: torch.Tensor) -> list[torch.Tensor]:
-        """See `Passes`."""
-        (first, *seen), found = said.trail, []
-        for x, weight in zip(reversed(seen), reversed(self._weights), strict=False):
-            found += [gradient.sum(0), gradient.t() @ x]
-            gradient = gradient @ weight
-            if self._tanh:
-                gradient = torch.ops.aten.tanh_backward(gradient, x)
-            else:
-                gradient = torch.ops.aten.threshold_backward(gradient, x, 0)
-        found += [gradient.sum(0), gradient.t() @ first]
-        return self._apart(found[::-1])
-
-    def _apart(self, found: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """From weights and biases of both those of the one, and those of the other."""
-        own, others = [], []
-        for (units, inputs), weight, bias in zip(
-            self._shapes, found[::2], found[1::2], strict=True
-        ):
-            skipped = 0 if weight is found[0] else inputs
-            own += [weight[:units, :inputs], bias[:units]]
-            others += [weight[units:, skipped:], bias[units:]]
-        # The fused optimiser takes for granted that they lie in one piece.
-        return [gradient.float().contiguous() for gradient in (*own, *others)]
+    def say(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> torch.Tensor:
+        """See `Speaker`."""
+        found = truth
+        for k, (weight, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
+            if k > 0:
+                found = tanh_in_place(found) if self._tanh else found.relu_()
+            out = workspace.take(f"said {k}", len(truth), len(bias), self._dtype)
+            found = torch.addmm(bias, found, weight.t(), out=out)
+        return found
 
 
-def _side_by_side(own: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+Pair = tuple[torch.Tensor, torch.Tensor]  # of the actor, and of the critic
+
+
+def _halves(numbers: torch.Tensor, weights: Pair) -> Pair:
+    """Of what a layer of both puts out, or of its gradients, the actor's and the critic's."""
+    units = len(weights[0])
+    return numbers[..., :units], numbers[..., units:]
+
+
+def _inputs(numbers: torch.Tensor, weights: Pair) -> Pair:
+    """The same of what goes in."""
+    units = weights[0].shape[1]
+    return numbers[:, :units], numbers[:, units:]
+
+
+def side_by_side(own: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
     """Both weights in one, with zeros between what is the one's and what is the other's."""
     both: torch.Tensor = torch.block_diag(own, others)  # type: ignore[no-untyped-call]
     return both

@@ -45,6 +45,7 @@ from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
+from armarl_training.workspace import Workspace
 
 _STATISTICS = (
     *("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss"),
@@ -69,7 +70,8 @@ class Part(NamedTuple):
     seen: Seen
     lot: Lot
     weights: Weights
-    room: Room  # of this part alone
+    room: Room  # of this part alone, as the workspace
+    workspace: Workspace
 
 
 class PPO(ShardedLearner):
@@ -86,6 +88,7 @@ class PPO(ShardedLearner):
         torch.manual_seed(config.seed)
         self._kept = Quantities(game, device)
         self._crew = Crew(config.threads if config.device == "cpu" else 1)
+        self._workspaces = [Workspace(device.place) for _ in range(self._crew.number)]
         self._run = device.run if self._crew.number == 1 else device.run_alone
         self._reading = Reading(self._kept, config.ppo.precision, self._run)
         self.actor = make_actor(game, config.network).to(device.place)
@@ -153,7 +156,7 @@ class PPO(ShardedLearner):
         minibatches = max(1, round(len(rows) / ppo.minibatch))
         most = -(-len(rows) // minibatches)
         actions, crew = len(self._game.actions), self._crew.number
-        rooms = [make_room(device, most, actions, players) for _ in range(crew)]
+        rooms = [make_room(device, most, actions) for _ in range(crew)]
         seen = Seen(quantities, secrets, advice)
 
         norm = torch.zeros(())
@@ -161,9 +164,11 @@ class PPO(ShardedLearner):
             order = device.shuffled(self._rng, rows)
             for batch in device.split(order, minibatches):
                 passes = passes_of(self.actor, self.critic, self._reading.dtype)
+                # In the order of memory, since where they stand in a minibatch matters to nobody.
+                shares = device.split(device.ascending(batch), crew)
                 parts = [
-                    Part(some, len(batch), passes, seen, lot, weights, room)
-                    for some, room in zip(device.split(batch, crew), rooms, strict=True)
+                    Part(some, len(batch), passes, seen, lot, weights, room, workspace)
+                    for some, room, workspace in zip(shares, rooms, self._workspaces, strict=True)
                 ]
                 norm = self._take_step(self._crew.map(self._gradients, parts))
         sums = device.fetch(sum(room.statistics.sum(axis=0) for room in rooms))
@@ -174,13 +179,15 @@ class PPO(ShardedLearner):
     def _gradients(self, part: Part) -> Sequence[torch.Tensor]:
         """Of all parameters, by a part of a minibatch."""
         device, seen = self._device, part.seen
-        truth = self._reading.truth(seen.quantities, seen.secrets, part.rows)
+        workspace = part.workspace
+        truth = self._reading.truth(seen.quantities, seen.secrets, part.rows, workspace)
         advice = device.tensor(seen.advice[part.rows])
-        said = part.passes.there(truth, advice)
+        said = part.passes.there(truth, advice, workspace)
         held_back = part.weights.magnet != 0
         none = torch.empty(0, 0, device=device.place)
         magnets = self._magnets(truth, advice) if held_back else none
-        gradient = torch.empty_like(said.outputs)
+        rows, outputs = said.outputs.shape
+        gradient = workspace.take("gradient", rows, outputs, said.outputs.dtype)
         decisions = Decisions(
             part.rows,
             part.lot,
@@ -193,7 +200,7 @@ class PPO(ShardedLearner):
         )
         brief = gradient.dtype == torch.bfloat16
         self._run(brief_ppo_gradient if brief else ppo_gradient, len(part.rows), decisions)
-        return part.passes.back(said, gradient)
+        return part.passes.back(said, gradient, workspace)
 
     @torch.no_grad()
     def _magnets(self, truth: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:

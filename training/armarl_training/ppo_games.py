@@ -13,13 +13,14 @@ from armarl_training.config import TrainingConfig
 from armarl_training.crew import torch_alone
 from armarl_training.devices import Array, LearnerDevice, learner_device
 from armarl_training.opponents import OpponentPool
-from armarl_training.passes import Passes, PlainPasses, passes_of
+from armarl_training.passes import PlainSpeaker, Speaker, speaker_of
 from armarl_training.ppo_networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.reading import Reading
 from armarl_training.rivals import Logits
 from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, put_weights
 from armarl_training.shards import Tensors
+from armarl_training.workspace import Workspace
 
 
 class PPOGames:
@@ -50,10 +51,11 @@ class PPOGames:
             logits_of=self._logits_of,
         )
         kept = self.self_play.kept
-        self._reading = Reading(kept, ppo.precision)
         self._actor = make_actor(game, network).to(device.place)
         self._critic = make_critic(game, network, kept).to(device.place)
-        self._passes: Passes = passes_of(self._actor, self._critic, self._reading.dtype)
+        self._reading = Reading(kept, ppo.precision)
+        self._speaker: Speaker = speaker_of(self._actor, self._critic, self._reading.dtype)
+        self._workspace = Workspace(device.place)
         # Earlier selves that play on a GPU, and their networks there.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
 
@@ -67,7 +69,7 @@ class PPOGames:
         self._take_over(networks)
         early = self._config.early_reward
         weight = max(0.0, 1 - done / early.until)
-        with torch_alone(isinstance(self._passes, PlainPasses)):  # they are too small to share
+        with torch_alone(isinstance(self._speaker, PlainSpeaker)):  # too small to share
             return self.self_play.play(self._say, self._outlook, early=early.reward, weight=weight)
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
@@ -76,13 +78,15 @@ class PPOGames:
         put_weights(modules, networks)
         for module in modules.values():
             module.to(self._reading.dtype)
-        self._passes = passes_of(self._actor, self._critic, self._reading.dtype)
+        self._speaker = speaker_of(self._actor, self._critic, self._reading.dtype)
 
     @torch.no_grad()
     def _say(self, quantities: Array, advice: Array, secrets: Array) -> tuple[Array, Array]:
         """Logits, and what every seat expects; see `rollout.Say`."""
-        truth = self._reading.truth(quantities, secrets)
-        outputs = self._passes.there(truth, self._device.tensor(advice)).outputs.float()
+        truth = self._reading.truth(quantities, secrets, None, self._workspace)
+        said = self._speaker.say(truth, self._device.tensor(advice), self._workspace)
+        rows, columns = said.shape
+        outputs = self._workspace.take("outputs", rows, columns, torch.float32).copy_(said)
         expected = torch.tanh(outputs[:, -self._game.players :] / 2)
         return self._device.array(outputs), self._device.array(expected)
 

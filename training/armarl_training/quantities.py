@@ -151,7 +151,7 @@ def draw(batch: Draws, i: int, thread: int) -> None:
     mine, scratch, draws = own(thread), batch.scratch, batch.draws[i]
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
     number, reached = find_legal(batch.masks[i], legal), batch.reached[mine]
-    pick(batch.logits[i], legal, number, logits)
+    pick(batch.logits[i], legal, number, False, logits)
     most = highest(logits, number)
     weigh(logits, number, most, scratch.bits[mine], scratch.numbers[mine], weights)
     total = 0.0

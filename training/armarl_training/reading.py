@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from armarl.compiled import part
-from armarl.loops import own
 from armarl.shares import Body
-from armarl_training.brief import round_off
+from armarl_training.brief import bits_of, write
 from armarl_training.devices import Array
 from armarl_training.quantities import Quantities
+from armarl_training.workspace import Workspace
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
@@ -26,31 +26,34 @@ class Rows(NamedTuple):
     secrets: NDArray[Any]  # (n, secrets), which are read after them
     chosen: NDArray[np.int64]  # (k,) of these rows
     factors: NDArray[np.float32]  # (size + secrets,)
-    numbers: NDArray[np.float32]  # (rows, size + secrets) written; of bfloat16, scratch
-    bits: NDArray[np.uint32]  # the same memory
-    halves: NDArray[np.uint16]  # (k, size + secrets) written with the bits of bfloat16
-
-
-@part
-def _scale(batch: Rows, i: int, out: NDArray[np.float32]) -> None:
-    quantities, secrets = batch.quantities[batch.chosen[i]], batch.secrets[batch.chosen[i]]
-    size = quantities.size
-    for k in range(size):
-        out[k] = np.float32(quantities[k]) * batch.factors[k]
-    for k in range(secrets.size):
-        out[size + k] = np.float32(secrets[k]) * batch.factors[size + k]
+    # float32, or int16 with the bits of bfloat16, (k, size + secrets) written
+    numbers: NDArray[Any]
 
 
 def read_exactly(batch: Rows, i: int, thread: int) -> None:
     """Row `i` in float32."""
-    _scale(batch, i, batch.numbers[i])
+    _read(batch, i, False)
 
 
 def read_briefly(batch: Rows, i: int, thread: int) -> None:
     """Row `i` in bfloat16."""
-    mine = own(thread)
-    _scale(batch, i, batch.numbers[mine])
-    round_off(batch.bits[mine], batch.halves[i])
+    _read(batch, i, True)
+
+
+@part
+def _read(batch: Rows, i: int, brief: bool) -> None:
+    row, numbers, factors = batch.chosen[i], batch.numbers[i], batch.factors
+    size = batch.quantities.shape[1]
+    _scale(batch.quantities[row], factors[:size], numbers[:size], brief)
+    _scale(batch.secrets[row], factors[size:], numbers[size:], brief)
+
+
+@part
+def _scale(
+    quantities: NDArray[Any], factors: NDArray[np.float32], numbers: NDArray[Any], brief: bool
+) -> None:
+    for k in range(quantities.size):
+        write(np.float32(quantities[k]) * factors[k], numbers, k, brief)
 
 
 class Reading:
@@ -73,14 +76,21 @@ class Reading:
         """What seats see, (n, size)."""
         return self.truth(quantities, quantities[:, :0])
 
-    def truth(self, quantities: Array, secrets: Array, chosen: Array | None = None) -> torch.Tensor:
+    def truth(
+        self,
+        quantities: Array,
+        secrets: Array,
+        chosen: Array | None = None,
+        workspace: Workspace | None = None,
+    ) -> torch.Tensor:
         """The same, and what the others alone know after it: (k, size + secrets).
 
-        Of the rows chosen, int64 (k,), or of all.
+        Of the rows chosen, int64 (k,), or of all; in the workspace, if there is one, where it
+        stands until the next call.
         """
         size = quantities.shape[1] + secrets.shape[1]
         if isinstance(quantities, np.ndarray):
-            return self._read_by_loop(quantities, secrets, chosen, self._factors[:size])
+            return self._read_by_loop(quantities, secrets, chosen, size, workspace)
         rows = slice(None) if chosen is None else chosen
         whole: torch.Tensor = torch.cat([quantities[rows], secrets[rows]], 1)
         return (whole * self._device.tensor(self._factors[:size])).to(self.dtype)
@@ -90,19 +100,16 @@ class Reading:
         quantities: NDArray[Any],
         secrets: NDArray[Any],
         chosen: NDArray[np.int64] | None,
-        factors: NDArray[np.float32],
+        size: int,
+        workspace: Workspace | None,
     ) -> torch.Tensor:
         """The same with nothing between: neither rows of quantities nor, of bfloat16, floats."""
         if chosen is None:
             chosen = np.arange(len(quantities))
-        exact = self.dtype == torch.float32
-        rows = chosen.size if exact else self._device.scratch_rows(chosen.size)
-        numbers = np.empty((rows, factors.size), np.float32)
-        halves = np.empty((0 if exact else chosen.size, factors.size), np.uint16)
+        place = workspace or Workspace(self._device.place)
+        read = place.take("read", chosen.size, size, self.dtype)
         kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
-        batch = Rows(*kept, chosen, factors, numbers, numbers.view(np.uint32), halves)
-        body: Body = read_exactly if exact else read_briefly
+        batch = Rows(*kept, chosen, self._factors[:size], bits_of(self._device, read))
+        body: Body = read_exactly if self.dtype == torch.float32 else read_briefly
         self._run(body, chosen.size, batch)
-        if exact:
-            return torch.from_numpy(numbers)
-        return torch.from_numpy(halves).view(torch.bfloat16)
+        return read

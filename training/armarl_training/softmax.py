@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import compared, inlined, summed
+from armarl_training.brief import read
 from armarl_training.devices import LearnerDevice
 
 _LOWEST = np.float32(-3e38)
@@ -64,10 +65,23 @@ def find_legal(mask: NDArray[np.uint8], legal: Any) -> Any:
 
 
 @inlined
-def pick(logits: Any, legal: Any, number: int, out: Any) -> None:
-    """The logits of the legal actions beside each other."""
+def pick(logits: Any, legal: Any, number: int, brief: bool, out: Any) -> None:
+    """The logits of the legal actions beside each other; for `brief` see `brief.read`."""
     for j in range(number):
-        out[j] = logits[legal[j]]
+        out[j] = read(logits, legal[j], brief)
+
+
+@inlined
+def place_of(action: int, legal: Any, number: int) -> Any:
+    """Where among so many legal actions, in ascending order, one of them stands."""
+    first, last = 0, number - 1
+    while first < last:
+        middle = (first + last) // 2
+        if legal[middle] < action:
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
 @compared

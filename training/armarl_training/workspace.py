@@ -1,0 +1,26 @@
+"""Memory that is written over minibatch by minibatch.
+
+New memory has to be cleared by the system first, which takes as long as a small network's products.
+"""
+
+from __future__ import annotations
+
+import torch
+
+
+class Workspace:
+    """Tensors by name, for one thread; what stands in one is kept until it is asked for again."""
+
+    def __init__(self, place: torch.device) -> None:
+        """On a device."""
+        self._place = place
+        self._tensors: dict[str, torch.Tensor] = {}
+
+    def take(self, name: str, rows: int, columns: int, dtype: torch.dtype) -> torch.Tensor:
+        """A tensor (rows, columns) in which anything may stand."""
+        kept = self._tensors.get(name)
+        fits = kept is not None and kept.dtype == dtype and kept.shape[1] == columns
+        if kept is None or not fits or len(kept) < rows:
+            kept = torch.empty(rows, columns, dtype=dtype, device=self._place)
+            self._tensors[name] = kept
+        return kept[:rows]
