@@ -7,7 +7,14 @@ import torch
 
 from armarl import make_game
 from armarl_training.config import NetworkConfig
-from armarl_training.passes import MOST_UNITS, PlainPasses, RecordedPasses, passes_of
+from armarl_training.passes import (
+    MOST_UNITS,
+    PlainPasses,
+    PlainSpeaker,
+    RecordedPasses,
+    passes_of,
+    speaker_of,
+)
 from armarl_training.ppo_networks import make_actor, make_critic
 from armarl_training.quantities import Quantities
 from armarl_training.workspace import Workspace
@@ -39,6 +46,10 @@ def test_the_way_written_out_is_that_of_automatic_differentiation(
     workspace = Workspace(torch.device("cpu"))
     ours, theirs = (way.there(truth, advice, workspace) for way in (written, recorded))
     torch.testing.assert_close(ours.outputs, theirs.outputs, atol=apart, rtol=apart)
+    speaker = speaker_of(actor, critic, precision)
+    assert isinstance(speaker, PlainSpeaker)
+    said = speaker.say(truth, advice, workspace)
+    torch.testing.assert_close(said, theirs.outputs, atol=apart, rtol=apart)
     parameters = [*actor.parameters(), *critic.parameters()]
     pairs = zip(
         written.back(ours, gradient, workspace),
@@ -63,4 +74,5 @@ def test_other_networks_are_left_to_automatic_differentiation():
         NetworkConfig(widths=(MOST_UNITS,)),
     ):
         actor, critic = make_actor(game, config), make_critic(game, config, kept)
-        assert isinstance(passes_of(actor, critic, torch.float32), RecordedPasses)
+        for made in (passes_of, speaker_of):
+            assert isinstance(made(actor, critic, torch.float32), RecordedPasses)

@@ -189,7 +189,7 @@ class PlainSpeaker:
         (own, others), *onward = layers
         secrets = others.in_features - own.in_features  # which the actor does not see
         weights = [torch.cat([functional.pad(own.weight, (0, secrets)), others.weight])]
-        weights += [side_by_side(own.weight, others.weight) for own, others in onward]
+        weights += [_side_by_side(own.weight, others.weight) for own, others in onward]
         self._weights = [weight.to(dtype) for weight in weights]
         self._biases = [torch.cat([own.bias, others.bias]).to(dtype) for own, others in layers]
 
@@ -220,7 +220,7 @@ def _inputs(numbers: torch.Tensor, weights: Pair) -> Pair:
     return numbers[:, :units], numbers[:, units:]
 
 
-def side_by_side(own: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
+def _side_by_side(own: torch.Tensor, others: torch.Tensor) -> torch.Tensor:
     """Both weights in one, with zeros between what is the one's and what is the other's."""
     both: torch.Tensor = torch.block_diag(own, others)  # type: ignore[no-untyped-call]
     return both
