@@ -127,7 +127,7 @@ def matrices(variant: Variant) -> Callable[[], int]:
     """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
     import torch
 
-    from armarl_training.passes import passes_of
+    from armarl_training.passes import passes_of, speaker_of
     from armarl_training.workspace import Workspace
 
     learner = _learner(variant)
@@ -141,9 +141,9 @@ def matrices(variant: Variant) -> Callable[[], int]:
     minibatches = learning.EPOCHS * steps * games // learning.MINIBATCH
 
     def chunk() -> int:
-        playing = passes_of(actor, critic, reading.dtype)
+        playing = speaker_of(actor, critic, reading.dtype)
         for _ in range(steps):
-            playing.there(truth, advice, workspace)
+            playing.say(truth, advice, workspace)
         for _ in range(minibatches):
             passes = passes_of(actor, critic, reading.dtype)
             said = passes.there(learning_from, advised, workspace)
