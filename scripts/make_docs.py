@@ -1,5 +1,5 @@
-"""Write what is made: the games' pages of `docs/` from the code, and what stands on two pages of
-the shipped policies from their files: `python scripts/make_docs.py`.
+"""Write what is made: the pages of the games and of a training run's settings from the code, and
+what stands on two pages of the shipped policies from their files: `python scripts/make_docs.py`.
 
 `--check` writes nothing and fails if a page is not what the code, or the files, say.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from armarl.catalogue import OURS
 from armarl.game import Game, make_game
 from policy_tables import cards, drawings, filled, overview, section
+from settings_page import settings_page
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -68,7 +69,7 @@ def _survey(game: Game) -> list[str]:
         "",
         "## Survey",
         "",
-        "What a judge of positions reads in place of the observation ([training.md](training.md)); "
+        "What a judge of positions reads in place of the observation ([learners.md](learners.md)); "
         "no environment shows it. Blocks whose last axis is the mines stand first; with 2 players "
         "and everything switched on:",
         "",
@@ -112,6 +113,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     """Every page that is made, and what should stand there."""
     for entry in OURS:
         yield ROOT / "docs" / f"{entry.name}.md", game_page(entry.name)
+    yield ROOT / "docs" / "settings.md", settings_page()
     shipped, own = cards(), ROOT / "docs" / "policy-cards.md"
     for page, made in (
         (

@@ -26,6 +26,7 @@ PAGES = [
         "docs/arena.md",
         "docs/exploitability.md",
         "docs/frameworks.md",
+        "docs/training.md",
     )
 ]
 EXAMPLES = re.findall(

@@ -49,8 +49,10 @@ class _Section(BaseModel):
 class NetworkConfig(_Section):
     """The policy's network, and the critic's."""
 
-    widths: tuple[Width, ...] = Field((256, 256), min_length=1, max_length=16)
-    activation: Literal["relu", "tanh"] = "relu"
+    widths: tuple[Width, ...] = Field(
+        (256, 256), min_length=1, max_length=16, description="of the hidden layers"
+    )
+    activation: Literal["relu", "tanh"] = Field("relu", description="between the layers")
     channels: Annotated[int, Field(strict=True, ge=0, le=1024)] = Field(
         0, description="ours: of what is made of each cell of a board; 0: it is not looked at apart"
     )
@@ -58,7 +60,7 @@ class NetworkConfig(_Section):
         (), max_length=16, description="ours: scripted players whose advice is weighed: greedy"
     )
     critic_widths: tuple[Width, ...] | None = Field(
-        None, max_length=16, description="as `widths` if null"
+        None, max_length=16, description="of the critic's hidden layers; as `widths` if null"
     )
 
     @model_validator(mode="after")
@@ -73,19 +75,19 @@ class PPOConfig(_Section):
 
     rollout_length: Count = Field(64, description="decisions per environment and update")
     minibatch: Count = Field(2048, description="decisions per gradient step")
-    epochs: Passes = 2
-    learning_rate: Rate = 5e-4
+    epochs: Passes = Field(2, description="passes over each rollout")
+    learning_rate: Rate = Field(5e-4, description="of Adam, at the start")
     final_learning_rate: FinalRate = 3e-5
-    gae_lambda: Part = 0.95
+    gae_lambda: Part = Field(0.95, description="of the advantages")
     value_lambda: Part = Field(0.95, description="ours: of the value's targets")
-    clip_range: float = Field(0.2, gt=0)
-    entropy: Weight = 0.02
+    clip_range: float = Field(0.2, gt=0, description="of the ratio of probabilities")
+    entropy: Weight = Field(0.02, description="weight of the entropy in the loss, at the start")
     final_entropy: Weight = Field(0.005, description="ours: reached linearly at the end")
     magnet: Weight = Field(
         0.0, description="ours: of the divergence from the average of the weights; 0: leave it out"
     )
-    value_coefficient: Weight = 0.5
-    max_gradient_norm: float = Field(0.5, gt=0)
+    value_coefficient: Weight = Field(0.5, description="weight of the value in the loss")
+    max_gradient_norm: float = Field(0.5, gt=0, description="a longer gradient is scaled down")
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0, description="ours: other actions of each decision that the critic judges"
     )
@@ -98,10 +100,10 @@ class TDConfig(_Section):
 
     rollout_length: Count = Field(32, description="actions per environment and update")
     minibatch: Count = Field(1024, description="positions per gradient step")
-    epochs: Passes = 4
-    learning_rate: Rate = 1e-3
+    epochs: Passes = Field(4, description="passes over each rollout")
+    learning_rate: Rate = Field(1e-3, description="of Adam, at the start")
     final_learning_rate: FinalRate = 3e-5
-    value_lambda: Part = 0.9
+    value_lambda: Part = Field(0.9, description="of the returns that are learnt")
     temperature: float = Field(1.0, gt=0, description="of the actions played while learning")
     exploration: Exploration = 0.01
     openings: Part = Field(0.4, description="part of the games that begin at random")
@@ -118,7 +120,7 @@ class CriticConfig(_Section):
 
     minibatch: Count = Field(1024, description="positions per gradient step")
     epochs: Passes = Field(3, description="over the positions of each lot of games")
-    learning_rate: Rate = 1e-3
+    learning_rate: Rate = Field(1e-3, description="of Adam, at the start")
     final_learning_rate: FinalRate = 1e-5
     exploration: Exploration = 0.02
     improved_games: Number = Field(
@@ -138,13 +140,13 @@ class EarlyRewardConfig(_Section):
 class ImitationConfig(_Section):
     """A head start by imitating another player; `games: 0` leaves it out."""
 
-    teacher: str = "greedy"
-    games: Whole = 0
-    games_at_once: Count = 256
+    teacher: str = Field("greedy", description="any player, by specification")
+    games: Whole = Field(0, description="of the teacher's, in all")
+    games_at_once: Count = Field(256, description="of a lot, which is learnt from and forgotten")
     passes: Passes = Field(1, description="over each lot of games")
     exploration: Exploration = 0.15
-    learning_rate: Rate = 1e-3
-    minibatch: Count = 512
+    learning_rate: Rate = Field(1e-3, description="of Adam, throughout")
+    minibatch: Count = Field(512, description="decisions per gradient step")
 
 
 class OpponentConfig(_Section):
@@ -157,7 +159,7 @@ class OpponentConfig(_Section):
         description="weights of players, by specification",
     )
     snapshot_every: Positive = Field(500_000, description="decisions between two earlier selves")
-    pool_size: Count = Field(20, description="the oldest self leaves when there are more")
+    pool_size: Count = Field(20, description="earlier selves; the oldest leaves for a new one")
 
     @model_validator(mode="after")
     def _someone_plays(self) -> OpponentConfig:
@@ -169,26 +171,32 @@ class OpponentConfig(_Section):
 class EvaluationConfig(_Section):
     """The matches that measure the policy, at the end and, shorter, at every checkpoint."""
 
-    opponents: tuple[str, ...] = ("random", "greedy")
-    games: Count = 1000
+    opponents: tuple[str, ...] = Field(
+        ("random", "greedy"), description="the anchors, by specification; the first has rating 0"
+    )
+    games: Count = Field(1000, description="against each opponent, at the end")
     progress_games: Number = Field(100, description="against each opponent, at every checkpoint")
-    seed: Whole = 12345
-    workers: Annotated[int, Field(strict=True, gt=0, le=1024)] = 2
+    seed: Whole = Field(12345, description="of the deals")
+    workers: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
+        2, description="processes that play the matches at the end"
+    )
 
 
 class TrainingConfig(_Section):
-    """One training run."""
+    """Settings of a run itself."""
 
     learner: Literal["td", "critic", "ppo", "maskable_ppo"] = Field(
         "ppo", description="judges, critics of scripted play, ours, or sb3-contrib's"
     )
-    game: str = "armadora"
+    game: str = Field("armadora", description="its name; a game of your own too")
     options: dict[str, Any] = Field(default_factory=dict, description="players, advanced, ...")
-    reward: str = "win"
-    seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = 0
+    reward: str = Field("win", description="what is learnt to get, by its name: win, gold")
+    seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = Field(
+        0, description="of everything that is drawn"
+    )
     total_decisions: Positive = Field(description="that the learner learns from in all")
     time_limit_minutes: float | None = Field(None, gt=0, description="stop earlier, and finish")
-    environments: Count = 512
+    environments: Count = Field(512, description="games that go on at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
         1, description="ours: parts of the environments, each with chance of its own"
     )
@@ -197,7 +205,7 @@ class TrainingConfig(_Section):
         description="ours: the address of a cluster of Ray, which plays the shards, where there "
         "are several, and the matches at the end",
     )
-    checkpoint_every_minutes: float = Field(2.0, gt=0)
+    checkpoint_every_minutes: float = Field(2.0, gt=0, description="and short matches as often")
     threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(2, description="of torch")
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
         "cpu", description="ours: of games and networks, as torch names it: cpu, cuda, cuda:1"

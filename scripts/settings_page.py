@@ -1,0 +1,88 @@
+"""The page of a training run's settings, made from the configuration's own fields."""
+
+from __future__ import annotations
+
+import json
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from armarl_training.config import CHANGEABLE, CHANGEABLE_SECTIONS, TrainingConfig
+
+LARGEST = 1 << 20  # a bound that guards memory alone says nothing to a reader
+
+
+def settings_page() -> str:
+    """All settings with defaults, values and meanings: those of a run, then section by section."""
+    changeable = ", ".join([*CHANGEABLE, *(f"{section}.*" for section in CHANGEABLE_SECTIONS)])
+    lines = [
+        "# Settings of a training run",
+        "",
+        "Made from `training/armarl_training/config.py` by `scripts/make_docs.py`; what they are",
+        "for is told in [training.md](training.md). In a file they stand as YAML, on the command",
+        "line as `ppo.epochs=3`. A setting that does not exist, or a wrong value, is refused",
+        "before anything starts.",
+        "",
+        "Those marked *ours* do nothing with `learner: maskable_ppo`. A run that is resumed may",
+        f"change {changeable}.",
+        "",
+        "## The run",
+        *_table(TrainingConfig, ""),
+    ]
+    for name, field in TrainingConfig.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            lines += ["", f"## `{name}`", "", str(section.__doc__), *_table(section, f"{name}.")]
+    return "\n".join(lines) + "\n"
+
+
+def _table(section: type[BaseModel], prefix: str) -> list[str]:
+    rows = ["", "| setting | default | values | what it is |", "| --- | --- | --- | --- |"]
+    for name, field in section.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            continue
+        cells = f"`{prefix}{name}`", _default(field), _values(field), field.description or ""
+        rows.append(f"| {' | '.join(cells)} |")
+    return rows
+
+
+def _default(field: FieldInfo) -> str:
+    value = field.get_default(call_default_factory=True)
+    if value is PydanticUndefined:
+        return "must be given"
+    return f"`{json.dumps(value, default=list)}`"
+
+
+def _values(field: FieldInfo) -> str:
+    """What a setting may be, in words."""
+    bounds = [
+        f"{word} {bound}"
+        for kind, name, word in _BOUNDS
+        for bound in (getattr(m, name) for m in field.metadata if isinstance(m, kind))
+        if bound < LARGEST
+    ]
+    return ", ".join([_kind(field.annotation), *bounds])
+
+
+_BOUNDS = (Ge, "ge", "from"), (Gt, "gt", "above"), (Le, "le", "to"), (Lt, "lt", "below")
+
+
+def _kind(annotation: Any) -> str:
+    """A type as a reader of YAML knows it."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return " or ".join(f"`{value}`" for value in arguments)
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(one) for one in arguments)
+    if origin is tuple:
+        return f"list of {_kind(arguments[0])}"
+    if origin is dict:
+        return "mapping"
+    if hasattr(annotation, "__metadata__"):  # Annotated
+        return _kind(arguments[0])
+    names = {bool: "true or false", int: "whole number", float: "number", str: "text"}
+    return names.get(annotation, "null")
