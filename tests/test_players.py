@@ -198,7 +198,7 @@ def test_policies_and_run_folders(tmp_path):
 
 
 def test_code_is_not_run_where_it_is_not_wanted():
-    with pytest.raises(ValueError, match="module:Class, cannot be named here"):
+    with pytest.raises(ValueError, match="module:Class, is not imported here"):
         make_player("tiny:Backwards", TWO, code=False)
     assert make_player("greedy", TWO, code=False).name == "greedy"
 

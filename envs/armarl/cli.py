@@ -131,6 +131,12 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("games", nargs="*", metavar="game", help="all if none is named")
     compile_.set_defaults(run=studying.compile_games)
 
+    for command in (train, sweep):
+        command.add_argument(
+            "--code",
+            action="store_true",
+            help="import the players that the configuration names as module:Class",
+        )
     for command in (evaluate, arena):
         command.add_argument(
             "--workers",

@@ -199,7 +199,7 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
         _feed_module(value, names, digest, seen)
     elif hasattr(value, "py_func"):  # a dispatcher, of the CPU or of a GPU
         seen[id(value)] = len(seen)
-        digest.update(f"{value.targetoptions};".encode())
+        digest.update(f"{_options(value)};".encode())
         _feed(value.py_func, names, digest, seen)
     elif isinstance(function := inspect.unwrap(value), FunctionType):  # an intrinsic wraps its own
         seen[id(value)] = len(seen)
@@ -213,6 +213,14 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
         digest.update(f"{value.__module__}.{value.__qualname__}{fields};".encode())
     else:
         raise TypeError(f"kernels use {value!r}, whose content cannot be hashed")
+
+
+def _options(dispatcher: Any) -> dict[str, Any]:
+    """How a dispatcher compiles; sets in order, since their own is another in every process."""
+    return {
+        name: sorted(value) if isinstance(value, (set, frozenset)) else value
+        for name, value in dispatcher.targetoptions.items()
+    }
 
 
 def _feed_module(module: ModuleType, names: set[str], digest: Any, seen: dict[int, int]) -> None:

@@ -18,6 +18,7 @@ from armarl.judges import JudgeNetwork, is_judge
 from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
 from armarl.turns import DEALS, Turns
+from armarl.verbs import PLAYING
 
 _LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
@@ -81,7 +82,7 @@ class NetworkPlayer:
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The logits of all actions of `seats[i]`, to move in each state, float32 (batch, actions).
 
-        They are -inf where an action is illegal.
+        They are -inf where an action is illegal, and throughout where the seat is not to move.
         """
         observations, masks = self.game.views(states, seats)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -113,6 +114,14 @@ class NetworkPlayer:
         value = self.values(states, seats).astype(np.float64)
         return Thoughts(self.probabilities(states, seats), value=value)
 
+    def _of_movers(
+        self, logits: NDArray[np.float32], states: States, seats: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The same with -inf throughout where the seat is not to move."""
+        statuses, movers = self.game.statuses(states)
+        logits[(movers != seats) | (statuses != PLAYING)] = -np.inf
+        return logits
+
     def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """What the actions' probabilities are in proportion to."""
         most = logits.max(axis=1, keepdims=True)
@@ -142,7 +151,7 @@ class JudgingPlayer(NetworkPlayer):
         found = self._afterstates.worths(states, seats, self._net)
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * found.worths
-        return logits
+        return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The return that the judge expects for `seats[i]` in each state, float32 (batch,)."""
@@ -189,7 +198,7 @@ class CriticPlayer(NetworkPlayer):
         sure[found.scripted] = 0.0
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * sure
-        return logits
+        return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """The return that the critic expects for `seats[i]` in each state, float32 (batch,)."""

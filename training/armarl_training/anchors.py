@@ -30,9 +30,15 @@ class Measured(NamedTuple):
 
 
 class Anchors:
-    """The opponents of the evaluation, in short matches on the same deals every time."""
+    """The opponents of the evaluation, in short matches on the same deals every time.
+
+    Attributes:
+        terms: by what is measured; what was measured by others says nothing beside it.
+    """
 
     def __init__(self, game: Game, settings: EvaluationConfig) -> None:
+        kept = {"opponents", "progress_games", "seed"}
+        self.terms = settings.model_dump(mode="json", include=kept)
         self._game, self._players = game, settings.opponents
         self._games, self._seed = settings.progress_games, settings.seed
         self._among: list[MatchResult] | None = None

@@ -95,6 +95,9 @@ class _Pool(_Section):
 class _Run(_Section):
     seconds: float = Field(ge=0)
     best: float
+    # Of checkpoints from before these were kept the head start is over once anything was learnt.
+    imitated: bool | None = None
+    anchors: dict[str, Any] | None = None
 
 
 class _Saved(_Section):

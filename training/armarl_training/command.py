@@ -15,10 +15,19 @@ from armarl_training.run import Report, Run, resume_run, start_run
 
 
 def train(
-    config: Path | None, settings: list[str], folder: Path | None, resume: Path | None
+    config: Path | None,
+    settings: list[str],
+    folder: Path | None,
+    resume: Path | None,
+    *,
+    code: bool = False,
 ) -> int:
-    """Train to the end, save and measure the policy; returns the exit status."""
-    run = _open(config, settings, folder, resume)
+    """Train to the end, save and measure the policy; returns the exit status.
+
+    Args:
+        code: whether players may be `module:Class`, which is imported.
+    """
+    run = _open(config, settings, folder, resume, code)
     limit = run.config.time_limit_minutes
     print(
         f"training {run.game.name} ({run.game.players} players) in {run.folder}: "
@@ -45,7 +54,9 @@ def train(
     return 0
 
 
-def sweep(config: Path, settings: list[str], folder: Path | None, trials: int) -> int:
+def sweep(
+    config: Path, settings: list[str], folder: Path | None, trials: int, *, code: bool = False
+) -> int:
     """Train with settings that are searched for; returns the exit status."""
     from contextlib import closing
 
@@ -54,7 +65,7 @@ def sweep(config: Path, settings: list[str], folder: Path | None, trials: int) -
     if trials < 1:
         raise ConfigError(f"--trials must be 1 or more, not {trials}")
     folder = folder or Path("runs") / f"sweep-{config.stem}"
-    with closing(Sweep(config, settings, folder)) as search:
+    with closing(Sweep(config, settings, folder, code=code)) as search:
         print(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
             "it; the same command goes on"
@@ -83,7 +94,11 @@ def _train(run: Run) -> bool:
 
 
 def _open(
-    config: Path | None, settings: list[str], folder: Path | None, resume: Path | None
+    config: Path | None,
+    settings: list[str],
+    folder: Path | None,
+    resume: Path | None,
+    code: bool,
 ) -> Run:
     if resume is not None:
         if folder is not None:
@@ -94,10 +109,11 @@ def _open(
                 "a resumed run keeps its configuration: give --resume FOLDER alone, or with "
                 f"settings key=value, not {wrong[0]}"
             )
-        return resume_run(resume, changes)
+        return resume_run(resume, changes, code=code)
     if config is None:
         raise ConfigError("give a configuration, such as armadora-quick, or --resume")
-    return start_run(load_config(config, settings), folder or Path("runs") / config.stem)
+    folder = folder or Path("runs") / config.stem
+    return start_run(load_config(config, settings), folder, code=code)
 
 
 class _ProgressBar:

@@ -60,7 +60,10 @@ class NetworkConfig(_Section):
         (), max_length=16, description="ours: scripted players whose advice is weighed: greedy"
     )
     critic_widths: tuple[Width, ...] | None = Field(
-        None, max_length=16, description="of the critic's hidden layers; as `widths` if null"
+        None,
+        max_length=16,
+        description="of the critic's hidden layers, as `widths` if null; of a judge's over the "
+        "whole board, 32 if null",
     )
 
     @model_validator(mode="after")
@@ -82,7 +85,7 @@ class PPOConfig(_Section):
     value_lambda: Part = Field(0.95, description="ours: of the value's targets")
     clip_range: float = Field(0.2, gt=0, description="of the ratio of probabilities")
     entropy: Weight = Field(0.02, description="weight of the entropy in the loss, at the start")
-    final_entropy: Weight = Field(0.005, description="ours: reached linearly at the end")
+    final_entropy: Weight = Field(0.005, description="reached linearly at the end")
     magnet: Weight = Field(
         0.0, description="ours: of the divergence from the average of the weights; 0: leave it out"
     )
@@ -172,7 +175,9 @@ class EvaluationConfig(_Section):
     """The matches that measure the policy, at the end and, shorter, at every checkpoint."""
 
     opponents: tuple[str, ...] = Field(
-        ("random", "greedy"), description="the anchors, by specification; the first has rating 0"
+        ("random", "greedy"),
+        min_length=1,
+        description="the anchors, by specification; the first has rating 0",
     )
     games: Count = Field(1000, description="against each opponent, at the end")
     progress_games: Number = Field(100, description="against each opponent, at every checkpoint")
@@ -230,6 +235,12 @@ class TrainingConfig(_Section):
                 "learner: critic needs scripted players as network.advisers, of whom it improves "
                 "the first, and network.activation: relu"
             )
+        if self.learner == "td" and network.activation != "relu":
+            raise ValueError("learner: td has judges, whose network.activation is relu")
+        if network.critic_widths is not None and self.learner not in ("ppo", "td"):
+            raise ValueError(f"network.critic_widths does nothing with learner: {self.learner}")
+        if self.early_reward.reward is not None and self.learner != "ppo":
+            raise ValueError("early_reward needs learner: ppo")
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins: it needs reward: win")
         return self

@@ -88,7 +88,8 @@ class CriticLearner(ShardedLearner):
                 self._optimiser.step()
                 move_average(self.average, self.critic, self._optimiser, averaging)
                 losses.append(loss.item())
-        return {"value_loss": sum(losses) / max(len(losses) - 1, 1), "gradient_norm": norm}
+        mean = sum(losses) / max(len(losses) - 1, 1)
+        return {"value_loss": mean, "gradient_norm": norm, "learning_rate": rate}
 
     def _scaled(self, quantities: NDArray[Any]) -> torch.Tensor:
         """Observations of kept quantities."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armarl.game import Game, States
 from armarl.network_players import CriticPlayer
-from armarl.players import Player, RandomPlayer, make_player
+from armarl.players import Player, RandomPlayer, choose_legally, make_player
 from armarl.seat_loops import LEARNER
 from armarl.verbs import PLAYING
 from armarl_training.config import MOST, TrainingConfig
@@ -199,8 +199,11 @@ class CriticGames:
         shown = self._game.concealed(positions, seats)
         for k in np.unique(who):
             some = np.flatnonzero(who == k)
-            asked = self._game.taken(shown, some)
-            actions[some] = players[k].choose(asked, seats[some], draws[some])
+            question = self._game.taken(shown, some), seats[some], draws[some]
+            if 1 <= k <= len(self._pool.players):  # anybody may be one of these
+                actions[some] = choose_legally(players[k], self._game, *question)
+            else:
+                actions[some] = players[k].choose(*question)
         return actions
 
     def _observed(self, states: States, seats: NDArray[np.int64]) -> NDArray[Any]:

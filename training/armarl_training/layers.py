@@ -155,7 +155,20 @@ class PolicyNetwork(nn.Module):
 def move_average(
     average: nn.Module, network: nn.Module, optimiser: torch.optim.Optimizer, averaging: float
 ) -> None:
-    """Let an average of weights follow, at first as the plain mean of all weights so far."""
-    step = int(next(iter(optimiser.state.values()))["step"])
-    weight = max(1 - averaging, 1 / (1 + step))
+    """Let an average of weights follow a step of the optimiser, by `newest_weight`."""
+    weight = newest_weight(averaging, steps_taken(optimiser))
     torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
+
+
+def newest_weight(averaging: float, steps: int) -> float:
+    """What the weights after so many steps count for in their average.
+
+    It is at first the plain mean of all weights so far: of an exponential one, those that training
+    began with would be the greater part for thousands of steps.
+    """
+    return max(1 - averaging, 1 / (1 + steps))
+
+
+def steps_taken(optimiser: torch.optim.Optimizer) -> int:
+    """How many steps an optimiser has taken; one on a GPU is waited for."""
+    return int(next(iter(optimiser.state.values()))["step"]) if optimiser.state else 0

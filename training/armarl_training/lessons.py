@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, States
-from armarl.players import Player, RandomPlayer
+from armarl.players import Player, RandomPlayer, choose_legally
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def play_lessons(
         movers = seats[running]
         positions = game.taken(states, running)
         shown = game.concealed(positions, movers)
-        lesson = teacher.choose(shown, movers, rng.random(running.size))
+        lesson = choose_legally(teacher, game, shown, movers, rng.random(running.size))
         played = lesson.copy()
         astray = np.flatnonzero(rng.random(running.size) < exploration)
         if astray.size:

@@ -8,6 +8,7 @@ automatic differentiation would make a dozen over all. `tests/test_ppo.py` holds
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,8 +31,13 @@ from armarl_training.softmax import (
 Floats = NDArray[Any]  # float32
 
 # Sums over decisions
-POLICY_LOSS, ENTROPY, CLIPPED, CHANGE, OWN_LOSS, VALUE_LOSS, DISTANCE = range(7)
-STATISTICS = 7
+REPORTED = (
+    *("policy_loss", "entropy", "clip_fraction", "approx_kl", "own_value_loss", "value_loss"),
+    "magnet_distance",
+)
+POLICY_LOSS, ENTROPY, CLIPPED, CHANGE, OWN_LOSS, VALUE_LOSS, DISTANCE = range(len(REPORTED))
+# And those from which follows how much of the returns' variance the critic explains.
+ERROR, TARGET, SQUARE = range(len(REPORTED), len(REPORTED) + 3)
 
 
 class Lot(NamedTuple):
@@ -56,13 +62,13 @@ class Weights(NamedTuple):
 class Room(NamedTuple):
     """What no two threads of a crew may write into at once."""
 
-    statistics: Any  # float64 (scratch rows, STATISTICS), to which sums are added
+    statistics: Any  # float64 (scratch rows, statistics), to which sums are added
     scratch: Scratch
 
 
 def make_room(device: LearnerDevice, decisions: int, actions: int) -> Room:
     """For batches of so many decisions."""
-    statistics = device.zeros((device.scratch_rows(decisions), STATISTICS), np.float64)
+    statistics = device.zeros((device.scratch_rows(decisions), len(REPORTED) + 3), np.float64)
     return Room(statistics, make_scratch(device, decisions, actions))
 
 
@@ -210,3 +216,13 @@ def _value_gradient(batch: Decisions, i: int, share: float, mine: int, brief: bo
         write(share * (chance - wanted) / players, gradient, value + 1 + k, brief)
         bits = max(z, 0.0) - z * wanted + math.log(1.0 + math.exp(-abs(z)))
         statistics[VALUE_LOSS] += bits / players
+        if k == 0:
+            statistics[ERROR] += 4.0 * (chance - wanted) * (chance - wanted)
+            statistics[TARGET] += targets[row, k]
+            statistics[SQUARE] += targets[row, k] * targets[row, k]
+
+
+def explained_variance(means: Sequence[float]) -> float:
+    """Of the movers' targets by the critic, from the statistics' means; 0 if all are alike."""
+    variance = means[SQUARE] - means[TARGET] ** 2
+    return 1.0 - means[ERROR] / variance if variance > 1e-12 else 0.0

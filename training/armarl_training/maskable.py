@@ -30,6 +30,7 @@ from armarl_training.lessons import Lessons
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
 from armarl_training.saving import (
     Saved,
+    check_alike,
     check_arrays,
     check_range,
     count_of,
@@ -167,6 +168,7 @@ class MaskablePPOLearner:
 
     def begin_with(self, policy: NetworkPlayer) -> None:
         """Take over the weights of a saved policy with heads of their own."""
+        check_alike(policy, self._config)
         put_in_place(dict(self._parameters()), policy.tensors)
 
     def _parameters(self) -> Iterator[tuple[str, torch.Tensor]]:

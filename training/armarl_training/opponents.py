@@ -34,8 +34,13 @@ class OpponentPool:
         snapshots: when the earlier selves were taken, in decisions, in the order of their slots.
     """
 
-    def __init__(self, game: Game, config: OpponentConfig, folder: Path) -> None:
+    def __init__(
+        self, game: Game, config: OpponentConfig, folder: Path, *, code: bool = False
+    ) -> None:
         """A pool without earlier selves.
+
+        Args:
+            code: whether the configuration may name players as `module:Class`, which is imported.
 
         Raises:
             ConfigError: the configuration names a player that there is not.
@@ -43,7 +48,7 @@ class OpponentPool:
         self._game, self._config, self._folder = game, config, folder
         try:
             self.players: list[Player] = [
-                make_player(name, game, code=False) for name in config.players
+                make_player(name, game, code=code) for name in config.players
             ]
         except ValueError as error:
             raise ConfigError(f"opponents.players: {brief(error, 1000)}") from error

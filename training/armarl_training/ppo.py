@@ -9,11 +9,12 @@ hold the actor back, as a magnet that moves (Sokota et al., 2023), so that play 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 
@@ -25,13 +26,16 @@ from armarl_training.brief import bits_of
 from armarl_training.config import TrainingConfig
 from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
+from armarl_training.layers import newest_weight, steps_taken
 from armarl_training.lessons import Lessons
 from armarl_training.losses import (
+    REPORTED,
     Decisions,
     Lot,
     Room,
     Weights,
     brief_ppo_gradient,
+    explained_variance,
     make_room,
     ppo_gradient,
 )
@@ -46,11 +50,6 @@ from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
 from armarl_training.workspace import Workspace
-
-_STATISTICS = (
-    *("policy_loss", "entropy", "clipped", "change", "own_value_loss", "value_loss"),
-    "magnet_distance",
-)
 
 
 class Seen(NamedTuple):
@@ -100,6 +99,7 @@ class PPO(ShardedLearner):
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
+        self._steps = 0  # of the optimiser, counted here since to ask a GPU would mean to wait
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -109,14 +109,15 @@ class PPO(ShardedLearner):
         playing = weights_of({"actor": self.actor, "critic": self.critic})
         rollout = _joined(self.shards.play(playing, done))
         gains, targets = self.reckon(rollout)
-        self._set_rate(ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate))
+        rate = ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate)
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
+        self._set_rate(rate)
         # The rows of a rollout: (steps, games) are one axis.
         rows = self._device.where(flat(rollout.learners))
         with self._crew.at_work():
             statistics = self._update(rollout, rows, gains, targets, entropy)
         self.decisions += len(rows)
-        return statistics
+        return statistics | {"learning_rate": rate, "entropy_coefficient": entropy}
 
     def reckon(self, rollout: Rollout) -> tuple[Array, Array]:
         """What a rollout says of its decisions.
@@ -173,8 +174,9 @@ class PPO(ShardedLearner):
                 norm = self._take_step(self._crew.map(self._gradients, parts))
         sums = device.fetch(sum(room.statistics.sum(axis=0) for room in rooms))
         means = sums / (ppo.epochs * len(rows))
-        figures = dict(zip(_STATISTICS, means.tolist(), strict=True))
-        return figures | {"gradient_norm": float(norm)}
+        figures = dict(zip(REPORTED, means.tolist(), strict=False))
+        explained = explained_variance(means)
+        return figures | {"explained_variance": explained, "gradient_norm": float(norm)}
 
     def _gradients(self, part: Part) -> Sequence[torch.Tensor]:
         """Of all parameters, by a part of a minibatch."""
@@ -223,7 +225,9 @@ class PPO(ShardedLearner):
         )
         self._optimiser.step()
         with torch.no_grad():
-            torch._foreach_lerp_(self._averages, self._actors, 1 - self._config.ppo.averaging)
+            self._steps += 1
+            newest = newest_weight(self._config.ppo.averaging, self._steps)
+            torch._foreach_lerp_(self._averages, self._actors, newest)
         return norm
 
     # --- the head start --------------------------------------------------------------------------
@@ -259,7 +263,12 @@ class PPO(ShardedLearner):
             right += int((logits.argmax(dim=1) == actions).sum())
         return right / order.size
 
-    # --- what others take from it ----------------------------------------------------------------
+    # --- what others take from it, and what a checkpoint keeps -----------------------------------
+
+    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """See `ShardedLearner.restore`."""
+        super().restore(tensors, values)
+        self._steps = steps_taken(self._optimiser)
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from armarl.game import Game
 from armarl.loops import own
 from armarl.network_players import NetworkPlayer
-from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.players import GreedyPlayer, RandomPlayer, choose_legally
 from armarl.randomness import pick
 from armarl.seat_loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
@@ -94,8 +94,8 @@ class HostRivals:
             seats = turn.seats[games]
             states = self._game.taken(position.batch.states, games)
             seen = self._game.concealed(states, seats)
-            chosen = self._pool.players[slot].choose(seen, seats, position.draws[games])
-            position.actions[games, 0] = chosen
+            player, draws = self._pool.players[slot], position.draws[games]
+            position.actions[games, 0] = choose_legally(player, self._game, seen, seats, draws)
 
     def note_ends(self, turn: Turn) -> None:
         """See `Rivals`."""

@@ -75,23 +75,27 @@ Watch = Callable[[Report], None]
 class Run:
     """A training run in a folder: its learner, its opponents, its clock and its checkpoints."""
 
-    def __init__(self, config: TrainingConfig, folder: Path) -> None:
+    def __init__(self, config: TrainingConfig, folder: Path, *, code: bool = False) -> None:
+        """A run at its start.
+
+        Args:
+            code: whether the configuration may name players as `module:Class`, which is imported.
+        """
         self.config = config
         self.folder = folder
         self.game = _make_game(config)
-        _check_players(config, self.game)
+        self._code = code
+        _check_players(config, self.game, code)
         settle(config.threads)
-        self.pool = OpponentPool(self.game, config.opponents, folder / "pool")
-        try:
+        self.pool = OpponentPool(self.game, config.opponents, folder / "pool", code=code)
+        with _enough_memory():
             self.learner = make_learner(config, self.game, self.pool)
-        except MemoryError as error:
-            raise ConfigError(
-                f"environments, rollout_length or network take more memory than there is: {error}"
-            ) from error
         self.log = ProgressLog(folder)
         self.anchors = Anchors(self.game, config.evaluation)
         self.seconds_before = 0.0  # spent by earlier parts of this run
         self.best = -1.0  # the highest mean win rate against the anchors
+        self._imitated = False  # whether the head start is over
+        self._measured_otherwise = False  # by other anchors than those that there are now
         self._started = time.monotonic()
         self._lock: IO[str] | None = None
         self._stopped = False
@@ -118,19 +122,24 @@ class Run:
 
         Raises:
             RunError: another process trains in the folder; or the training has diverged.
+            ConfigError: there is not enough memory.
         """
         watch = watch or (lambda _report: None)
         self._lock = self._lock or lock_run(self.folder)
         saved = time.monotonic()
         try:
-            with self._stop_on_signal():
-                if self.decisions == 0:
+            with self._stop_on_signal(), _enough_memory():
+                if not self._imitated:
                     self._imitate(watch)
+                if not self._imitated:
+                    return False
                 while self.done < 1 and not self._stopped:
                     watch(self._report())
+                    began, had = self.seconds, self.decisions
                     statistics = self.learner.iterate(self.done)
+                    pace = (self.decisions - had) / max(self.seconds - began, 1e-9)
                     refuse_diverged(self.learner.policy(average=False).tensors)
-                    self.log.note(self._row(statistics))
+                    self.log.note(self._row({**statistics, "decisions_per_second": pace}))
                     if self.pool.due(self.decisions):
                         self.pool.take(self.learner.policy(average=False), self.decisions)
                     if time.monotonic() - saved > 60 * self.config.checkpoint_every_minutes:
@@ -151,8 +160,20 @@ class Run:
             OSError: it could not be written; likewise.
         """
         refuse_diverged(self.learner.save()[0])
-        self._measure()
-        details = {"seconds": self.seconds, "best": self.best}
+        try:
+            self._measure()
+        finally:  # what was learnt is kept even if an anchor fails
+            self._write()
+        self.export()
+
+    def _write(self) -> None:
+        """Write the checkpoint, and the table and curve first."""
+        details = {
+            "seconds": self.seconds,
+            "best": self.best,
+            "imitated": self._imitated,
+            "anchors": self.anchors.terms,
+        }
         try:
             self.log.draw()  # first: of rows beyond the checkpoint a resumed run takes no notice
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
@@ -162,7 +183,6 @@ class Run:
                 f"the checkpoint could not be written ({error.strerror}); the one before it is "
                 "whole: make room and resume the run",
             ) from error
-        self.export()
 
     def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY) -> Path:
         """Write the policy with its metadata; `strength` are results of matches."""
@@ -221,6 +241,10 @@ class Run:
             self.begin()
             return
         self.seconds_before, self.best = details["seconds"], details["best"]
+        told = details["imitated"]
+        self._imitated = self.decisions > 0 if told is None else told
+        if details["anchors"] not in (None, self.anchors.terms):
+            self.best, self._measured_otherwise = -1.0, True
         self.log.take_up(self.decisions)
 
     def _report(self, headline: str = "") -> Report:
@@ -245,8 +269,9 @@ class Run:
         """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
             return
-        if self.log.is_measured(self.decisions):
+        if self.log.is_measured(self.decisions) and not self._measured_otherwise:
             return
+        self._measured_otherwise = False
         player: NetworkPlayer = self.learner.policy(average=True)
         player.sample = False
         rates, rating = self.anchors.measure(player)
@@ -261,11 +286,18 @@ class Run:
             self.export(name=BEST)
 
     def _imitate(self, watch: Watch) -> None:
-        """The head start; a run that is stopped during it begins it again."""
+        """The head start, or as much of it as there is time for.
+
+        A run that is stopped during it begins it again: of it nothing is saved.
+        """
         settings, seed = self.config.imitation, self.config.seed
         rng = np.random.default_rng([seed, 2])
-        teacher = make_player(settings.teacher, self.game, code=False)
+        teacher = make_player(settings.teacher, self.game, code=self._code)
         for played in range(0, settings.games, settings.games_at_once):
+            if self._stopped:
+                return
+            if self.done >= 1:
+                break
             games = min(settings.games_at_once, settings.games - played)
             lessons = play_lessons(
                 self.game, teacher, games, settings.exploration, self.config.reward, rng
@@ -275,6 +307,7 @@ class Run:
                 right = self.learner.imitate(lessons, rate)
             headline = f"imitated {played + games} of {settings.games} games, {right:.0%} right"
             watch(self._report(headline))
+        self._imitated = True
 
     @contextmanager
     def _stop_on_signal(self) -> Iterator[None]:
@@ -293,8 +326,11 @@ class Run:
                 signal.signal(number, handler)
 
 
-def start_run(config: TrainingConfig, folder: str | Path) -> Run:
+def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False) -> Run:
     """Begin a new run in a folder that holds none.
+
+    Args:
+        code: whether the configuration may name players as `module:Class`, which is imported.
 
     Raises:
         ConfigError: the configuration cannot be used; no folder is left.
@@ -303,7 +339,7 @@ def start_run(config: TrainingConfig, folder: str | Path) -> Run:
     folder = Path(folder)
     if (folder / CONFIG).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
-    run = Run(config, folder)  # first, so that a refused configuration leaves no folder
+    run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
     lock = lock_run(folder)
@@ -318,11 +354,12 @@ def start_run(config: TrainingConfig, folder: str | Path) -> Run:
     return run
 
 
-def resume_run(folder: str | Path, changes: list[str] | None = None) -> Run:
+def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bool = False) -> Run:
     """Go on with the run in a folder, from its last checkpoint (or its start, if it has none yet).
 
     Args:
         changes: settings as `key=value`, of those that `TrainingConfig.changed` lets be changed.
+        code: whether the configuration may name players as `module:Class`, which is imported.
 
     Raises:
         RunError: the folder holds no run, or another process trains there.
@@ -338,7 +375,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None) -> Run:
         config = load_config(folder / CONFIG)
         if changes:
             config = config.changed(changes)
-        run = Run(config, folder)
+        run = Run(config, folder, code=code)
         run.resume()
         if changes:
             write_text(folder / CONFIG, config.dump())
@@ -353,12 +390,24 @@ def _make_game(config: TrainingConfig) -> Game:
     try:
         game = make_game(config.game, **config.options)
         game.reward_kind(config.reward)
+        game.reward_kind(config.early_reward.reward or config.reward)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
     return game
 
 
-def _check_players(config: TrainingConfig, game: Game) -> None:
+@contextmanager
+def _enough_memory() -> Iterator[None]:
+    """Say in whose settings it lies that there is not enough."""
+    try:
+        yield
+    except MemoryError as error:
+        raise ConfigError(
+            f"environments, rollout_length or network take more memory than there is: {error}"
+        ) from error
+
+
+def _check_players(config: TrainingConfig, game: Game, code: bool) -> None:
     """Refuse before the training, not after it, players that there are not."""
     try:
         Advice(game, config.network.advisers)
@@ -370,6 +419,6 @@ def _check_players(config: TrainingConfig, game: Game) -> None:
     for setting, names in named.items():
         for name in names:
             try:
-                make_player(name, game, code=False)
+                make_player(name, game, code=code)
             except (ValueError, FileNotFoundError) as error:
                 raise ConfigError(f"{setting}: {brief(error, 1000)}") from error

@@ -16,11 +16,48 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl.guards import whole_number
-from armarl_training.config import MOST
+from armarl.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
+from armarl_training.config import MOST, TrainingConfig
 from armarl_training.folders import RunError
 from armarl_training.opponents import RECENT_GAMES
 
 Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
+
+
+_PLAYERS: Mapping[str, type[NetworkPlayer]] = {
+    "td": JudgingPlayer,
+    "critic": CriticPlayer,
+    "ppo": NetworkPlayer,
+    "maskable_ppo": NetworkPlayer,
+}
+_KINDS: Mapping[type[NetworkPlayer], str] = {
+    JudgingPlayer: "a judge of positions (learner: td)",
+    CriticPlayer: "a critic of scripted play (learner: critic)",
+    NetworkPlayer: "a network of logits (learner: ppo or maskable_ppo)",
+}
+
+
+def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
+    """Refuse to begin with a policy whose weights would mean something else here.
+
+    Raises:
+        ValueError: it is of another learner's kind, or its activation, or advisers whose advice it
+            weighs, are not those of the configuration.
+    """
+    network, advisers = config.network, tuple(policy.advice.advisers)
+    kind, wanted = _KINDS[type(policy)], _KINDS[_PLAYERS[config.learner]]
+    if kind != wanted:
+        raise ValueError(f"the policy is {kind}, and learner: {config.learner} needs {wanted}")
+    if policy.activation != network.activation:
+        raise ValueError(
+            f"the policy's activation is {policy.activation}, network.activation is "
+            f"{network.activation}"
+        )
+    if config.learner == "ppo" and advisers != tuple(network.advisers):
+        raise ValueError(
+            f"the policy's advisers are {list(advisers)}, network.advisers are "
+            f"{list(network.advisers)}"
+        )
 
 
 def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:

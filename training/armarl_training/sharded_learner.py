@@ -16,6 +16,7 @@ from armarl_training.config import TrainingConfig
 from armarl_training.layers import PolicyNetwork
 from armarl_training.saving import (
     Saved,
+    check_alike,
     count_of,
     restore_networks,
     restore_optimiser,
@@ -63,6 +64,7 @@ class ShardedLearner:
 
     def begin_with(self, policy: NetworkPlayer) -> None:
         """Take over the weights of a saved policy; what learns beside begins anew."""
+        check_alike(policy, self._config)
         self._playing.take_over(policy.tensors)
         self.networks[AVERAGE].load_state_dict(self._playing.state_dict())
 

@@ -111,8 +111,13 @@ def _range(setting: str, first: str, last: str, log: str | None) -> Range:
 class Sweep:
     """A sweep in a folder."""
 
-    def __init__(self, config: str | Path, settings: list[str], folder: Path) -> None:
+    def __init__(
+        self, config: str | Path, settings: list[str], folder: Path, *, code: bool = False
+    ) -> None:
         """Begin, or go on with, a sweep.
+
+        Args:
+            code: whether the configuration may name players as `module:Class`, which is imported.
 
         Raises:
             ConfigError: the configuration cannot be used, or nothing is searched for.
@@ -125,6 +130,7 @@ class Sweep:
                 "ppo.learning_rate=1e-4..3e-3:log or ppo.epochs=1,2,4"
             )
         self.config, self.folder = load_config(config, fixed), folder
+        self._code = code
         self._check_space()
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = lock_folder(folder, RunError)
@@ -190,9 +196,9 @@ class Sweep:
             if (folder / CONFIG).exists():
                 if load_config(folder / CONFIG) != config:
                     raise RunError(f"{folder} holds a run with other settings: remove it")
-                run = resume_run(folder)
+                run = resume_run(folder, code=self._code)
             else:
-                run = start_run(config, folder)
+                run = start_run(config, folder, code=self._code)
             if not train(run):
                 return False
             strength = run.evaluate(run.export())

@@ -88,6 +88,7 @@ class TD(ShardedLearner):
             "value_loss": sums[0] / steps,
             "prize_loss": sums[1] / steps,
             "gradient_norm": norm,
+            "learning_rate": rate,
         }
 
     def imitate(self, lessons: Lessons, rate: float) -> float:

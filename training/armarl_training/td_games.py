@@ -14,7 +14,7 @@ from armarl.afterstates import Afterstates
 from armarl.game import Game, States
 from armarl.judge_kernels import weights_of
 from armarl.network_players import SHARPNESS
-from armarl.players import RandomPlayer
+from armarl.players import RandomPlayer, choose_legally
 from armarl.seat_loops import LEARNER
 from armarl.verbs import PLAYING
 from armarl_training.advantages import lambda_returns
@@ -195,7 +195,7 @@ class TDGames:
                 actions[games] = self._choose(states, movers)
             else:
                 seen = game.concealed(states, movers)
-                actions[games] = players[slot].choose(seen, movers, draws[games])
+                actions[games] = choose_legally(players[slot], game, seen, movers, draws[games])
         return actions, at_random
 
     def _choose(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:

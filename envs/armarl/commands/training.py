@@ -17,12 +17,14 @@ def train(options: argparse.Namespace) -> int:
         if options.resume is not None:
             raise ValueError("a resumed run keeps its opponents: leave out --against")
         settings = [*_against(options.against), *settings]
-    return int(command.train(options.config, settings, options.folder, options.resume))
+    where = options.folder, options.resume
+    return int(command.train(options.config, settings, *where, code=options.code))
 
 
 def sweep(options: argparse.Namespace) -> int:
     """Train with settings that are searched for."""
-    return int(_training().sweep(options.config, options.settings, options.folder, options.trials))
+    asked = options.config, options.settings, options.folder, options.trials
+    return int(_training().sweep(*asked, code=options.code))
 
 
 def _training() -> Any:

@@ -229,8 +229,8 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
         raise ValueError(_unknown(name))
     if not code:
         raise ValueError(
-            f"{brief(part)}: a player of one's own, module:Class, cannot be named here; "
-            "pass him as an object, or register him (armarl.register_player)"
+            f"{brief(part)}: a player of one's own, module:Class, is not imported here; "
+            "pass him as an object, register him (armarl.register_player), or train with --code"
         )
     try:
         factory = getattr(importlib.import_module(name), str(arguments[0]))
