@@ -134,11 +134,29 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("environments=1.0", "environments: Input should be a valid integer"),
         ("total_decisions=1" + "0" * 4000, "total_decisions: Input should be less than"),
         ("network.widths=[100000]", "network.widths.0: Input should be less than or equal to"),
+        ("evaluation.opponents=[]", "evaluation.opponents: Tuple should have at least 1 item"),
+        ("opponents.players={greedy: 1e308}", "opponents: the weights together must be"),
     ],
 )
 def test_wrong_values(write, setting, named):
     message = refused(write("total_decisions: 1000"), [setting])
     assert named in message
+
+
+@pytest.mark.parametrize(
+    ("learner", "setting", "named"),
+    [
+        ("td", "network.activation=tanh", "learner: td has judges"),
+        ("critic", "network.critic_widths=[8]", "does nothing with learner: critic"),
+        ("maskable_ppo", "network.critic_widths=[8]", "does nothing with learner: maskable_ppo"),
+        ("td", "early_reward.reward=gold", "early_reward needs learner: ppo"),
+    ],
+)
+def test_what_a_learner_would_ignore_is_refused(write, learner, setting, named):
+    advised = ["network.advisers=[greedy]"] if learner == "critic" else []
+    path = write("total_decisions: 1000")
+    load_config(path, [f"learner={learner}", *advised])
+    assert named in refused(path, [f"learner={learner}", *advised, setting])
 
 
 @pytest.mark.parametrize(

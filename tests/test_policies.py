@@ -59,6 +59,17 @@ def forged(path, metadata=None, tensors=TENSORS):
 # --- what is kept --------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["armadora-3p", "armada-3p"])
+def test_who_is_not_to_move_has_no_probabilities(name):
+    """Of all kinds: judges and critics here, networks of logits beside them."""
+    shipped = load_policy(name)
+    states, seats = tiny.positions(shipped.game, 6)
+    others = (seats + 1) % shipped.game.players
+    for policy in (shipped, tiny.network(shipped.game)):
+        assert np.allclose(policy.probabilities(states, seats).sum(axis=1), 1)
+        assert not policy.probabilities(states, others).any()
+
+
 @pytest.mark.parametrize("sample", [False, True])
 @pytest.mark.parametrize("variant", [{}, {"players": 4, "advanced": True}, {"players": 3}], ids=str)
 def test_a_loaded_policy_plays_as_the_saved_one(tmp_path, variant, sample):

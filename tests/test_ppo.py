@@ -24,6 +24,7 @@ from armarl_training.losses import (
     Lot,
     Weights,
     brief_ppo_gradient,
+    explained_variance,
     make_room,
     ppo_gradient,
 )
@@ -166,6 +167,28 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     if magnet_weight:
         assert sums[DISTANCE] / n == pytest.approx(distance.item(), abs=1e-5)
     assert sums[VALUE_LOSS] / n == pytest.approx(value_loss.item(), abs=1e-5)
+    errors = 2 * torch.sigmoid(outlooks[:, 0]).detach().numpy() - 1 - targets[:, 0]
+    explained = 1 - np.mean(errors**2) / np.var(targets[:, 0])
+    assert explained_variance(sums / n) == pytest.approx(explained, abs=1e-5)
+
+
+def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
+    """Else what training began with would outweigh it for thousands of steps."""
+    config = TrainingConfig(**tiny.settings(ppo={"rollout_length": 16, "minibatch": 64}))
+    learner = Run(config, tmp_path).learner
+    take_step, seen = learner._take_step, [learner.policy(average=False).tensors]
+
+    def step(parts):
+        norm = take_step(parts)
+        seen.append(learner.policy(average=False).tensors)
+        return norm
+
+    learner._take_step = step
+    learner.iterate(0.0)
+    assert len(seen) > 4
+    for name, average in learner.policy(average=True).tensors.items():
+        mean = np.mean([tensors[name] for tensors in seen], axis=0)
+        np.testing.assert_allclose(average, mean, atol=1e-6)
 
 
 def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():

@@ -71,3 +71,19 @@ def test_every_loop_is_among_them():
         if [*inspect.signature(function).parameters][-2:] == ["i", "thread"]
     }
     assert bodies - {function for function, _merge in game._binding._functions} == set()
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
+def test_a_kernel_is_the_same_in_every_process(tmp_path):
+    """Whatever order sets have there, such as the freedoms of sums."""
+    show = (
+        "from armarl import kernel_cache; from armarl_training import softmax; "
+        "print(kernel_cache.fingerprint(softmax.highest))"
+    )
+    found = set()
+    for seed in "123":
+        paths = os.pathsep.join(str(ROOT / name) for name in ("envs", "training"))
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
+        command = [sys.executable, "-c", show]
+        found.add(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+    assert len(found) == 1

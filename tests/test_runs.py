@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 import tiny
+from armarl.game import IllegalActionError, make_game
 from armarl.policies import load_policy, read_tensors
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, load_config
@@ -79,6 +80,72 @@ def test_a_head_start_is_not_repeated(tmp_path):
     again = resume_run(tmp_path / "stopped")
     assert again.train()
     assert_equal(again, run)
+
+
+def test_a_run_stopped_during_its_head_start_begins_it_again(tmp_path):
+    settings = config(total_decisions=ROLLOUT, imitation={"games": 24, "games_at_once": 8})
+    run = start_run(settings, tmp_path / "whole")
+    assert run.train()
+    lots = []
+
+    def stop(report):
+        lots.append(report.headline)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stopped = start_run(settings, tmp_path / "stopped")
+    assert not stopped.train(stop)
+    assert len(lots) == 1  # of three
+    assert not (tmp_path / "stopped" / checkpoint.FILE).exists()
+    again = resume_run(tmp_path / "stopped")
+    assert again.train()
+    assert_equal(again, run)
+
+
+def test_the_time_limit_ends_the_head_start(tmp_path):
+    settings = config(time_limit_minutes=1.0, imitation={"games": 24, "games_at_once": 8})
+    run, lots = start_run(settings, tmp_path / "run"), []
+
+    def pass_a_minute(report):
+        lots.append(report.headline)
+        run.seconds_before = 60.0
+
+    assert run.train(pass_a_minute)
+    assert len(lots) == 1
+    assert run.decisions == 0
+    again = resume_run(tmp_path / "run", ["time_limit_minutes=null"])
+    seen = []
+    assert again.train(lambda report: seen.append(report.headline))
+    assert not any(seen)  # the head start is over
+    assert again.decisions >= TOTAL
+
+
+def test_an_anchor_that_fails_costs_nothing_of_what_was_learnt(tmp_path, monkeypatch):
+    evaluation = {"opponents": ["random"], "progress_games": 2}
+    run = start_run(config(evaluation=evaluation), tmp_path / "run")
+
+    def fail(player):
+        raise ValueError("an anchor failed")
+
+    monkeypatch.setattr(run.anchors, "measure", fail)
+    with pytest.raises(ValueError, match="an anchor failed"):
+        run.train()
+    assert resume_run(tmp_path / "run").decisions >= TOTAL
+
+
+def test_the_best_is_sought_anew_when_others_are_the_anchors(tmp_path):
+    evaluation = {"opponents": ["random"], "progress_games": 4}
+    run = start_run(config(evaluation=evaluation), tmp_path / "run")
+    assert run.train()
+    (tmp_path / "run" / "best.safetensors").unlink()
+    same = resume_run(tmp_path / "run")
+    assert same.best == run.best
+    assert same.train()
+    assert not (tmp_path / "run" / "best.safetensors").exists()
+    other = resume_run(tmp_path / "run", ["evaluation.opponents=[greedy]"])
+    assert other.best == -1
+    assert other.train()
+    assert (tmp_path / "run" / "best.safetensors").exists()
+    assert "wins/greedy" in other.log.rows[-1]
 
 
 def test_the_second_interrupt_stops_at_once(tmp_path):
@@ -338,6 +405,52 @@ def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
     del follower  # killed before its first checkpoint, it still begins there
     again = resume_run(tmp_path / "follower").learner.policy(average=True).tensors
     assert all(np.array_equal(again[name], tensor) for name, tensor in begun.items())
+
+
+def test_a_policy_of_another_kind_is_refused_by_what_it_is(tmp_path):
+    for learner, policy, reason in (
+        ("ppo", "armadora-2p", "a judge of positions .*, and learner: ppo needs a network"),
+        ("td", tiny.policy(tmp_path, make_game("armadora")), "needs a judge of positions"),
+        ("ppo", tiny.policy(tmp_path, make_game("armadora")), "activation is tanh"),
+    ):
+        settings = config(learner=learner, start_from=str(policy), network={"widths": [16]})
+        with pytest.raises(ConfigError, match=f"start_from: .*{reason}"):
+            start_run(settings, tmp_path / "none")
+        assert not (tmp_path / "none").exists()
+
+
+# --- players of one's own ------------------------------------------------------------------------
+
+
+class Illegal:
+    """Chooses what there is not."""
+
+    def __init__(self, game):
+        self.game, self.name = game, "illegal"
+
+    def choose(self, states, seats, draws):
+        return np.full(states.size, 10**6)
+
+
+@pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
+def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
+    opponents = {"share": 1.0, "earlier": 0, "players": {"test_runs:Illegal": 1}}
+    settings = config(learner=learner, opponents=opponents)
+    with pytest.raises(ConfigError, match="train with --code"):
+        start_run(settings, tmp_path / "run")
+    run = start_run(settings, tmp_path / "run", code=True)
+    with pytest.raises(IllegalActionError, match="the player 'test_runs:Illegal'"):
+        run.train()
+
+
+def test_a_person_is_not_asked_in_training(tmp_path):
+    for changes in (
+        {"opponents": {"players": {"human": 1}}},
+        {"evaluation": {"opponents": ["human"]}},
+        {"imitation": {"teacher": "human", "games": 8}},
+    ):
+        with pytest.raises(ConfigError, match="a person cannot be asked in training"):
+            start_run(config(**changes), tmp_path / "run")
 
 
 def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, whole):

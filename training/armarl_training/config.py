@@ -166,8 +166,11 @@ class OpponentConfig(_Section):
 
     @model_validator(mode="after")
     def _someone_plays(self) -> OpponentConfig:
-        if self.share > 0 and self.earlier + sum(self.players.values()) <= 0:
+        together = self.earlier + sum(self.players.values())
+        if self.share > 0 and together <= 0:
             raise ValueError("with a share above 0 at least one opponent needs a weight above 0")
+        if together > MOST:
+            raise ValueError(f"the weights together must be {MOST} at most, not {together:g}")
         return self
 
 

@@ -8,7 +8,6 @@ automatic differentiation would make a dozen over all. `tests/test_ppo.py` holds
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -222,7 +221,7 @@ def _value_gradient(batch: Decisions, i: int, share: float, mine: int, brief: bo
             statistics[SQUARE] += targets[row, k] * targets[row, k]
 
 
-def explained_variance(means: Sequence[float]) -> float:
+def explained_variance(means: NDArray[np.float64]) -> float:
     """Of the movers' targets by the critic, from the statistics' means; 0 if all are alike."""
-    variance = means[SQUARE] - means[TARGET] ** 2
-    return 1.0 - means[ERROR] / variance if variance > 1e-12 else 0.0
+    variance = float(means[SQUARE] - means[TARGET] ** 2)
+    return 1.0 - float(means[ERROR]) / variance if variance > 1e-12 else 0.0

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl.players import Player, make_player
+from armarl.players.making import as_spec
 from armarl.policies import load_policy, save_policy
 from armarl.seat_loops import LEARNER
 from armarl.words import brief
@@ -24,6 +25,20 @@ from armarl_training.config import ConfigError, OpponentConfig
 from armarl_training.torch_players import on_torch
 
 RECENT_GAMES = 500  # against each opponent, of which the mean is shown
+
+
+def training_player(name: str, game: Game, *, code: bool) -> Player:
+    """A player by specification, whoever can be asked thousands of times a second.
+
+    Args:
+        code: whether `module:Class` is imported.
+
+    Raises:
+        ValueError, FileNotFoundError: there is none, or it is a person.
+    """
+    if as_spec(name).base.name == "human":
+        raise ValueError("a person cannot be asked in training: name another player than 'human'")
+    return make_player(name, game, code=code)
 
 
 class OpponentPool:
@@ -48,7 +63,7 @@ class OpponentPool:
         self._game, self._config, self._folder = game, config, folder
         try:
             self.players: list[Player] = [
-                make_player(name, game, code=code) for name in config.players
+                training_player(name, game, code=code) for name in config.players
             ]
         except ValueError as error:
             raise ConfigError(f"opponents.players: {brief(error, 1000)}") from error

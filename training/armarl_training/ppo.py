@@ -1,9 +1,10 @@
 """PPO in all seats at once: rollout, advantages, update (Schulman et al., 2017).
 
 The learner holds all seats and learns from every decision of each. Its critic sees in training what
-all seats see together, and its target is the chance of winning; the policy never does. Entropy is
-kept high and falls (Rudolph et al., 2025), and an average of the weights is what plays; it may also
-hold the actor back, as a magnet that moves (Sokota et al., 2023), so that play does not circle.
+all seats see together, which the policy never does; its target is every seat's return, from 0 to 1,
+with two sides the chance of winning. Entropy is kept high and falls (Rudolph et al., 2025), and an
+average of the weights is what plays; it may also hold the actor back, as a magnet that moves
+(Sokota et al., 2023), so that play does not circle.
 """
 
 from __future__ import annotations

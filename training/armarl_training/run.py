@@ -24,18 +24,17 @@ from armarl.folders import remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
-from armarl.players import make_player
 from armarl.policies import load_policy, save_policy
 from armarl.words import brief
 from armarl.workers import workers_at
 from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import restore, save_checkpoint
-from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
 from armarl_training.hardware import hardware
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
-from armarl_training.opponents import OpponentPool
+from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.process import settle
 from armarl_training.progress import RATING, ProgressLog
 from armarl_training.saving import refuse_diverged
@@ -292,7 +291,7 @@ class Run:
         """
         settings, seed = self.config.imitation, self.config.seed
         rng = np.random.default_rng([seed, 2])
-        teacher = make_player(settings.teacher, self.game, code=self._code)
+        teacher = training_player(settings.teacher, self.game, code=self._code)
         for played in range(0, settings.games, settings.games_at_once):
             if self._stopped:
                 return
@@ -339,6 +338,12 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder = Path(folder)
     if (folder / CONFIG).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
+    text = config.dump()
+    if len(text.encode()) > MOST_BYTES:
+        raise ConfigError(
+            f"with all its settings the configuration takes {len(text.encode()):,} bytes, and a "
+            f"run keeps {MOST_BYTES:,} at most: name fewer players"
+        )
     run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
@@ -346,7 +351,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     try:
         if (folder / CONFIG).exists():
             raise RunError(f"{folder} holds a run already, which has begun just now")
-        write_text(folder / CONFIG, config.dump())
+        write_text(folder / CONFIG, text)
     except BaseException:
         lock.close()
         raise
@@ -419,6 +424,6 @@ def _check_players(config: TrainingConfig, game: Game, code: bool) -> None:
     for setting, names in named.items():
         for name in names:
             try:
-                make_player(name, game, code=code)
+                training_player(name, game, code=code)
             except (ValueError, FileNotFoundError) as error:
                 raise ConfigError(f"{setting}: {brief(error, 1000)}") from error
