@@ -98,6 +98,18 @@ def choose_legally(
     return chosen.astype(np.int64)
 
 
+def ask_thoughts(
+    player: Thinker,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+) -> Thoughts:
+    """What `player.think` says of concealed `states`; as in `choose_legally` he gets copies."""
+    shown = game.taken(states, np.arange(states.size))
+    return player.think(shown, seats.copy(), draws.copy())
+
+
 def check_variant(player: Player, game: Game) -> None:
     """Raise ValueError if a player was made for another variant than `game`."""
     own = getattr(player, "game", game)
