@@ -55,7 +55,7 @@ class Game:
         observation: the named blocks of the flat observation.
         rewards: names of the ways to reward a finished game.
         max_actions: no game takes more actions than this.
-        blank: a record of the state's type that holds the options and nothing else.
+        blank: a record of the state's type that holds the options and nothing else; read-only.
         attributes: what its environments offer besides, by name: a `chart`, for instance.
         option_fields: fields of `blank` by which a state of another variant is told at a glance.
         survey: the named blocks of what judges of positions read, or None; see the verb `survey`.
@@ -80,6 +80,9 @@ class Game:
     option_fields: tuple[str, ...] = ("players",)
     survey: ObservationTable | None = None
     faults: tuple[str, ...] = field(default=("it is lawful",), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blank", _unwritable(self.blank))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.name, {"players": self.players, **self.options})
@@ -448,6 +451,12 @@ class Game:
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
+
+
+def _unwritable(record: State) -> State:
+    """A record that nobody can write into, nor make writable again: its memory is bytes."""
+    record = np.asarray(record)
+    return np.frombuffer(record.tobytes(), record.dtype)[0]
 
 
 @cache

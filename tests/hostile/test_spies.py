@@ -16,6 +16,7 @@ from armarl.randomness import draw, sip_hash, uniform
 from armarl.seat_env import SeatEnv
 from reference.seat_game import Chance
 from reference.seat_game import sip_hash as plain_sip_hash
+from variants import Variant, every_game
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -132,6 +133,23 @@ def test_a_player_who_writes_while_he_thinks_changes_nothing() -> None:
     assert [array.tobytes() for array in (states, seats, draws)] == before
     with pytest.raises(ValueError, match="tells no probabilities of legal actions"):
         GameTree(game).play_of(ThinkingWriter(game), draws=1)
+
+
+@every_game
+def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
+    """Games are shared: who wrote into `blank` changed what was dealt to everybody."""
+    game = variant.make()
+    before = game.blank.tobytes()
+    array = "launches" if game.name == "armada" else "card" if game.name == "kuhn_poker" else "hand"
+    with pytest.raises(ValueError, match="read-only"):
+        game.blank["players"] = 3
+    with pytest.raises(ValueError, match="read-only"):
+        game.blank[array][...] = 0
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        game.blank[array].flags.writeable = True
+    assert variant.make().blank.tobytes() == before
+    dealt = game.new_states(0)
+    dealt["players"] = 0  # what is made of it is its holder's own
 
 
 class Failing(RandomPlayer):
