@@ -183,10 +183,12 @@ class Game:
         """Deal `states[games]` anew, each from its seed.
 
         Raises:
-            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
         """
         guards.check_chosen(self, states, games, written=True)
         guards.check_numbers("seeds", seeds, games.size)
+        guards.check_apart(states=states, seeds=seeds)
         self.run(loops.deal, games.size, loops.Deals(states, games, seeds))
 
     def deals(self) -> States:
@@ -207,10 +209,12 @@ class Game:
 
         Raises:
             IllegalActionError: the rules forbid one of them; none is played.
-            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
         """
         guards.check_chosen(self, states, games, written=True)
         guards.check_numbers("actions", actions, games.size)
+        guards.check_apart(states=states, actions=actions)
         allowed = np.empty(games.size, np.int8)
         masks = self.scratch_masks(games.size)
         batch = loops.Judgements(states, games, actions, masks, allowed)
@@ -347,10 +351,12 @@ class Game:
             Returns of all seats, float64 (batch, players), and actions played, int64 (batch,).
 
         Raises:
-            TypeError, ValueError: arrays of other types, or not one seed for each state.
+            TypeError, ValueError: arrays of other types, or in the same memory, or not one seed for
+                each state.
         """
         guards.check_states(self, states, written=True)
         guards.check_numbers("seeds", seeds, states.size)
+        guards.check_apart(states=states, seeds=seeds)
         chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
         returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
         kind = self.reward_kind(reward)
@@ -382,6 +388,7 @@ class Game:
         guards.check_masks(masks, len(self.actions))
         guards.check_array("chance", chance, np.uint64, written=True)
         guards.check_size("chance", chance, len(masks))
+        guards.check_apart(masks=masks, chance=chance)
         actions = np.empty(len(masks), np.int64)
         self.run(loops.pick_action, len(masks), loops.Picks(masks, chance, actions))
         return actions
@@ -395,11 +402,13 @@ class Game:
             chance: a stream for each of `states`, which gives the random numbers.
 
         Raises:
-            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
         """
         guards.check_chosen(self, states, games)
         guards.check_array("chance", chance, np.uint64, written=True)
         guards.check_size("chance", chance, states.size)
+        guards.check_apart(states=states, games=games, chance=chance)
         seen = np.empty(games.size, states.dtype)
         movers, draws = np.empty(games.size, np.int64), np.empty(games.size)
         batch = loops.Questions(states, games, chance, seen, movers, draws)
