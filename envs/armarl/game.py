@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from armarl import guards, loops, threads
 from armarl.binding import Binding
 from armarl.catalogue import game_entry
-from armarl.guards import seed_numbers, whole_number
+from armarl.guards import action_number, seed_numbers, whole_number
 from armarl.shares import Body
 from armarl.tables import ActionTable, ObservationTable
 from armarl.verbs import as_verbs
@@ -443,9 +443,10 @@ class Game:
         """Why an action is illegal in a state: its notation and the nearest reason.
 
         Raises:
-            TypeError, ValueError: this is no state of this variant.
+            TypeError, ValueError: this is no state of this variant, or the action is no integer.
         """
         self._check_state(state)
+        action = action_number(action)
         if not 0 <= action < len(self.actions):
             return f"there is no action {action}: ids run from 0 to {len(self.actions) - 1}"
         if self.legal_masks(np.full(1, state))[0, action]:
