@@ -10,7 +10,7 @@ import pytest
 import tiny
 from armarl.game import make_game
 from armarl.network_players import NetworkPlayer, player_class
-from armarl.players import Player, make_player
+from armarl.players import NoisyPlayer, OpeningPlayer, Player, make_player
 from armarl.policies import load_policy
 from armarl.specs import Spec
 
@@ -102,3 +102,32 @@ def test_a_number_that_is_too_large_to_be_one() -> None:
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
     with pytest.raises(ValueError, match="takes a number"):
         make_player("greedy:noise=1e999", GAME)
+
+
+class Odd:
+    """Answers with whatever he was made with."""
+
+    name = "odd"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize("habit", [NoisyPlayer, OpeningPlayer])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (np.full(4, 0.9), "'odd' chose float64s: actions are integers"),
+        (np.zeros(4, bool), "'odd' chose bools"),
+        (np.int64(0), r"'odd' chose actions of shape \(\)"),
+        (np.full(4, -1), "'odd' of seat 0: there is no action -1"),
+    ],
+)
+def test_habits_do_not_hide_what_was_chosen(habit: Any, answer: Any, said: str) -> None:
+    """They made whole numbers of fractions, and one action for all of a single one."""
+    player = habit(GAME, Odd(answer), 0)
+    with pytest.raises((TypeError, ValueError), match=said):
+        player.choose(GAME.new_states(FOUR), SEATS, DRAWS)
