@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -160,6 +159,7 @@ class SelfPlayBatch:
             out: arrays to write into; new ones if None.
 
         Raises:
+            TypeError: a seed is no integer.
             ValueError: a wrong number of seeds, one out of range, a wrong choice of games, or
                 arrays of wrong shapes or types or in the same memory.
         """
@@ -300,8 +300,8 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
     """The deal of every game: `seed + i` for game `i`, or one each; None if no seed is given."""
     if seed is None:
         return None
-    if not isinstance(seed, Sequence | np.ndarray):
-        seed = range(first := operator.index(seed), first + size)
+    if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
+        seed = range(first := deal_number(seed), first + size)
     if len(seed) != size:
         raise ValueError(f"{size} games take one seed, or {size} of them, not {len(seed)}")
     return np.array([deal_number(number) for number in seed], np.int64)

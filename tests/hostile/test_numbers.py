@@ -11,6 +11,9 @@ import pytest
 from armarl import armadora_v0
 from armarl.game import IllegalActionError, make_game
 from armarl.seat_env import SeatEnv
+from armarl.self_play_batch import SelfPlayBatch
+from armarl.vector_env import SeatVectorEnv
+from variants import Variant, every_game
 
 GAME = make_game("armadora")
 STATE = GAME.new_states(0)[0]
@@ -62,3 +65,30 @@ def test_texts_are_of_integers(action: Any) -> None:
         with pytest.raises(TypeError, match="an action must be an integer"):
             look(action)
     assert GAME.actions.text(np.int32(2)) == GAME.actions.text(2)
+
+
+@pytest.mark.parametrize("seat", [True, 1.0, np.array(1), "1"], ids=repr)
+def test_seats_are_integers(seat: Any) -> None:
+    """They passed as seat 1, and were pages of Numba's words at the first step."""
+    for make in (lambda: SeatEnv(GAME, seat=seat), lambda: SeatVectorEnv(GAME, 2, seat=seat)):
+        with pytest.raises(TypeError, match="seat must be an integer, not"):
+            make()
+    assert SeatEnv(GAME, seat=np.int64(1)).reset(seed=0)[1]["seat"] == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [True, 1.0, np.array(1.0), [True, 2], [1, 2.0]], ids=repr)
+def test_seeds_are_integers(seed: Any) -> None:
+    """True dealt game 1."""
+    for games in (SelfPlayBatch(GAME, 2), SeatVectorEnv(GAME, 2)):
+        with pytest.raises(TypeError, match="seed must be an integer, not"):
+            games.reset(seed=seed)
+        games.reset(seed=np.int64(1))  # type: ignore[arg-type]
+        games.reset(seed=[1, 2])
+
+
+@pytest.mark.parametrize("players", [2.0, True, "2", np.float64(3)], ids=repr)
+@every_game
+def test_numbers_of_players_are_integers(variant: Variant, players: Any) -> None:
+    with pytest.raises(ValueError, match="for 2, 3 or 4 players, not"):
+        make_game(variant.game, players=players)
+    assert make_game(variant.game, players=np.int64(3)) is make_game(variant.game, players=3)
