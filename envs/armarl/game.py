@@ -45,6 +45,9 @@ def _binding(name: str) -> Binding:
 class Game:
     """One variant of a game. Made by `make_game`, immutable, and picklable by its options.
 
+    Every method takes states that the rules have made, and trusts that they are lawful: those from
+    outside go through `check_states` first, or anything may come of them, an abort included.
+
     Attributes:
         name: by which the catalogue knows it.
         version: raised whenever the rules, the actions or the observation change.
@@ -207,6 +210,8 @@ class Game:
     def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Play an action in each of `states[games]`.
 
+        States from outside go through `check_states` first.
+
         Raises:
             IllegalActionError: the rules forbid one of them; none is played.
             TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
@@ -254,6 +259,8 @@ class Game:
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Masks of the seats to move, int8 of shape (batch, actions).
 
+        States from outside go through `check_states` first.
+
         Raises:
             TypeError, ValueError: these are no states of this variant.
         """
@@ -267,6 +274,8 @@ class Game:
     ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """Observations (batch, size) and masks (batch, actions) of one seat in each state.
 
+        States from outside go through `check_states` first.
+
         Raises:
             ValueError: not one seat for each state, or one that there is not.
         """
@@ -278,6 +287,8 @@ class Game:
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
         """Copies of the states without anything that `seats[i]` is not shown.
+
+        States from outside go through `check_states` first.
 
         Raises:
             ValueError: not one seat for each state, or one that there is not.
@@ -291,6 +302,8 @@ class Game:
         self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
     ) -> States:
         """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`.
+
+        States from outside go through `check_states` first.
 
         Raises:
             ValueError: not one seat and one seed for each state, or a seat that there is not.
@@ -328,6 +341,8 @@ class Game:
     ) -> NDArray[np.float64]:
         """Returns of all seats in the finished games `states[games]`, (games, players).
 
+        States from outside go through `check_states` first.
+
         Raises:
             TypeError, ValueError: arrays of other types, or games that there are not.
         """
@@ -341,6 +356,8 @@ class Game:
         self, states: States, seeds: NDArray[np.int64], reward: str = "win"
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Play games to their end at random, in place.
+
+        States from outside go through `check_states` first.
 
         Args:
             states: (batch,) games, which are played on from where they are.
@@ -424,6 +441,8 @@ class Game:
     def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
         """The game as plain JSON types; with a seat, what that seat may not know is None.
 
+        A state from outside goes through `check_states` first.
+
         Raises:
             TypeError, ValueError: this is no state of this variant, or there is no such seat.
         """
@@ -433,6 +452,8 @@ class Game:
     def draw(self, state: State, seat: int | None = None) -> str:
         """The game as a picture of text, whole or as a seat sees it.
 
+        A state from outside goes through `check_states` first.
+
         Raises:
             TypeError, ValueError: as `describe`.
         """
@@ -441,6 +462,8 @@ class Game:
 
     def explain(self, state: State, action: int) -> str:
         """Why an action is illegal in a state: its notation and the nearest reason.
+
+        A state from outside goes through `check_states` first.
 
         Raises:
             TypeError, ValueError: this is no state of this variant, or the action is no integer.
