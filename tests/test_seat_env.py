@@ -334,7 +334,7 @@ def test_wrong_options(variant):
         SeatEnv("chess")
     with pytest.raises(TypeError, match="a Game has its options already; got players"):
         SeatEnv(variant.make(), players=3)
-    with pytest.raises(ValueError, match="seat must be None or in 0 to 1, not 2"):
+    with pytest.raises(ValueError, match="seat must be in 0 to 1, not 2"):
         variant.seat_env(seat=2)
     with pytest.raises(ValueError, match="a game for 3 has 2 opponents, not 1"):
         variant.seat_env(players=3, opponents=["random"])

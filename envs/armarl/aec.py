@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import operator
 import secrets
 import zlib
 from typing import Any
@@ -24,6 +23,7 @@ from armarl.faces import (
     until_reset,
 )
 from armarl.game import Game, IllegalActionError
+from armarl.guards import action_number
 from armarl.loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.verbs import CUT_SHORT, ENDED
 
@@ -149,9 +149,10 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        seat = self._play(action)
+        number = action_number(action)
+        seat = self._play(number)
         if seat == WAS_ILLEGAL:
-            raise IllegalActionError(self.game.explain(self._states[0], int(action)))
+            raise IllegalActionError(self.game.explain(self._states[0], number))
         # Rewards are 0 until the end, so that nothing needs clearing or adding up before it.
         self._cumulative_rewards[agent] = 0.0
         if seat >= 0:
@@ -200,16 +201,12 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """
         return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
 
-    def _play(self, action: Any) -> int:
-        """Play an action; returns what `play_one` does, whose returns are in `_returns`.
-
-        Raises:
-            TypeError: the action is no integer.
-        """
+    def _play(self, action: int) -> int:
+        """Play an action; returns what `play_one` does, whose returns are in `_returns`."""
         return self.game.play_one(
             self._states,
             0,
-            operator.index(action),
+            action,
             self._scratch_mask,
             self._returns,
             self._reward_kind,

@@ -106,11 +106,10 @@ def device_of(game: Game, name: str) -> Device:
 
 
 def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
-    """Actions as int64 of shape (size,)."""
+    """Actions as int64 of shape (size,), a copy: no loop that reads them writes into them too."""
     ids = np.asarray(actions)
     if ids.dtype.kind not in "iu":
         raise TypeError(f"actions must be integers, not {ids.dtype}")
     if ids.shape != (size,):
         raise ValueError(f"actions must have shape ({size},), not {ids.shape}")
-    ids = ids.astype(np.int64, copy=False)
-    return ids if ids.flags.carray else ids.copy()  # loops are compiled for plain arrays
+    return ids.astype(np.int64, order="C")  # loops are compiled for plain arrays

@@ -201,7 +201,7 @@ def _range(bounds: NDArray[Any]) -> str:
     return "..".join(f"{bound:g}" for bound in sorted({bounds.min(), bounds.max()}))
 
 
-def deal_number(seed: int) -> int:
+def deal_number(seed: Any) -> int:
     """A seed as the int64 that a deal takes.
 
     Raises:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from armarl import guards, loops, threads
 from armarl.binding import Binding
 from armarl.catalogue import game_entry
-from armarl.guards import seed_numbers, whole_number
+from armarl.guards import action_number, seed_numbers, whole_number
 from armarl.shares import Body
 from armarl.tables import ActionTable, ObservationTable
 from armarl.verbs import as_verbs
@@ -45,6 +45,9 @@ def _binding(name: str) -> Binding:
 class Game:
     """One variant of a game. Made by `make_game`, immutable, and picklable by its options.
 
+    Every method takes states that the rules have made, and trusts that they are lawful: those from
+    outside go through `check_states` first, or anything may come of them, an abort included.
+
     Attributes:
         name: by which the catalogue knows it.
         version: raised whenever the rules, the actions or the observation change.
@@ -55,7 +58,7 @@ class Game:
         observation: the named blocks of the flat observation.
         rewards: names of the ways to reward a finished game.
         max_actions: no game takes more actions than this.
-        blank: a record of the state's type that holds the options and nothing else.
+        blank: a record of the state's type that holds the options and nothing else; read-only.
         attributes: what its environments offer besides, by name: a `chart`, for instance.
         option_fields: fields of `blank` by which a state of another variant is told at a glance.
         survey: the named blocks of what judges of positions read, or None; see the verb `survey`.
@@ -80,6 +83,9 @@ class Game:
     option_fields: tuple[str, ...] = ("players",)
     survey: ObservationTable | None = None
     faults: tuple[str, ...] = field(default=("it is lawful",), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blank", _unwritable(self.blank))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.name, {"players": self.players, **self.options})
@@ -180,10 +186,12 @@ class Game:
         """Deal `states[games]` anew, each from its seed.
 
         Raises:
-            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
         """
         guards.check_chosen(self, states, games, written=True)
         guards.check_numbers("seeds", seeds, games.size)
+        guards.check_apart(states=states, seeds=seeds)
         self.run(loops.deal, games.size, loops.Deals(states, games, seeds))
 
     def deals(self) -> States:
@@ -202,12 +210,16 @@ class Game:
     def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Play an action in each of `states[games]`.
 
+        States from outside go through `check_states` first.
+
         Raises:
             IllegalActionError: the rules forbid one of them; none is played.
-            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
         """
         guards.check_chosen(self, states, games, written=True)
         guards.check_numbers("actions", actions, games.size)
+        guards.check_apart(states=states, actions=actions)
         allowed = np.empty(games.size, np.int8)
         masks = self.scratch_masks(games.size)
         batch = loops.Judgements(states, games, actions, masks, allowed)
@@ -247,6 +259,8 @@ class Game:
     def legal_masks(self, states: States) -> NDArray[np.int8]:
         """Masks of the seats to move, int8 of shape (batch, actions).
 
+        States from outside go through `check_states` first.
+
         Raises:
             TypeError, ValueError: these are no states of this variant.
         """
@@ -260,6 +274,8 @@ class Game:
     ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """Observations (batch, size) and masks (batch, actions) of one seat in each state.
 
+        States from outside go through `check_states` first.
+
         Raises:
             ValueError: not one seat for each state, or one that there is not.
         """
@@ -271,6 +287,8 @@ class Game:
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
         """Copies of the states without anything that `seats[i]` is not shown.
+
+        States from outside go through `check_states` first.
 
         Raises:
             ValueError: not one seat for each state, or one that there is not.
@@ -284,6 +302,8 @@ class Game:
         self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
     ) -> States:
         """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`.
+
+        States from outside go through `check_states` first.
 
         Raises:
             ValueError: not one seat and one seed for each state, or a seat that there is not.
@@ -321,6 +341,8 @@ class Game:
     ) -> NDArray[np.float64]:
         """Returns of all seats in the finished games `states[games]`, (games, players).
 
+        States from outside go through `check_states` first.
+
         Raises:
             TypeError, ValueError: arrays of other types, or games that there are not.
         """
@@ -335,6 +357,8 @@ class Game:
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Play games to their end at random, in place.
 
+        States from outside go through `check_states` first.
+
         Args:
             states: (batch,) games, which are played on from where they are.
             seeds: (batch,) one for the random choices of each game; chance in the rules comes from
@@ -344,10 +368,12 @@ class Game:
             Returns of all seats, float64 (batch, players), and actions played, int64 (batch,).
 
         Raises:
-            TypeError, ValueError: arrays of other types, or not one seed for each state.
+            TypeError, ValueError: arrays of other types, or in the same memory, or not one seed for
+                each state.
         """
         guards.check_states(self, states, written=True)
         guards.check_numbers("seeds", seeds, states.size)
+        guards.check_apart(states=states, seeds=seeds)
         chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
         returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
         kind = self.reward_kind(reward)
@@ -379,6 +405,7 @@ class Game:
         guards.check_masks(masks, len(self.actions))
         guards.check_array("chance", chance, np.uint64, written=True)
         guards.check_size("chance", chance, len(masks))
+        guards.check_apart(masks=masks, chance=chance)
         actions = np.empty(len(masks), np.int64)
         self.run(loops.pick_action, len(masks), loops.Picks(masks, chance, actions))
         return actions
@@ -392,11 +419,13 @@ class Game:
             chance: a stream for each of `states`, which gives the random numbers.
 
         Raises:
-            TypeError, ValueError: arrays of other types or sizes, or games that there are not.
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
         """
         guards.check_chosen(self, states, games)
         guards.check_array("chance", chance, np.uint64, written=True)
         guards.check_size("chance", chance, states.size)
+        guards.check_apart(states=states, games=games, chance=chance)
         seen = np.empty(games.size, states.dtype)
         movers, draws = np.empty(games.size, np.int64), np.empty(games.size)
         batch = loops.Questions(states, games, chance, seen, movers, draws)
@@ -412,6 +441,8 @@ class Game:
     def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
         """The game as plain JSON types; with a seat, what that seat may not know is None.
 
+        A state from outside goes through `check_states` first.
+
         Raises:
             TypeError, ValueError: this is no state of this variant, or there is no such seat.
         """
@@ -420,6 +451,8 @@ class Game:
 
     def draw(self, state: State, seat: int | None = None) -> str:
         """The game as a picture of text, whole or as a seat sees it.
+
+        A state from outside goes through `check_states` first.
 
         Raises:
             TypeError, ValueError: as `describe`.
@@ -430,10 +463,13 @@ class Game:
     def explain(self, state: State, action: int) -> str:
         """Why an action is illegal in a state: its notation and the nearest reason.
 
+        A state from outside goes through `check_states` first.
+
         Raises:
-            TypeError, ValueError: this is no state of this variant.
+            TypeError, ValueError: this is no state of this variant, or the action is no integer.
         """
         self._check_state(state)
+        action = action_number(action)
         if not 0 <= action < len(self.actions):
             return f"there is no action {action}: ids run from 0 to {len(self.actions) - 1}"
         if self.legal_masks(np.full(1, state))[0, action]:
@@ -448,6 +484,12 @@ class Game:
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
+
+
+def _unwritable(record: State) -> State:
+    """A record that nobody can write into, nor make writable again: its memory is bytes."""
+    record = np.asarray(record)
+    return np.frombuffer(record.tobytes(), record.dtype)[0]
 
 
 @cache

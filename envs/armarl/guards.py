@@ -8,6 +8,8 @@ two variants that have one type of record, one has actions or seats that the oth
 
 from __future__ import annotations
 
+import operator
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from armarl.compiled import kernel
 from armarl.verbs import PLAYING
+from armarl.words import brief
 
 if TYPE_CHECKING:
     from armarl.game import Game, States
@@ -36,6 +39,35 @@ def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> 
         raise ValueError(f"{name} must lie in one piece of memory (np.ascontiguousarray)")
     if written and not array.flags.writeable:
         raise ValueError(f"{name} would be written, and may only be read; give a copy")
+
+
+def check_apart(**arrays: Any) -> None:
+    """Check that no two arrays, NumPy's or torch's, lie in the same memory: while loops write into
+    one they would change what was checked of another.
+
+    Raises:
+        ValueError: two of them do.
+    """
+    for (one, first), (other, second) in combinations(arrays.items(), 2):
+        if _share_memory(first, second):
+            raise ValueError(
+                f"{_said(one)} and {_said(other)} must not share memory; give a copy of one of them"
+            )
+
+
+def _said(name: str) -> str:
+    """An argument's name as its caller reads it: `out_seats` is `out.seats`."""
+    return name.replace("out_", "out.")
+
+
+def _share_memory(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.may_share_memory(one, other)
+    (begin, end), (other_begin, other_end) = (
+        (tensor.data_ptr(), tensor.data_ptr() + tensor.numel() * tensor.element_size())
+        for tensor in (one, other)
+    )
+    return bool(begin < other_end and other_begin < end)
 
 
 def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
@@ -69,10 +101,12 @@ def check_chosen(
     this variant, the others may be anything.
 
     Raises:
-        TypeError, ValueError: as `check_states` and `check_rows`.
+        TypeError, ValueError: as `check_states`, `check_rows` and `check_apart`.
     """
     rows = _rows_of_bytes(game, states, written)
     check_rows("games", games, len(rows), written=once)
+    if written:
+        check_apart(states=states, games=games)
     _refuse_other(game, _first_other_of(rows, games, *game.option_bytes), len(rows))
 
 
@@ -207,6 +241,30 @@ def check_masks(masks: Any, actions: int) -> None:
         raise ValueError("masks must hold 0 and 1 alone")
 
 
+def action_number(action: Any) -> int:
+    """An action that a caller gives, as an int64; beyond those the nearest, which is no id either.
+
+    Raises:
+        TypeError: it is no integer (True and 1.0 are none).
+    """
+    if type(action) is int or type(action) is np.int64:  # in a tenth of the time
+        number = int(action)
+    elif isinstance(action, bool | np.bool_):
+        raise TypeError(f"an action must be an integer, not {action!r}")
+    else:
+        try:
+            number = operator.index(action)
+        except TypeError:
+            shown = brief(repr(action), 60)
+            raise TypeError(f"an action must be an integer, not {shown}") from None
+    return min(max(number, _LOWEST), _HIGHEST)
+
+
+def is_whole(number: Any) -> bool:
+    """Whether it is an integer; True and 1.0 are none."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
 def whole_number(name: str, number: Any, low: int, high: int) -> int:
     """A number that a user gives, as an int.
 
@@ -214,7 +272,7 @@ def whole_number(name: str, number: Any, low: int, high: int) -> int:
         TypeError: it is no integer (True and 1.0 are none).
         ValueError: it is out of range.
     """
-    if isinstance(number, bool | np.bool_) or not isinstance(number, int | np.integer):
+    if not is_whole(number):
         raise TypeError(f"{name} must be an integer, not {number!r}")
     if not low <= number <= high:
         raise ValueError(f"{name} must be in {_range(low, high)}, not {number}")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from armarl import seat_loops
 from armarl.game import Game
+from armarl.guards import whole_number
 from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
 from armarl.seat_loops import LEARNER
 from armarl.threads import LEAST_GAMES_OF_LIGHT_LOOPS
@@ -46,10 +47,11 @@ class SeatBatch:
             seat: the learner's; None draws it anew for each game.
 
         Raises:
+            TypeError: the seat is no integer.
             ValueError: no such reward or seat, or not one game.
         """
-        if seat is not None and seat not in range(game.players):
-            raise ValueError(f"seat must be None or in 0 to {game.players - 1}, not {seat!r}")
+        if seat is not None:
+            seat = whole_number("seat", seat, 0, game.players - 1)
         if size < 1:
             raise ValueError(f"the number of games must be 1 or more, not {size}")
         self.game, self.size, self.players = game, size, players

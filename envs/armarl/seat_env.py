@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from armarl.faces import (
     mask_place,
 )
 from armarl.game import Game, States
+from armarl.guards import action_number
 from armarl.players import PlayerLike
 from armarl.seat_batch import SeatBatch, make_opponents
 from armarl.verbs import CUT_SHORT, ENDED, ILLEGAL
@@ -126,7 +126,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         if batch.over[0]:
             raise gymnasium.error.ResetNeeded("the episode has ended: call reset() before step()")
-        number = operator.index(action)
+        number = action_number(action)
         batch.answer(np.array([number]))
         end, reward = int(batch.ends[0]), float(batch.rewards[0])
         illegal = end == ILLEGAL

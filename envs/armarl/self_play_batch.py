@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -108,6 +107,7 @@ class SelfPlayBatch:
         self._over = self._device.zeros((size,), np.int8)
         self._legal = self._device.zeros((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
+        self._known_turn: Turn | None = None  # the last whose arrays were found to lie apart
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # of a turn: shapes and types
             "seats": ((size,), np.int64),
             "observations": ((size, game.observation.size), np.float32),
@@ -159,8 +159,9 @@ class SelfPlayBatch:
             out: arrays to write into; new ones if None.
 
         Raises:
+            TypeError: a seed is no integer.
             ValueError: a wrong number of seeds, one out of range, a wrong choice of games, or
-                arrays of wrong shapes or types.
+                arrays of wrong shapes or types or in the same memory.
         """
         chosen = chosen_games(None if games is None else self._device.fetch(games), self.size)
         seeds = deal_numbers(seed, self.size)
@@ -189,7 +190,8 @@ class SelfPlayBatch:
         Raises:
             gymnasium.error.ResetNeeded: before `reset`, or, without autoreset, where a game is
                 over.
-            ValueError: a wrong number of actions, or arrays of wrong shapes or types.
+            ValueError: a wrong number of actions, or arrays of wrong shapes or types or in the same
+                memory.
             TypeError: the actions are no integers.
         """
         if not self._begun:
@@ -207,7 +209,7 @@ class SelfPlayBatch:
         Raises:
             TypeError: they are no array of the game's records.
             ValueError: a wrong number of games, one that is over or unlawful, or arrays of wrong
-                shapes or types.
+                shapes or types or in the same memory.
         """
         states = self._device.fetch(states)
         self.game.check_states(states)
@@ -216,6 +218,7 @@ class SelfPlayBatch:
             raise ValueError("a game that is over cannot go on")
         turn = self._turn(out)
         self.states = self._device.put(self.game.taken(states, np.arange(self.size)))
+        self._known_turn = None
         self._begun = True
         self._over[:] = PLAYING
         return self._show(turn)
@@ -258,6 +261,10 @@ class SelfPlayBatch:
                     f"out.{name} must be {np.dtype(dtype)} of shape {shape}, in one piece and free "
                     "to be written, as new_turn() makes it"
                 )
+        if out is not self._known_turn:
+            columns = {f"out_{name}": getattr(out, name) for name in self._columns}
+            guards.check_apart(states=self.states, final_states=self.final_states, **columns)
+            self._known_turn = out
         return out
 
 
@@ -293,8 +300,8 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
     """The deal of every game: `seed + i` for game `i`, or one each; None if no seed is given."""
     if seed is None:
         return None
-    if not isinstance(seed, Sequence | np.ndarray):
-        seed = range(first := operator.index(seed), first + size)
+    if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
+        seed = range(first := deal_number(seed), first + size)
     if len(seed) != size:
         raise ValueError(f"{size} games take one seed, or {size} of them, not {len(seed)}")
     return np.array([deal_number(number) for number in seed], np.int64)

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.guards import action_number
+
 
 @dataclass(frozen=True)
 class ActionFamily:
@@ -89,11 +91,13 @@ class ActionTable:
         """Notation of an action id, for example `W3 c4`.
 
         Raises:
+            TypeError: it is no integer.
             ValueError: the id is not in [0, len(table)).
         """
-        if not 0 <= int(action) < len(self):
-            raise ValueError(f"no action {action}: ids run from 0 to {len(self) - 1}")
-        return self.texts[int(action)]
+        number = action_number(action)
+        if not 0 <= number < len(self):
+            raise ValueError(f"no action {number}: ids run from 0 to {len(self) - 1}")
+        return self.texts[number]
 
     def id(self, text: str) -> int:
         """Action id of a notation, the inverse of `text`.

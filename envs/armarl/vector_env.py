@@ -128,13 +128,14 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
                 without it. Observations and infos are given of all of them.
 
         Raises:
+            TypeError: a seed is no integer.
             ValueError: a wrong number of seeds, one out of range, or a wrong mask.
         """
+        seeds = deal_numbers(seed, self.num_envs)
         super().reset(seed=seed if isinstance(seed, int) else None)
         games = chosen_games((options or {}).get("reset_mask"), self.num_envs)
         if not self._begun and games.size < self.num_envs:
             raise ValueError("the first reset must reset all games")
-        seeds = deal_numbers(seed, self.num_envs)
         if seeds is None and not self._begun:
             seeds = self.np_random.integers(2**63, size=self.num_envs)
         self._begun = True

@@ -212,6 +212,51 @@ def test_turns_that_cannot_be_written(name: str, kind: str) -> None:
         assert batch.states.tobytes() == before
 
 
+def within(states: States, size: int, dtype: Any = np.int64) -> Any:
+    """An array that begins in the middle of the states' memory."""
+    raw = states.view(np.uint8).reshape(-1)
+    begin = raw.size // 2 + -(raw.ctypes.data + raw.size // 2) % 8
+    return raw[begin : begin + 8 * size].view(dtype)
+
+
+def two_within(states: States) -> Any:
+    numbers = within(states, 2)
+    numbers[:] = 0, 1
+    return numbers
+
+
+TWO = np.arange(2)
+OVERLAPS: dict[str, Callable[[States], Any]] = {
+    "games dealt": lambda states: GAME.deal(states, two_within(states), TWO),
+    "seeds dealt": lambda states: GAME.deal(states, TWO, two_within(states)),
+    "games played": lambda states: GAME.apply(states, two_within(states), TWO),
+    "actions": lambda states: GAME.apply(states, TWO, two_within(states)),
+    "seeds of playouts": lambda states: GAME.playouts(states, within(states, 64)),
+    "streams": lambda states: GAME.questions(states, TWO, within(states, 64, np.uint64)),
+}
+
+
+@pytest.mark.parametrize("kind", OVERLAPS)
+def test_arrays_that_lie_in_each_other(kind: str) -> None:
+    """To deal one game wrote over the number of the next, after the check: a SIGSEGV."""
+    with pytest.raises(ValueError, match=r"states and .* must not share memory"):
+        OVERLAPS[kind](GAME.new_states(np.arange(64)))
+
+
+def test_turns_that_lie_in_the_states_or_in_each_other() -> None:
+    batch = SelfPlayBatch(GAME, 64)
+    turn = batch.reset(seed=0)
+    batch.step(turn.masks.argmax(1), out=turn)
+    before = batch.states.tobytes()
+    seats = batch.states.view(np.uint8).reshape(-1)[: 64 * 8].view(np.int64)
+    with pytest.raises(ValueError, match=r"states and out\.seats must not share memory"):
+        batch.step(turn.masks.argmax(1), out=replace(turn, seats=seats))
+    rewards = turn.observations.reshape(-1)[: 64 * 2 * 2].view(np.float64).reshape(64, 2)
+    with pytest.raises(ValueError, match=r"out\.observations and out\.rewards must not share"):
+        batch.step(turn.masks.argmax(1), out=replace(turn, rewards=rewards))
+    assert batch.states.tobytes() == before
+
+
 @pytest.mark.parametrize("kind", bad_states())
 def test_states_that_a_batch_does_not_take_up(kind: str) -> None:
     batch = SelfPlayBatch(GAME, 4)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tiny
+from armarl.cli import main
 from armarl.game import make_game
+from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer, player_class
-from armarl.players import Player, make_player
+from armarl.players import NoisyPlayer, OpeningPlayer, Player, ask_thoughts, make_player
 from armarl.policies import load_policy
 from armarl.specs import Spec
 
@@ -102,3 +107,76 @@ def test_a_number_that_is_too_large_to_be_one() -> None:
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
     with pytest.raises(ValueError, match="takes a number"):
         make_player("greedy:noise=1e999", GAME)
+
+
+class Odd:
+    """Answers with whatever he was made with."""
+
+    name = "odd"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize("habit", [NoisyPlayer, OpeningPlayer])
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (np.full(4, 0.9), "'odd' chose float64s: actions are integers"),
+        (np.zeros(4, bool), "'odd' chose bools"),
+        (np.int64(0), r"'odd' chose actions of shape \(\)"),
+        (np.full(4, -1), "'odd' of seat 0: there is no action -1"),
+    ],
+)
+def test_habits_do_not_hide_what_was_chosen(habit: Any, answer: Any, said: str) -> None:
+    """They made whole numbers of fractions, and one action for all of a single one."""
+    player = habit(GAME, Odd(answer), 0)
+    with pytest.raises((TypeError, ValueError), match=said):
+        player.choose(GAME.new_states(FOUR), SEATS, DRAWS)
+
+
+STRANGE: dict[str, str] = {
+    "nothing": "what strange_players:nothing makes is None, not a player: it has no choose",
+    "number": "what strange_players:number makes is of type int, not a player: it has no choose",
+    "a_class": "what strange_players:a_class makes is a class, not a player: give one of its inst",
+    "leaves": r"strange_players:leaves tried to end the program: exit\(0\)",
+    "Speechless": "makes is of type Speechless, not a player: it has no choose",
+    "Nameless": "is no player yet: it has no `name`",
+    "Numbered": "is no player yet: its `name` is of type int",
+    "Fixed": "the `name` of Fixed cannot be set",
+    "NUMBER": "strange_players:NUMBER is 7, not a class or function that makes players",
+    "Leaver": r"the player 'strange_players:Leaver' tried to end the program: exit\(0\)",
+}
+
+
+@pytest.fixture
+def _strange(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+
+
+@pytest.mark.usefixtures("_strange")
+@pytest.mark.parametrize("name", STRANGE)
+def test_players_of_one_s_own_that_are_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """They were AttributeErrors of ours; who exited ended `armarl evaluate` with status 0."""
+    words = [f"strange_players:{name}", "random", "--game", "armadora", "--games", "4"]
+    assert main(["evaluate", *words, "--workers", "1"]) == 1
+    assert re.search(STRANGE[name], capsys.readouterr().err)
+
+
+@pytest.mark.usefixtures("_strange")
+def test_players_given_as_objects_that_are_none() -> None:
+    """A class in the place of a player was asked, and lacked its `self`."""
+    strange = importlib.import_module("strange_players")
+    for given, said in (
+        (strange.Leaver, r"Leaver'> is a class, .*, or name it as strange_players:Leaver"),
+        (strange.Nameless(GAME), "is no player yet: it has no `name`"),
+        (strange.Speechless(GAME), "a player is a specification, a path or a Player, not"),
+    ):
+        with pytest.raises(TypeError, match=said):
+            play_match(GAME, [given, "random"], games=2)
+    assert make_player(strange.Fixed(GAME), GAME).name == "fixed"
+    with pytest.raises(RuntimeError, match="'leaver' tried to end the program"):
+        ask_thoughts(strange.Leaver(GAME), GAME, GAME.new_states(FOUR), SEATS, DRAWS)

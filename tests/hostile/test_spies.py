@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armarl.exploitability import GameTree
 from armarl.game import Game, States, make_game
 from armarl.matches import play_match
-from armarl.players import RandomPlayer
+from armarl.players import RandomPlayer, Thoughts, ask_thoughts
 from armarl.randomness import draw, sip_hash, uniform
 from armarl.seat_env import SeatEnv
 from reference.seat_game import Chance
 from reference.seat_game import sip_hash as plain_sip_hash
+from variants import Variant, every_game
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -107,6 +109,47 @@ def test_a_player_who_writes_changes_nothing() -> None:
     writing = play_match(game, [Writer(game), "greedy"], games=20, seed=3)
     assert honest.mean_actions == writing.mean_actions
     assert [s.win_rate for s in honest.standings] == [s.win_rate for s in writing.standings]
+
+
+class ThinkingWriter(Writer):
+    """Believes in one action in each place, legal or not, and empties what he is shown."""
+
+    def think(self, states: States, seats: Any, draws: Any) -> Thoughts:
+        chances = np.zeros((states.size, len(self.game.actions)))
+        chances[:, 0] = 1
+        for array in (states, seats, draws):
+            array[:] = np.zeros_like(array)
+        states["players"] = 2
+        return Thoughts(probabilities=chances)
+
+
+def test_a_player_who_writes_while_he_thinks_changes_nothing() -> None:
+    """The mask by which his probabilities were judged was that of what he had written."""
+    game = make_game("armadora", board="mini")
+    states = game.new_states(np.arange(3))
+    seats, draws = np.array([0, 1, 1]), np.full(3, 0.5)
+    before = [array.tobytes() for array in (states, seats, draws)]
+    ask_thoughts(ThinkingWriter(game), game, states, seats, draws)
+    assert [array.tobytes() for array in (states, seats, draws)] == before
+    with pytest.raises(ValueError, match="tells no probabilities of legal actions"):
+        GameTree(game).play_of(ThinkingWriter(game), draws=1)
+
+
+@every_game
+def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
+    """Games are shared: who wrote into `blank` changed what was dealt to everybody."""
+    game = variant.make()
+    before = game.blank.tobytes()
+    array = "launches" if game.name == "armada" else "card" if game.name == "kuhn_poker" else "hand"
+    with pytest.raises(ValueError, match="read-only"):
+        game.blank["players"] = 3
+    with pytest.raises(ValueError, match="read-only"):
+        game.blank[array][...] = 0
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        game.blank[array].flags.writeable = True
+    assert variant.make().blank.tobytes() == before
+    dealt = game.new_states(0)
+    dealt["players"] = 0  # what is made of it is its holder's own
 
 
 class Failing(RandomPlayer):

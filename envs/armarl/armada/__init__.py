@@ -39,6 +39,7 @@ from armarl.armada.state import (
 )
 from armarl.armada.valid import FAULTS, valid
 from armarl.game import Game
+from armarl.guards import is_whole
 from armarl.verbs import Verbs
 
 VERSION = 1
@@ -85,13 +86,12 @@ def make(
             ADA-4 (ChartError).
         OSError: there is no such chart file.
     """
-    if isinstance(players, bool) or players not in (2, 3, 4):
+    if not is_whole(players) or players not in (2, 3, 4):
         raise ValueError(f"Armada is for 2, 3 or 4 players, not {players!r}")
     for name, value in (("cards", cards), ("enrolment", enrolment)):
         if not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name} must be True or False, not {value!r}")
-    whole = isinstance(max_turns, int | np.integer) and not isinstance(max_turns, bool)
-    if not whole or not 1 <= max_turns <= MOST_TURNS:
+    if not is_whole(max_turns) or not 1 <= max_turns <= MOST_TURNS:
         raise ValueError(
             f"max_turns must be a whole number from 1 to {MOST_TURNS}, not {max_turns!r}"
         )

@@ -20,6 +20,7 @@ from armarl.armadora.observation import observation_table, observe
 from armarl.armadora.survey import divide, survey, survey_table
 from armarl.armadora.valid import FAULTS, valid
 from armarl.game import Game, States
+from armarl.guards import is_whole
 from armarl.verbs import Verbs
 
 VERSION = 0
@@ -55,7 +56,7 @@ def make(players: int = 2, advanced: bool = False, peek: bool = True, board: str
     Raises:
         ValueError: a value of the wrong kind or out of range.
     """
-    if isinstance(players, bool) or players not in (2, 3, 4):
+    if not is_whole(players) or players not in (2, 3, 4):
         raise ValueError(f"Armadora is for 2, 3 or 4 players, not {players!r}")
     for name, value in (("advanced", advanced), ("peek", peek)):
         if not isinstance(value, bool | np.bool_):

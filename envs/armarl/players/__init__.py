@@ -35,7 +35,14 @@ from armarl.players.plain import (
     style_names,
     style_number,
 )
-from armarl.players.protocol import Player, Thinker, Thoughts, check_variant, choose_legally
+from armarl.players.protocol import (
+    Player,
+    Thinker,
+    Thoughts,
+    ask_thoughts,
+    check_variant,
+    choose_legally,
+)
 
 __all__ = [
     "BUILT_AROUND",
@@ -52,6 +59,7 @@ __all__ = [
     "Thinker",
     "Thoughts",
     "as_spec",
+    "ask_thoughts",
     "check_variant",
     "choose_legally",
     "label",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from armarl import guards
 from armarl.game import Game, States
 from armarl.players.plain import RandomPlayer, rivals
-from armarl.players.protocol import Player
+from armarl.players.protocol import Player, choose_legally
 
 
 class NoisyPlayer:
@@ -65,7 +65,8 @@ def _partly_random(
         if where.any():
             games = np.flatnonzero(where)
             seen = game.taken(states, games)
-            actions[games] = chooser.choose(seen, seats[games], draws[games])
+            # Checked here, where it is known who chose: as int64 numbers of any kind look well.
+            actions[games] = choose_legally(chooser, game, seen, seats[games], draws[games])
     return actions
 
 

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 from armarl.game import Game
 from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
-from armarl.players.protocol import Player, check_variant
+from armarl.players.protocol import Player, check_player, check_variant, no_exit
 from armarl.specs import Part, Spec, Value
 from armarl.words import brief
 
@@ -107,22 +107,40 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
         code: whether `module:Class` may import; False for what comes out of a file.
 
     Raises:
-        TypeError: neither a specification, a path nor a player.
+        TypeError: neither a specification, a path nor a player; or what a class or function of
+            one's own makes is none.
+        RuntimeError: it tried to end the program.
         ValueError: no such player or argument, or a player of another variant.
         PolicyError: the file is no policy for this game, version or variant.
     """
-    if isinstance(player, Player):
-        check_variant(player, game)
-        return player
+    if hasattr(player, "choose"):
+        given = check_player(player, brief(repr(player)))
+        check_variant(given, game)
+        return given
     if not isinstance(player, str | Path | Spec):
         raise TypeError(f"a player is a specification, a path or a Player, not {player!r}")
     spec = as_spec(player)
     made = _make_base(spec.base, game, code)
     for part in spec.around:
         made = _make_around(part, made, game)
-    made.name = label(spec)
+    _call_by(made, spec)
     check_variant(made, game)
     return made
+
+
+def _call_by(player: Player, spec: Spec) -> None:
+    """Give a player the name of his specification.
+
+    Raises:
+        TypeError: his name cannot be set.
+    """
+    try:
+        player.name = label(spec)
+    except AttributeError as error:
+        raise TypeError(
+            f"{brief(spec)}: the `name` of {type(player).__name__} cannot be set, and whoever is "
+            "made by a specification is called by it; make it an attribute"
+        ) from error
 
 
 def as_spec(player: str | Path | Spec) -> Spec:
@@ -233,11 +251,15 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
             "pass him as an object, register him (armarl.register_player), or train with --code"
         )
     try:
-        factory = getattr(importlib.import_module(name), str(arguments[0]))
+        with no_exit(f"the module {name}"):
+            factory = getattr(importlib.import_module(name), str(arguments[0]))
     except ModuleNotFoundError as error:
         raise ValueError(f"{_unknown(name)} ({error})") from error
     except AttributeError as error:
         raise ValueError(f"no player {str(part)!r}: {error}") from error
+    if not callable(factory):
+        found = brief(repr(factory), 60)
+        raise ValueError(f"{brief(part)} is {found}, not a class or function that makes players")
     return factory, Part(f"{name}:{arguments[0]}", arguments[1:], part.settings)
 
 
@@ -257,6 +279,8 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
 
     Raises:
         ValueError: it does not take them; the message says what it takes.
+        TypeError: it makes no player.
+        RuntimeError: it tried to end the program.
     """
     parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
     hints = get_type_hints(_annotated(factory))
@@ -279,7 +303,9 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
     if missing:
         raise ValueError(f"{brief(part.name)} needs {missing[0]}: {part.name}:{missing[0]}=...")
-    return factory(*given, **values)
+    with no_exit(brief(part.name)):
+        made = factory(*given, **values)
+    return check_player(made, f"what {brief(part.name)} makes")
 
 
 def _annotated(factory: Factory) -> Any:

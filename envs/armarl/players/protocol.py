@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, IllegalActionError, States
+from armarl.words import brief
 
 
 @runtime_checkable
@@ -78,11 +81,13 @@ def choose_legally(
         IllegalActionError: the rules forbid one of the actions, or there is no such action.
         ValueError: it is not one action for each state, or he plays another variant.
         TypeError: the actions are no integers.
+        RuntimeError: he tried to end the program.
     """
     check_variant(player, game)
     masks = game.legal_masks(states)
     shown = game.taken(states, np.arange(states.size))
-    chosen = np.array(player.choose(shown, seats.copy(), draws.copy()))
+    with no_exit(f"the player {player.name!r}"):
+        chosen = np.array(player.choose(shown, seats.copy(), draws.copy()))
     if chosen.shape != states.shape:
         raise ValueError(
             f"the player {player.name!r} chose actions of shape {chosen.shape} "
@@ -96,6 +101,58 @@ def choose_legally(
         reason = game.explain(states[i], int(chosen[i]))
         raise IllegalActionError(f"the player {player.name!r} of seat {seats[i]}: {reason}")
     return chosen.astype(np.int64)
+
+
+def check_player(found: object, said: str) -> Player:
+    """What somebody gives as a player, if it is one; `said` is what it is called in the error.
+
+    Raises:
+        TypeError: it is none; the message says what it lacks.
+    """
+    if isinstance(found, type):
+        raise TypeError(
+            f"{said} is a class, not a player: give one of its instances, or name it as "
+            f"{found.__module__}:{found.__name__}"
+        )
+    if not callable(getattr(found, "choose", None)):
+        raise TypeError(
+            f"{said} is {_article(found)}, not a player: it has no choose(states, seats, draws)"
+        )
+    if not isinstance(name := getattr(found, "name", None), str):
+        lacks = "it has no `name`" if name is None else f"its `name` is {_article(name)}"
+        raise TypeError(f"{said} is no player yet: {lacks}, which is the text that tables show")
+    return cast("Player", found)
+
+
+def _article(found: object) -> str:
+    return "None" if found is None else f"of type {type(found).__name__}"
+
+
+@contextmanager
+def no_exit(said: str) -> Iterator[None]:
+    """Code of a stranger in which to exit is an error: else all seemed to have gone well.
+
+    Raises:
+        RuntimeError: it exited.
+    """
+    try:
+        yield
+    except SystemExit as error:
+        code = "" if error.code is None else brief(error.code, 60)
+        raise RuntimeError(f"{said} tried to end the program: exit({code})") from error
+
+
+def ask_thoughts(
+    player: Thinker,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+) -> Thoughts:
+    """What `player.think` says of concealed `states`; as in `choose_legally` he gets copies."""
+    shown = game.taken(states, np.arange(states.size))
+    with no_exit(f"the player {player.name!r}"):
+        return player.think(shown, seats.copy(), draws.copy())
 
 
 def check_variant(player: Player, game: Game) -> None:

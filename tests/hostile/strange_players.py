@@ -1,0 +1,71 @@
+"""Players of one's own, `strange_players:NAME`, that are none, or that end the program."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from armarl.game import Game
+
+NUMBER = 7
+
+
+def nothing(game: Game) -> None:
+    """Makes no player at all."""
+
+
+def number(game: Game) -> int:
+    return 7
+
+
+def a_class(game: Game) -> type:
+    return Nameless
+
+
+def leaves(game: Game) -> None:
+    sys.exit(0)
+
+
+class Speechless:
+    """Has a name and nothing else."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = "speechless"
+
+
+class Nameless:
+    """Chooses, and has no name."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        return self.game.legal_masks(states).argmax(axis=1)
+
+
+class Numbered(Nameless):
+    """Has a number for a name."""
+
+    name = 7
+
+
+class Fixed(Nameless):
+    """Has a name that cannot be changed."""
+
+    @property
+    def name(self) -> str:
+        return "fixed"
+
+
+class Leaver(Nameless):
+    """Ends the program when he is asked."""
+
+    name = "leaver"
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        sys.exit(0)
+
+    def think(self, states: Any, seats: Any, draws: Any) -> Any:
+        sys.exit(np.array(0))
