@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armarl.arena.records import Recorder
 from armarl.catalogue import game_entry
@@ -81,12 +82,24 @@ def _play(
         mover = int(questions[1][0])
         player = players[mover]
         if think and isinstance(player, Thinker):
-            print(f"player {mover} thinks: {_thoughts(game, player.think(*questions))}")
+            print(f"player {mover} thinks: {_thoughts_of(player, game, *questions)}")
         action = choose_legally(player, game, *questions)
         game.play(states, only, action)
         recorder.played(states, only, questions[1], action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")
+
+
+def _thoughts_of(
+    player: Thinker,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+) -> str:
+    """What a player thinks, asked with copies: what he then chooses is judged by the originals."""
+    shown = game.taken(states, np.arange(states.size))
+    return _thoughts(game, player.think(shown, seats.copy(), draws.copy()))
 
 
 def _thoughts(game: Game, thoughts: Thoughts) -> str:
