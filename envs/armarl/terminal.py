@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.arena.records import Recorder
+from armarl.arena.records import Recorder, append_records, prepare_records
 from armarl.catalogue import game_entry
 from armarl.game import Game, States
+from armarl.guards import whole_number
+from armarl.matches import MOST_SEED
 from armarl.players import (
     HumanPlayer,
     Player,
@@ -38,8 +40,10 @@ def play_at_terminal(
         think: tell what the opponents think, those who can.
 
     Raises:
-        ValueError: no such seat, or too many opponents.
+        ValueError: no such seat or seed, too many opponents, or no file of records.
+        OSError: the record may not be written.
     """
+    whole_number("seed", seed, 0, MOST_SEED)
     if not 0 <= seat < game.players:
         raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
     if not 1 <= len(opponents) < game.players:
@@ -50,6 +54,8 @@ def play_at_terminal(
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
         players[(seat + k) % game.players] = opponent
+    if record is not None:
+        prepare_records(record)
     print(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
         print(f"player {number}: {'you' if number == seat else player.name}")
@@ -61,8 +67,7 @@ def play_at_terminal(
     finally:
         if record is not None:
             recorder.ended(states)
-            with Path(record).open("a", encoding="utf-8", newline="\n") as file:
-                file.writelines(recorder.texts())
+            append_records(record, recorder.texts())
     print(f"\n{game.draw(states[0])}")
 
 
