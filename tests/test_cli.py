@@ -155,6 +155,9 @@ def test_evaluate_with_options(run):
         (("random", "--games", "1" + 23 * "0"), "games must be in 1 to 100000000, not 1000"),
         (("random", "--seed", "-1"), "seed must be in 0 to 9223372036854775807, not -1"),
         (("random", "--workers", "0"), "at least 1 worker, not 0"),
+        (("random", "--json", "."), ". is a folder, not a file that could be written"),
+        (("random", "--json", "no/where.json"), "there is no folder no to write where.json to"),
+        (("random", "--records", "."), ". is a folder, not a file that could be written"),
     ],
 )
 def test_evaluate_refuses(run, arguments, named):
@@ -276,6 +279,16 @@ def test_the_end_of_the_input_ends_the_game_politely(run):
     assert err == "\nstopped\n"
 
 
+def test_who_reads_has_read_enough(tmp_path):
+    """It was told as an error: `armarl info armada | head`."""
+    code = "import sys; from armarl.cli import main; sys.exit(main(['info', 'armadora']))"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as told:
+        told.stdout.close()
+        error = told.stderr.read()
+    assert (told.returncode, error) == (141, b"")
+
+
 def test_interrupted(run, monkeypatch):
     def interrupt(*_arguments):
         raise KeyboardInterrupt
@@ -293,6 +306,10 @@ def test_interrupted(run, monkeypatch):
         (("random", "random"), "2 players leave 1 to 1 opponents, not 2"),
         (("nobody",), "no player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),
+        (("--seed", "9" * 20), "seed must be in 0 to 9223372036854775807, not 999"),
+        (("--seed", "-5"), "seed must be in 0 to 9223372036854775807, not -5"),
+        (("--record", "."), ". is a folder, not a file that could be written"),
+        (("--record", "no/where.txt"), "there is no folder no to write where.txt to"),
     ],
 )
 def test_play_refuses(run, arguments, named):
