@@ -167,6 +167,14 @@ def test_evaluate_refuses(run, arguments, named):
     assert named in err
 
 
+@pytest.mark.parametrize("lead", ["inf", "nan", "1e6", "0", "-20", "many"])
+def test_a_lead_that_no_match_could_tell(run, lead):
+    """All deals were played, and the likelihood ratio was no number."""
+    status, out, err = run("arena", "random", "greedy", f"--stronger={lead}")
+    assert (status, out) == (2, "")
+    assert f"a lead in Elo points is above 0 and up to 2000, not {lead}" in err
+
+
 @pytest.mark.parametrize("arguments", [("random", "--games", "many"), (), ("random", "--colour")])
 def test_evaluate_is_called_wrongly(run, arguments):
     status, _, err = run("evaluate", *arguments)

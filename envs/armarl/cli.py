@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from armarl.commands import playing, strength, studying, training
+from armarl.commands.common import elo_lead
 from armarl.folders import check_writable
 
 
@@ -99,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     arena.add_argument("--no-records", dest="records", action="store_false")
     arena.add_argument(
         "--stronger",
-        type=float,
+        type=elo_lead,
         metavar="ELO",
         help="of two players: stop when it is clear whether the first is so much stronger",
     )
