@@ -11,8 +11,10 @@ import yaml
 import armarl
 import tiny
 from armarl import cli
+from armarl.arena.records import read_records
 from armarl.card_text import card_text
 from armarl.cards import read_card
+from armarl.catalogue import game_entry
 from armarl.game import make_game
 from armarl.players import RandomPlayer
 from armarl.policies import read_policy_metadata
@@ -285,6 +287,23 @@ def test_the_end_of_the_input_ends_the_game_politely(run):
     assert status == 130
     assert "player 0: W1 a1" in out
     assert err == "\nstopped\n"
+
+
+@pytest.mark.parametrize("word", ["quit", "exit"])
+def test_the_prompt_says_how_to_leave(run, word):
+    status, out, err = run("play", "random", "--record", "game.txt", typed=f"W1 a1\n{word}\npass\n")
+    assert (status, err) == (130, "\nstopped\n")
+    assert "player 0, your action (? lists them, quit ends): " in out
+    assert out.count("player 0: ") == 2  # who it is, and W1 a1
+    (record,) = read_records("game.txt")
+    assert record.ending == "stopped"
+
+
+def test_help_at_the_prompt(run):
+    out = run("play", "random", typed="help\n")[1]
+    told = out.split("quit ends): ")[1]
+    assert "W1 a1  W1 b1" in told
+    assert game_entry("armadora").notation in told
 
 
 def test_who_reads_has_read_enough(tmp_path):
