@@ -154,3 +154,14 @@ def test_a_card_commands_no_terminal(tmp_path):
     words = card_text(read_card(policy(tmp_path, training=training, strength=[MATCH])))
     assert "\x1b" not in words
     assert "?[2Jhardware" in words
+
+
+@pytest.mark.parametrize("place", ["players", "opponents"])
+def test_nor_does_what_no_card_can_tell(tmp_path, place):
+    """A key stood in the error as it came."""
+    wild = "\x1b[2J" + "x" * 5000
+    config = {"opponents": {"players": {wild: "1"}}} if place == "players" else {"opponents": wild}
+    with pytest.raises(PolicyError) as caught:
+        read_card(policy(tmp_path, training={"config": config}))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 1000 + len(str(tmp_path))

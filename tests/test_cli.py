@@ -11,8 +11,10 @@ import yaml
 import armarl
 import tiny
 from armarl import cli
+from armarl.arena.records import read_records
 from armarl.card_text import card_text
 from armarl.cards import read_card
+from armarl.catalogue import game_entry
 from armarl.game import make_game
 from armarl.players import RandomPlayer
 from armarl.policies import read_policy_metadata
@@ -155,6 +157,9 @@ def test_evaluate_with_options(run):
         (("random", "--games", "1" + 23 * "0"), "games must be in 1 to 100000000, not 1000"),
         (("random", "--seed", "-1"), "seed must be in 0 to 9223372036854775807, not -1"),
         (("random", "--workers", "0"), "at least 1 worker, not 0"),
+        (("random", "--json", "."), ". is a folder, not a file that could be written"),
+        (("random", "--json", "no/where.json"), "there is no folder no to write where.json to"),
+        (("random", "--records", "."), ". is a folder, not a file that could be written"),
     ],
 )
 def test_evaluate_refuses(run, arguments, named):
@@ -162,6 +167,14 @@ def test_evaluate_refuses(run, arguments, named):
     assert (status, out) == (1, "")
     assert err.startswith("armarl evaluate: ")
     assert named in err
+
+
+@pytest.mark.parametrize("lead", ["inf", "nan", "1e6", "0", "-20", "many"])
+def test_a_lead_that_no_match_could_tell(run, lead):
+    """All deals were played, and the likelihood ratio was no number."""
+    status, out, err = run("arena", "random", "greedy", f"--stronger={lead}")
+    assert (status, out) == (2, "")
+    assert f"a lead in Elo points is above 0 and up to 2000, not {lead}" in err
 
 
 @pytest.mark.parametrize("arguments", [("random", "--games", "many"), (), ("random", "--colour")])
@@ -276,6 +289,33 @@ def test_the_end_of_the_input_ends_the_game_politely(run):
     assert err == "\nstopped\n"
 
 
+@pytest.mark.parametrize("word", ["quit", "exit"])
+def test_the_prompt_says_how_to_leave(run, word):
+    status, out, err = run("play", "random", "--record", "game.txt", typed=f"W1 a1\n{word}\npass\n")
+    assert (status, err) == (130, "\nstopped\n")
+    assert "player 0, your action (? lists them, quit ends): " in out
+    assert out.count("player 0: ") == 2  # who it is, and W1 a1
+    (record,) = read_records("game.txt")
+    assert record.ending == "stopped"
+
+
+def test_help_at_the_prompt(run):
+    out = run("play", "random", typed="help\n")[1]
+    told = out.split("quit ends): ")[1]
+    assert "W1 a1  W1 b1" in told
+    assert game_entry("armadora").notation in told
+
+
+def test_who_reads_has_read_enough(tmp_path):
+    """It was told as an error: `armarl info armada | head`."""
+    code = "import sys; from armarl.cli import main; sys.exit(main(['info', 'armadora']))"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as told:
+        told.stdout.close()
+        error = told.stderr.read()
+    assert (told.returncode, error) == (141, b"")
+
+
 def test_interrupted(run, monkeypatch):
     def interrupt(*_arguments):
         raise KeyboardInterrupt
@@ -293,6 +333,10 @@ def test_interrupted(run, monkeypatch):
         (("random", "random"), "2 players leave 1 to 1 opponents, not 2"),
         (("nobody",), "no player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),
+        (("--seed", "9" * 20), "seed must be in 0 to 9223372036854775807, not 999"),
+        (("--seed", "-5"), "seed must be in 0 to 9223372036854775807, not -5"),
+        (("--record", "."), ". is a folder, not a file that could be written"),
+        (("--record", "no/where.txt"), "there is no folder no to write where.txt to"),
     ],
 )
 def test_play_refuses(run, arguments, named):

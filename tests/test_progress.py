@@ -19,7 +19,7 @@ from armarl.threads import available_cores
 from armarl_training.anchors import Anchors
 from armarl_training.config import EvaluationConfig, TrainingConfig
 from armarl_training.hardware import processor
-from armarl_training.progress import MOST_MEASURED, ProgressLog
+from armarl_training.progress import MOST_MEASURED, ProgressLog, curve
 from armarl_training.run import resume_run, start_run
 
 SETTINGS = TrainingConfig(
@@ -139,3 +139,10 @@ def test_no_row_is_lost_for_its_many_decisions(tmp_path):
     again = ProgressLog(tmp_path)
     again.take_up(29_107_850)
     assert again.rows == [{"decisions": 29_107_850.0, "minutes": 9.25, "rating": 123.457}]
+
+
+def test_a_curve_of_ratings_whose_difference_is_too_large():
+    rows = [{"decisions": x, "rating": y} for x, y in ((0, 1e308), (1, -1e308), (2, 0.0))]
+    assert ElementTree.fromstring(curve(rows)) is not None
+    assert "inf" not in curve(rows)
+    assert "nan" not in curve(rows)

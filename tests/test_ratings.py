@@ -115,10 +115,19 @@ def test_early_deals_decide_nothing():
     assert is_stronger([0.0] * 60).decided is False
 
 
+@pytest.mark.parametrize("score", [0.0, 0.5, 1.0])
+def test_the_largest_leads_give_a_ratio(score):
+    assert np.isfinite(is_stronger([score] * 60, elo0=-2000, elo1=2000).ratio)
+    assert np.isfinite(is_stronger([score, 0.5] * 60, elo1=2000).ratio)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"elo0": 5, "elo1": 5}, "elo1 must be above elo0"),
+        ({"elo1": float("inf")}, "elo0 and elo1 are up to 2000, not 0.0 and inf"),
+        ({"elo0": float("nan")}, "elo0 and elo1 are up to 2000, not nan"),
+        ({"elo0": -1e6}, "elo0 and elo1 are up to 2000, not -1000000.0"),
         ({"alpha": 0}, "between 0 and 0.5"),
         ({"beta": 0.7}, "between 0 and 0.5"),
     ],

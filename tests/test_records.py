@@ -1,12 +1,20 @@
 """Records: games as text that replay to the same bytes, and refuse what is not theirs."""
 
+import errno
 import hashlib
 import re
 
 import numpy as np
 import pytest
 
-from armarl.arena.records import Recorder, RecordError, read_records
+from armarl.arena.records import (
+    Recorder,
+    RecordError,
+    append_records,
+    prepare_records,
+    read_records,
+)
+from armarl.armada.chart import STANDARD
 from armarl.game import make_game
 from armarl.matches import play_games, play_match
 from armarl.players import make_player
@@ -189,3 +197,69 @@ def test_matches_keep_their_games(tmp_path):
     assert {record.players for record in records} == {("greedy", "random"), ("random", "greedy")}
     wins = sum(record.returns[record.players.index("greedy")] == 1 for record in records)
     assert wins == result.standings[0].wins
+
+
+def test_a_full_disk_leaves_the_records_before_it(text, tmp_path, monkeypatch):
+    """Half a line was left, and what was added after it could never be read."""
+    path = tmp_path / "games.txt"
+    append_records(path, [text])
+    opened = type(path).open
+
+    class Full:
+        def __init__(self, file):
+            self._file = file
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_error):
+            self._file.close()
+
+        def __getattr__(self, name):
+            return getattr(self._file, name)
+
+        def write(self, content):
+            if len(content) <= 100:
+                raise OSError(errno.ENOSPC, "no space left")
+            return self._file.write(content[:100])
+
+    monkeypatch.setattr(type(path), "open", lambda *how, **more: Full(opened(*how, **more)))
+    with pytest.raises(OSError, match="no space left"):
+        append_records(path, [text])
+    monkeypatch.undo()
+    assert path.read_text("utf-8") == text
+
+
+def test_half_a_record_at_the_end_is_removed_before_others_follow(text, tmp_path):
+    path, lines = tmp_path / "games.txt", text.splitlines(keepends=True)
+    for rest in ("", "arm", lines[0], "".join(lines[:9]), "".join(lines[:9])[:-5], text[:-10]):
+        for before in ("", text):
+            path.write_text(before + rest, "utf-8")
+            prepare_records(path)
+            append_records(path, [text])
+            assert path.read_text("utf-8") == before + text
+    path.write_text(text[:-1], "utf-8")
+    prepare_records(path)
+    append_records(path, [text])
+    assert len(list(read_records(path))) == 2
+
+
+@pytest.mark.parametrize("held", ["notes of mine", "armarl-record 12\n", "sum 12\n"])
+def test_records_are_added_to_nothing_else(held, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text(held, "utf-8")
+    with pytest.raises(ValueError, match="ends with what is no record"):
+        play_match(TWO, ["random", "random"], games=2, records=path)
+    assert path.read_text("utf-8") == held
+    for other in (tmp_path, tmp_path / "no" / "where.txt"):
+        with pytest.raises(ValueError, match="folder"):
+            prepare_records(other)
+
+
+def test_a_record_with_a_chart_of_one_s_own(tmp_path):
+    """Its line is longer than any other: such records were written, and could not be read."""
+    chart = STANDARD.read_text("utf-8").replace("Fern", "Farn") + "# \u00e9\U0001f40b\n" * 50_000
+    text, _ = recorded(make_game("armada", chart=chart))
+    assert max(map(len, text.splitlines())) > 10**6
+    (record,) = read(tmp_path, text)
+    assert str(record) == text

@@ -319,5 +319,46 @@ def test_policy_search_refuses_who_does_not_think():
         PolicySearchPlayer(game, GreedyPlayer(game))
     with pytest.raises(ValueError, match="probabilities and a value, random tells not both"):
         PolicySearchPlayer(game, RandomPlayer(game))
-    with pytest.raises(ValueError, match="candidates must be 2 or more"):
+    with pytest.raises(ValueError, match="candidates must be in 2 to 2147483647, not 1"):
         PolicySearchPlayer(game, tiny.network(game), candidates=1)
+
+
+@pytest.mark.parametrize(
+    "name", ["simulations", "candidates", "turns", "longest", "eta", "entropy"]
+)
+@pytest.mark.parametrize("number", [2**31, 1e300, float("inf"), float("nan"), -1])
+def test_policy_search_refuses_boundless_numbers(name, number):
+    """Products of some were no numbers, and what was played was illegal."""
+    game = make_game("armadora")
+    with pytest.raises(ValueError, match=f"{name} must be in . to 2147483647, not "):
+        PolicySearchPlayer(game, Uniform(game), **{name: number})
+
+
+def test_policy_search_takes_its_rollouts_in_portions(monkeypatch):
+    """Those of a decision were all under way at once: two thousand million were no memory's."""
+    game = make_game("armadora")
+    question = asked(game, 3)
+    player = PolicySearchPlayer(game, Uniform(game), 60, candidates=3)
+    whole, begin, sizes = player.think(*question), player._begin, []
+
+    def counted(*arguments):
+        rollouts = begin(*arguments)
+        sizes.append(rollouts.root.size)
+        return rollouts
+
+    monkeypatch.setattr(player, "_begin", counted)
+    monkeypatch.setattr("armarl.search.improve.MOST_STATES", 10)
+    assert same(player.think(*question), whole)
+    assert max(sizes) <= 10
+    assert sum(sizes) == whole.visits.sum()
+
+
+def test_policy_search_of_the_largest_numbers_stays_legal():
+    game = make_game("armadora")
+    states, seats, draws = asked(game)
+    most = {"eta": 2**31 - 1, "entropy": 2**31 - 1}
+    for limits in (most, {"eta": most["eta"]}):
+        player = PolicySearchPlayer(game, tiny.network(game), 24, sample=True, **limits)
+        thoughts = player.think(states, seats, draws)
+        assert np.isfinite(thoughts.probabilities).all()
+        assert (thoughts.probabilities[game.legal_masks(states) == 0] == 0).all()

@@ -135,7 +135,7 @@ def _found(said: Any, place: str, kind: type[T]) -> T | None:
         if said is None:
             return None
         if not isinstance(said, dict):
-            raise ValueError(f"there is no {place} in {brief(repr(said))}")
+            raise ValueError(f"there is no {brief(place)} in {brief(repr(said))}")
         said = said.get(key)
     return None if said is None else _checked(said, place, kind)
 
@@ -146,7 +146,7 @@ def _checked(value: Any, place: str, kind: type[T]) -> T:
     if kind in (int, float) and right:
         right = not isinstance(value, bool) and abs(value) < _LARGEST  # of NaN neither
     if not right:
-        raise ValueError(f"{place} is {brief(repr(value))}, not {_KINDS[kind]}")
+        raise ValueError(f"{brief(place)} is {brief(repr(value))}, not {_KINDS[kind]}")
     found: T = value
     return found
 

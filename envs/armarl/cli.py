@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from armarl.commands import playing, strength, studying, training
+from armarl.commands.common import elo_lead
+from armarl.folders import check_writable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,7 +18,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(arguments)
     sys.path.append(str(Path.cwd()))  # last: for players of one's own, module:Class
     try:
-        return int(options.run(options))
+        if isinstance(getattr(options, "json", None), Path):
+            check_writable(options.json)
+        status = int(options.run(options))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # who reads, such as `head`, has read enough
+        with Path(os.devnull).open("w") as nowhere:  # where Python flushes to at its end
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        return 141  # as a shell says of a program that ends so
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         print(f"armarl {options.command}: {error}", file=sys.stderr)
         return 1
@@ -89,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     arena.add_argument("--no-records", dest="records", action="store_false")
     arena.add_argument(
         "--stronger",
-        type=float,
+        type=elo_lead,
         metavar="ELO",
         help="of two players: stop when it is clear whether the first is so much stronger",
     )

@@ -14,6 +14,7 @@ from armarl.game import Game, States, check_options, make_game
 from armarl.guards import whole_number
 
 RENDER_MODES = ("ansi",)
+_VECTORS_OWN = ("_", "final_")  # so begin what Gymnasium's vectors add to infos
 MANY_ILLEGAL = 50  # episodes in a row that end by an illegal action: no learner that reads masks
 
 
@@ -127,7 +128,8 @@ def mask_place(
     if mask not in ("info", "observation"):
         raise ValueError(f"mask must be 'info' or 'observation', not {mask!r}")
     others = taken if mask == "info" else (observation_key,)
-    if mask_key in others:
+    reserved = mask == "info" and mask_key.startswith(_VECTORS_OWN)
+    if mask_key in others or reserved:
         raise ValueError(f"mask_key {mask_key!r} is another key's name: choose another one")
     return MaskPlace(mask, observation_key, mask_key)
 

@@ -89,6 +89,40 @@ def read_text(path: Path, most: int) -> str:
     return content.decode("utf-8")
 
 
+def check_writable(path: Path) -> None:
+    """Check before long work that its result can be written.
+
+    Raises:
+        ValueError: there is no folder for it, or it is one itself.
+        PermissionError: it may not be written.
+    """
+    if not path.resolve().parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file that could be written")
+    if not os.access(path if path.exists() else path.resolve().parent, os.W_OK):
+        raise PermissionError(f"{path} may not be written: give another file")
+
+
+def append_whole(path: Path, content: bytes) -> None:
+    """Add to a file all of the content, or nothing.
+
+    Raises:
+        OSError: the disk is full or not writable; the file is as long as it was.
+    """
+    with path.open("ab", buffering=0) as file:
+        if not path.is_file():  # such as /dev/stdout, which has no length
+            file.write(content)
+            return
+        length, left = file.seek(0, os.SEEK_END), memoryview(content)
+        try:
+            while left:
+                left = left[file.write(left) :]
+        except BaseException:
+            file.truncate(length)
+            raise
+
+
 def write_text(path: Path, text: str) -> None:
     """As `write_bytes`, in UTF-8."""
     write_bytes(path, text.encode("utf-8"))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.arena.records import Recorder
+from armarl.arena.records import Recorder, append_records, prepare_records
 from armarl.game import Game, make_game
 from armarl.guards import whole_number
 from armarl.players import Player, PlayerLike, choose_legally, make_player
@@ -105,7 +105,9 @@ def play_match(
 
     Raises:
         TypeError: a number that is no integer.
-        ValueError: a wrong number of players, games or workers, or a seed below 0.
+        ValueError: a wrong number of players, games or workers, a seed below 0, or a file that
+            holds no records.
+        OSError: the records may not be written.
     """
     sides = len(set(game.sides))
     if not 2 <= len(players) <= sides:
@@ -117,6 +119,8 @@ def play_match(
     whole_number("seed", seed, 0, MOST_SEED)
     check_workers(workers)
     names = [make_player(player, game).name for player in players]
+    if records is not None:
+        prepare_records(records)
     deals = math.ceil(games / sides)
     entrants = sent(players, game, workers)
     options, keep = {"players": game.players, **game.options}, records is not None
@@ -128,8 +132,7 @@ def play_match(
     shares, rewards, lengths = [], [], []
     for share, reward, length, texts in spread(_play_deals, jobs, workers):
         if records is not None:
-            with Path(records).open("a", encoding="utf-8", newline="\n") as file:
-                file.writelines(texts)
+            append_records(records, texts)
         shares.append(share)
         rewards.append(reward)
         lengths.append(length)

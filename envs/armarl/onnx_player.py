@@ -1,7 +1,7 @@
 """Networks of any kind as players, from ONNX files: `onnx:mine.onnx`. Needs `onnxruntime`.
 
-A file holds a graph of arithmetic and its weights: to load it runs no code. It is read whole, so
-that it leads to no other file.
+A file holds a graph of arithmetic and its weights: to load it runs no code. It is read whole, and
+refused if its weights lie in another file.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, States
+from armarl.onnx_parts import reads_other_files
+from armarl.words import brief
 
 MOST_BYTES = 256 << 20  # of a file
 
@@ -32,7 +34,8 @@ class OnnxPlayer:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: it is damaged or too large, or its network does not fit the game.
+            ValueError: it is damaged or too large, its weights lie in another file, or its network
+                does not fit the game.
             ImportError: ONNX Runtime is missing.
         """
         file = Path(path)
@@ -47,13 +50,22 @@ class OnnxPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """See `armarl.players.Player`."""
+        """See `armarl.players.Player`.
+
+        Raises:
+            ValueError: the network gives other numbers than logits of all actions.
+        """
         observations, masks = self.game.views(states, seats)
         found = self._session.run(None, {self._session.get_inputs()[0].name: observations})[0]
+        if np.shape(found) != masks.shape:
+            raise ValueError(f"{self._path} gave logits {np.shape(found)}, not {masks.shape}")
         logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
+        best = logits.max(axis=1, keepdims=True, initial=-np.inf)
+        if not np.isfinite(best).all():  # of a NaN it is none either
+            raise ValueError(f"{self._path} gave logits of legal actions that are not finite")
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
-        reached = np.exp(logits - logits.max(axis=1, keepdims=True)).cumsum(axis=1)
+        reached = np.exp(logits - best).cumsum(axis=1)
         chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
         return np.asarray(chosen, np.int64)
 
@@ -67,12 +79,14 @@ class OnnxPlayer:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # so that sums are the same on any machine's cores
         options.log_severity_level = 4
+        options.add_session_config_entry("session.load_model_format", "ONNX")  # as is checked here
+        self._check_whole()
         try:
             session = onnxruntime.InferenceSession(
                 self._content, options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # its errors have no class of their own
-            raise ValueError(f"{self._path} is no ONNX file: {str(error)[:300]}") from error
+            raise ValueError(f"{self._path} is no ONNX file: {brief(error)}") from error
         inputs, outputs = session.get_inputs(), session.get_outputs()
         size, actions = self.game.observation.size, len(self.game.actions)
         fits = (
@@ -89,6 +103,17 @@ class OnnxPlayer:
                 f"it has {found}"
             )
         return session
+
+    def _check_whole(self) -> None:
+        """Raise ValueError if the file is damaged, or has weights that lie in another one."""
+        try:
+            whole = not reads_other_files(self._content)
+        except ValueError as error:
+            raise ValueError(f"{self._path} is no ONNX file: {error}") from error
+        if not whole:
+            raise ValueError(
+                f"{self._path} has weights in another file: save it with all of them in it"
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_session"}

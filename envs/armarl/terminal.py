@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from armarl.arena.records import Recorder
+from armarl.arena.records import Recorder, append_records, prepare_records
 from armarl.catalogue import game_entry
 from armarl.game import Game, States
+from armarl.guards import whole_number
+from armarl.matches import MOST_SEED
 from armarl.players import (
     HumanPlayer,
     Player,
@@ -20,6 +23,32 @@ from armarl.players import (
 )
 
 _LIKELIEST = 4  # actions of which is told how likely they are
+
+
+class _Guest(HumanPlayer):
+    """A person who may not know yet how to write actions, or how to leave."""
+
+    def _ask(self, states: States, seat: int) -> int:
+        game = self.game
+        print(f"\n{game.draw(states[0], seat)}")
+        mask = game.legal_masks(states)[0]
+        while True:
+            text = input(f"player {seat}, your action (? lists them, quit ends): ").strip()
+            if text in ("quit", "exit"):
+                raise EOFError  # as at the end of the input
+            if text == "help":
+                print(game_entry(game.name).notation)
+            if text in ("?", "help"):
+                print("  ".join(game.actions.legal_texts(mask)))
+                continue
+            try:
+                action = game.actions.id(text)
+            except ValueError as error:
+                print(error)
+                continue
+            if mask[action]:
+                return action
+            print(game.explain(states[0], action))
 
 
 def play_at_terminal(
@@ -37,18 +66,22 @@ def play_at_terminal(
         think: tell what the opponents think, those who can.
 
     Raises:
-        ValueError: no such seat, or too many opponents.
+        ValueError: no such seat or seed, too many opponents, or no file of records.
+        OSError: the record may not be written.
     """
+    whole_number("seed", seed, 0, MOST_SEED)
     if not 0 <= seat < game.players:
         raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
     if not 1 <= len(opponents) < game.players:
         raise ValueError(
             f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
         )
-    players: list[Player] = [HumanPlayer(game)] * game.players
+    players: list[Player] = [_Guest(game)] * game.players
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
         players[(seat + k) % game.players] = opponent
+    if record is not None:
+        prepare_records(record)
     print(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
         print(f"player {number}: {'you' if number == seat else player.name}")
@@ -60,8 +93,7 @@ def play_at_terminal(
     finally:
         if record is not None:
             recorder.ended(states)
-            with Path(record).open("a", encoding="utf-8", newline="\n") as file:
-                file.writelines(recorder.texts())
+            append_records(record, recorder.texts())
     print(f"\n{game.draw(states[0])}")
 
 
@@ -81,12 +113,24 @@ def _play(
         mover = int(questions[1][0])
         player = players[mover]
         if think and isinstance(player, Thinker):
-            print(f"player {mover} thinks: {_thoughts(game, player.think(*questions))}")
+            print(f"player {mover} thinks: {_thoughts_of(player, game, *questions)}")
         action = choose_legally(player, game, *questions)
         game.play(states, only, action)
         recorder.played(states, only, questions[1], action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")
+
+
+def _thoughts_of(
+    player: Thinker,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+) -> str:
+    """What a player thinks, asked with copies: what he then chooses is judged by the originals."""
+    shown = game.taken(states, np.arange(states.size))
+    return _thoughts(game, player.think(shown, seats.copy(), draws.copy()))
 
 
 def _thoughts(game: Game, thoughts: Thoughts) -> str:

@@ -60,6 +60,11 @@ BAD_MAPPINGS: dict[str, Any] = {
     "a list for a lair": changed(territories=[{"name": "a", "lair": [], "island": "b"}]),
     "commands for a post": changed(territories=[{**WHOLE["territories"][0], "post": "\x1b[2J"}]),
     "a list for a post": changed(territories=[{**WHOLE["territories"][30], "post": [[]]}]),
+    "commands in a border": changed(borders=[*WHOLE["borders"], ["\x1b[2J", "G1"]]),
+    "a border of a long name": changed(borders=[*WHOLE["borders"], ["G1", "x" * 10**6]]),
+    "a number of 5,000 digits": changed(sea=[10**5000]),
+    "one among others": changed(borders=[[1, 10**5000]]),
+    "one alone": 10**5000,
     "keys that are numbers": {1: 2},
     "a number": 7,
 }
@@ -84,6 +89,13 @@ BAD_FILES: dict[str, bytes] = {
         "[territories]", "\n".join(["." * 56] * 3000) + "\n[territories]"
     ).encode(),
     "sea.txt": TEXT.replace("[map]", "[map]\n" + "\n".join([".-" * 28, "-." * 28] * 30)).encode(),
+    "name.txt": TEXT.replace("Fern", "F\x1b[2J").encode(),
+    "taken.txt": TEXT.replace(
+        "[territories]", "[territories]\nA \x1b[2J red R\nA x red R"
+    ).encode(),
+    "symbol.txt": TEXT.replace("[territories]", "[territories]\n++ \x1b[2J red R").encode(),
+    "join.txt": f"{TEXT}\n[borders]\njoin \x1b[2J {'x' * 10**5}\n".encode(),
+    "part.txt": f"{TEXT}\n[borders]\npart \x1b[2J {'x' * 10**5}\n".encode(),
     "secrets.txt": b"root:x:0:0:root:/root:/bin/bash -- and so on, for more than a line can hold\n",
 }
 
@@ -95,6 +107,7 @@ def test_bad_files(name: str, tmp_path: Path) -> None:
         load_chart(tmp_path / name)
     assert "and so on" not in str(caught.value)
     assert len(str(caught.value)) < 500 + len(str(tmp_path))
+    assert str(caught.value).isprintable()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")

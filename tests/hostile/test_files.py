@@ -284,7 +284,10 @@ def test_a_configuration_is_written_whole_or_not_at_all(
 
 
 def test_a_table_that_is_damaged(folder: Path) -> None:
-    for content in (b"decisions\nmany\n", b"\xff", b"a,b\n1,2,3\n"):
+    """Rows without decisions, or with boundless numbers, ended the run at its next curve."""
+    rows = (b"0,nan", b"inf,1", b"1e400,1", b"-5,1", b"0.5,1", b",1", b"0,1e308")
+    tables = [b"decisions,rating\n" + row + b"\n" for row in rows]
+    for content in (b"decisions\nmany\n", b"\xff", b"a,b\n1,2,3\n", b"minutes\n1\n", *tables):
         (folder / "progress.csv").write_bytes(content)
         with pytest.raises(RunError, match="remove it and the table begins anew"):
             resume_run(folder)

@@ -14,6 +14,7 @@ from armarl.matches import play_match
 from armarl.players import RandomPlayer, Thoughts, ask_thoughts
 from armarl.randomness import draw, sip_hash, uniform
 from armarl.seat_env import SeatEnv
+from armarl.terminal import play_at_terminal
 from reference.seat_game import Chance
 from reference.seat_game import sip_hash as plain_sip_hash
 from variants import Variant, every_game
@@ -150,6 +151,29 @@ def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
     assert variant.make().blank.tobytes() == before
     dealt = game.new_states(0)
     dealt["players"] = 0  # what is made of it is its holder's own
+
+
+class Dreamer(RandomPlayer):
+    """When he thinks aloud, he writes another position over the one that he is asked in."""
+
+    asked = b""
+
+    def think(self, states: States, seats: Any, draws: Any) -> Thoughts:
+        self.asked = states.tobytes() + seats.tobytes() + draws.tobytes()
+        states[:] = self.game.new_states(99)
+        seats[:], draws[:] = 1, 0.0
+        return super().think(states, seats, draws)
+
+    def choose(self, states: States, seats: Any, draws: Any) -> Any:
+        assert states.tobytes() + seats.tobytes() + draws.tobytes() == self.asked
+        raise ZeroDivisionError("as far as this test goes")
+
+
+def test_a_player_who_writes_while_he_thinks_is_judged_by_the_game() -> None:
+    """What he chose was judged by the position that he had written: he played what is illegal."""
+    game = make_game("armadora")
+    with pytest.raises(ZeroDivisionError):
+        play_at_terminal(game, [Dreamer(game)], seat=1, seed=1, think=True)
 
 
 class Failing(RandomPlayer):

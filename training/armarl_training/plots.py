@@ -68,14 +68,16 @@ class Axes:
 
 
 def _part(number: float, low: float, high: float) -> float:
-    return (number - low) / (high - low) if high > low else 0.5
+    if high <= low:
+        return 0.5
+    return (number / 2 - low / 2) / (high / 2 - low / 2)  # halves: the difference may be too large
 
 
 def ticks(low: float, high: float) -> list[float]:
     """Round numbers from `low` to `high`, some four of them."""
     if high <= low:
         return [low]
-    rough = (high - low) / GRID
+    rough = high / GRID - low / GRID  # in this order nothing is too large
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)

@@ -10,10 +10,12 @@ from typing import Any
 from armarl.card_text import thinned
 from armarl.cards import WINS
 from armarl.folders import read_text, write_text
+from armarl.words import brief
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text, ticks
 
 MOST_BYTES = 1 << 28  # of the table
+MOST_NUMBER = 1e15  # that a policy's card tells
 MOST_MEASURED = 100  # rows that a policy keeps
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # the column
@@ -88,14 +90,34 @@ class ProgressLog:
         path = self._folder / TABLE
         try:
             lines = read_text(path, MOST_BYTES).splitlines()
-            rows = [{k: float(v) for k, v in row.items() if v} for row in csv.DictReader(lines)]
+            rows = [_read(row) for row in csv.DictReader(lines)]
         except FileNotFoundError:
             return
         except (ValueError, TypeError, AttributeError, csv.Error) as error:
             raise RunError(
-                f"{path} is damaged, remove it and the table begins anew: {error}"
+                f"{path} is damaged, remove it and the table begins anew: {brief(error)}"
             ) from error
-        self.rows = [row for row in rows if row.get("decisions", 0) <= decisions]
+        self.rows = [row for row in rows if row["decisions"] <= decisions]
+
+
+def _read(written: dict[str, str]) -> dict[str, float]:
+    """A row of the table, with those columns that have a number in it.
+
+    Raises:
+        ValueError: it has none of decisions, or numbers that no run has measured.
+    """
+    row = {name: float(number) for name, number in written.items() if number}
+    if not (row.get("decisions", -1.0) >= 0 and row["decisions"].is_integer()):
+        raise ValueError("a row has no number of decisions")
+    for name, number in row.items():
+        if _is_shown(name) and not abs(number) < MOST_NUMBER:  # of NaN neither
+            raise ValueError(f"a row has {number} for {name}")
+    return row
+
+
+def _is_shown(column: str) -> bool:
+    """Whether it is drawn, or kept by the policy; a loss that was measured may be anything."""
+    return column in ("decisions", "minutes", RATING) or column.startswith((WINS, "return/"))
 
 
 def _written(number: float) -> str:

@@ -25,6 +25,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +37,7 @@ from numpy.typing import NDArray
 
 from armarl import loops
 from armarl.catalogue import game_entry
+from armarl.folders import append_whole, check_writable
 from armarl.game import Game, State, States, restore_game
 from armarl.randomness import seed
 from armarl.verbs import CUT_SHORT, PLAYING
@@ -45,6 +48,9 @@ _BAR = " | "
 _ONLY = np.zeros(1, np.int64)  # the number of the only game
 _DIGITS = 12  # of a state's hash; the sum guards the whole
 _LONGEST_LINE = 20_000
+_LONGEST_VARIANT = 1 << 24  # the line in which a chart of one's own may stand, escaped
+_LAST_RECORD = 1 << 25  # bytes at a file's end in which it is looked for
+_SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class RecordError(ValueError):
@@ -133,6 +139,46 @@ class Recorder:
         return ["\n".join(lines) + "\n" for lines in self._lines]
 
 
+def append_records(path: str | Path, texts: Sequence[str]) -> None:
+    """Add records to a file, which `prepare_records` has prepared: all of them, or none.
+
+    Raises:
+        OSError: the disk is full or not writable; the file is as it was.
+    """
+    append_whole(Path(path), "".join(texts).encode())
+
+
+def prepare_records(path: str | Path) -> None:
+    """Check before a game that its record can be added to a file, and remove half a record at its
+    end, which a process left that was killed: what follows it could not be read.
+
+    Raises:
+        ValueError: there is no such folder, or what stands in the file are no records.
+        OSError: it may not be written.
+    """
+    path = Path(path)
+    check_writable(path)
+    if not path.is_file():
+        return
+    with path.open("r+b") as file:
+        length = file.seek(0, os.SEEK_END)
+        start = file.seek(max(0, length - _LAST_RECORD))
+        tail = file.read()
+        whole = max((found.end() for found in _SUM.finditer(tail)), default=0)
+        if (start and not whole) or not _begins_a_record(tail[whole:]):
+            raise ValueError(f"{path} ends with what is no record: give another file to add to")
+        if start + whole < length:
+            file.truncate(start + whole)
+        if whole and tail[whole - 1 : whole] != b"\n":
+            file.write(b"\n")
+
+
+def _begins_a_record(rest: bytes) -> bool:
+    """Whether these are the first bytes of a record, or none."""
+    line = f"{HEAD}\n".encode()
+    return line.startswith(rest[: len(line)].replace(b"\r", b"\n"))
+
+
 def _opening(game: Game, players: Sequence[str]) -> list[str]:
     names = [printable(" ".join(name.split())) for name in players]
     seats = [f"player {seat} {name}" for seat, name in enumerate(names)]
@@ -205,6 +251,8 @@ class _Lines:
             self._file.close()
             self.next = None
             return
+        if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
+            raw += self._file.readline(_LONGEST_VARIANT - len(raw))
         if not raw.endswith(b"\n"):
             self.refuse("the line is cut, or longer than any line of a record", ahead=1)
         try:

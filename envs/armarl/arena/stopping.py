@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+MOST_ELO = 2000.0  # a lead beyond which the weaker one wins no game in ten thousand
 _LEAST_DEALS = 8  # before them the scores' distribution is not known at all
 _STEPS = 60  # of bisection
 _SPARE = 1e-3  # deals put on every possible end, so that no score is impossible
@@ -56,8 +57,11 @@ def is_stronger(
         beta: the probability to say that he is not where it is `elo1`.
 
     Raises:
-        ValueError: `elo1` is not above `elo0`, or a probability is not between 0 and a half.
+        ValueError: `elo1` is not above `elo0`, or they are beyond MOST_ELO, or a probability is not
+            between 0 and a half.
     """
+    if not (abs(elo0) <= MOST_ELO and abs(elo1) <= MOST_ELO):  # of NaN neither
+        raise ValueError(f"elo0 and elo1 are up to {MOST_ELO:g}, not {elo0} and {elo1}")
     if not elo0 < elo1:
         raise ValueError(f"elo1 must be above elo0, not {elo1} and {elo0}")
     if not (0 < alpha < 0.5 and 0 < beta < 0.5):

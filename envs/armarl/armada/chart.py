@@ -25,7 +25,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from armarl.armada.chart_checks import Draft, check_sizes, shortened
+from armarl.armada.chart_checks import Draft, check_name, check_sizes, shortened
 from armarl.armada.geography import (
     CENTRAL,
     CITIES,
@@ -235,6 +235,7 @@ def _territory_in(line: str, number: int) -> tuple[str, Territory]:
         case _:
             form = "`symbol name lair island`, with `city` or `post NAME`"
             raise ChartError(f"line {number}: {shortened(line)} is not {form}")
+    check_name(name, f"line {number}")
     if len(symbol) != 1 or not symbol.isalnum():
         what = f"the symbol of {name} must be one letter or digit, not {shortened(symbol)}"
         raise ChartError(f"line {number}: {what}")
@@ -297,7 +298,8 @@ def _correct_border(line: str, number: int, draft: Draft) -> None:
             draft.add_border(a, b, f"line {number}")
         case ["part", a, b]:
             if not draft.remove_border(a, b):
-                raise ChartError(f"line {number}: {a} and {b} have no border to part")
+                places = f"{shortened(a)} and {shortened(b)}"
+                raise ChartError(f"line {number}: {places} have no border to part")
         case _:
             raise ChartError(
                 f"line {number}: {shortened(line)} is neither `join A B` nor `part A B`"

@@ -18,6 +18,7 @@ from armarl.armada.geography import (
     ChartError,
     Territory,
 )
+from armarl.words import brief
 
 LAIRS = (*COLOURS, CENTRAL)
 MOST = {"territories": 1000, "sea squares": 1000, "borders": 10_000}  # that are looked at at all
@@ -26,8 +27,24 @@ MAX_NAME = 40  # characters
 
 def shortened(value: Any) -> str:
     """A value as it is written, for a message: the beginning of it."""
-    text = reprlib.repr(value)
+    try:
+        text = reprlib.repr(value)
+    except ValueError:  # before Python 3.13, of integers of thousands of digits
+        text = f"{type(value).__name__} of thousands of digits"
     return text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}..."
+
+
+def check_name(name: str, where: str) -> None:
+    """Refuse what is no name of a place.
+
+    Raises:
+        ChartError: it is not a single word that is short, and can be printed.
+    """
+    if not name or len(name.split()) != 1 or name != name.strip():
+        raise ChartError(f"{where}: the name {shortened(name)} is not a single word")
+    if len(name) > MAX_NAME or not name.isprintable():
+        form = f"up to {MAX_NAME} characters that can be printed"
+        raise ChartError(f"{where}: the name {shortened(name)} is not {form}")
 
 
 def check_sizes(territories: int, sea: int, borders: int) -> None:
@@ -112,11 +129,7 @@ class Draft:
     def _check_names(self) -> None:
         first: dict[str, str] = {}
         for name, where in [(t.name, where) for t, where in self.territories] + self.sea:
-            if not name or len(name.split()) != 1 or name != name.strip():
-                raise ChartError(f"{where}: the name {shortened(name)} is not a single word")
-            if len(name) > MAX_NAME or not name.isprintable():
-                form = f"up to {MAX_NAME} characters that can be printed"
-                raise ChartError(f"{where}: the name {shortened(name)} is not {form}")
+            check_name(name, where)
             if name in first:
                 raise ChartError(f"{where}: the name {name} is used twice, first at {first[name]}")
             first[name] = where
@@ -169,7 +182,9 @@ class Draft:
         for (a, b), where in self.borders.items():
             for name in (a, b):
                 if name not in known:
-                    raise ChartError(f"{where}: border {a} {b}: there is no place {name!r}")
+                    border = f"{brief(a, MAX_NAME)} {brief(b, MAX_NAME)}"
+                    wrong = shortened(name)
+                    raise ChartError(f"{where}: border {border}: there is no place {wrong}")
             if a == b:
                 raise ChartError(f"{where}: {a} has a border with itself")
             if a in island and b in island and island[a] != island[b]:

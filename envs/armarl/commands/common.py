@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from armarl.words import brief
 
 if TYPE_CHECKING:
     from armarl.game import Game
@@ -39,6 +42,25 @@ def options_of(texts: Sequence[str]) -> dict[str, Any]:
         number = int(value) if _WHOLE_NUMBER.fullmatch(value) else value
         options[name] = words.get(value.lower(), number)
     return options
+
+
+def elo_lead(text: str) -> float:
+    """A lead in Elo points, as an option gives it.
+
+    Raises:
+        ArgumentTypeError: it is no number, or one that no match could tell.
+    """
+    from armarl.arena.stopping import MOST_ELO
+
+    try:
+        lead = float(text)
+    except ValueError:
+        lead = math.nan
+    if not 0 < lead <= MOST_ELO:
+        raise argparse.ArgumentTypeError(
+            f"a lead in Elo points is above 0 and up to {MOST_ELO:g}, not {brief(text)}"
+        )
+    return lead
 
 
 def show_progress(done: int, games: int) -> None:

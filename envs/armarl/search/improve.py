@@ -9,6 +9,7 @@ update-equivalent search (Sokota et al. 2023) and Ataraxos (2025).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from armarl import guards
 from armarl.game import Game, States
 from armarl.players import Thinker, Thoughts, split_draws
 from armarl.search.deciding import by_lot, decide, likeliest
+from armarl.search.settings import MOST, check
 from armarl.search.tree import SEEDS
 
 MOST_STATES = 1 << 14  # rollouts that are under way at a time
@@ -80,8 +82,10 @@ class PolicySearchPlayer:
             ("eta", eta, 0),
             ("entropy", entropy, 0),
         ):
-            if number < least:
-                raise ValueError(f"{name} must be {least} or more, not {number}")
+            check(
+                least <= number <= MOST,  # no NaN is, and products stay finite
+                f"{name} must be in {least} to {MOST}, not {number}",
+            )
         if not isinstance(player, Thinker):
             raise ValueError(f"search needs a player who tells what he thinks, not {player.name}")
         states = game.new_states(0)
@@ -110,10 +114,8 @@ class PolicySearchPlayer:
         tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
         sums, counts = np.zeros(tried.shape), np.zeros(tried.shape)
         deals = max(1, self._simulations // tried.shape[1])
-        at_once = max(1, MOST_STATES // (deals * tried.shape[1]))
-        for first in range(0, states.size, at_once):
-            rows = np.arange(first, min(first + at_once, states.size))
-            rollouts = self._begin(states, seats, draws, policy, tried, rows, deals)
+        for rows, some in _portions(states.size, deals, tried.shape[1]):
+            rollouts = self._begin(states, seats, draws, policy, tried, rows, some / deals)
             np.add.at(sums, (rollouts.root, rollouts.slot), self._play(rollouts, seats))
             np.add.at(counts, (rollouts.root, rollouts.slot), 1)
         visits, values = np.zeros(policy.shape, np.int64), np.full(policy.shape, np.nan)
@@ -149,18 +151,20 @@ class PolicySearchPlayer:
         policy: NDArray[np.float64],
         tried: NDArray[np.int64],
         rows: NDArray[np.int64],
-        deals: int,
+        apart: NDArray[np.float64],
     ) -> _Rollouts:
-        """Deal, for every decision, as often as wanted, and begin with every candidate."""
+        """Deal, for every decision, with every one of the draws that lie `apart` from its own, and
+        begin with every candidate.
+        """
         root, deal, slot = (
             part.reshape(-1)
             for part in np.meshgrid(
-                rows, np.arange(deals), np.arange(tried.shape[1]), indexing="ij"
+                rows, np.arange(apart.size), np.arange(tried.shape[1]), indexing="ij"
             )
         )
         legal = policy[root, tried[root, slot]] > 0
         root, deal, slot = root[legal], deal[legal], slot[legal]
-        lots = (draws[root] + deal / deals) % 1.0
+        lots = (draws[root] + apart[deal]) % 1.0
         numbers, lots = split_draws(lots)
         dealt = self.game.determinised(
             self.game.taken(states, root), seats[root], (numbers * SEEDS).astype(np.int64)
@@ -206,6 +210,18 @@ class PolicySearchPlayer:
 
     def _seen(self, states: States, rows: NDArray[np.int64], seats: NDArray[np.int64]) -> States:
         return self.game.concealed(self.game.taken(states, rows), seats)
+
+
+def _portions(
+    decisions: int, deals: int, candidates: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Decisions and numbers of their deals, so many that their rollouts have room at a time."""
+    width = min(deals, max(1, MOST_STATES // candidates))
+    height = max(1, MOST_STATES // (width * candidates))
+    for row in range(0, decisions, height):
+        rows = np.arange(row, min(row + height, decisions))
+        for deal in range(0, deals, width):
+            yield rows, np.arange(deal, min(deal + width, deals))
 
 
 def _told(
