@@ -25,32 +25,6 @@ from armarl.players import (
 _LIKELIEST = 4  # actions of which is told how likely they are
 
 
-class _Guest(HumanPlayer):
-    """A person who may not know yet how to write actions, or how to leave."""
-
-    def _ask(self, states: States, seat: int) -> int:
-        game = self.game
-        print(f"\n{game.draw(states[0], seat)}")
-        mask = game.legal_masks(states)[0]
-        while True:
-            text = input(f"player {seat}, your action (? lists them, quit ends): ").strip()
-            if text in ("quit", "exit"):
-                raise EOFError  # as at the end of the input
-            if text == "help":
-                print(game_entry(game.name).notation)
-            if text in ("?", "help"):
-                print("  ".join(game.actions.legal_texts(mask)))
-                continue
-            try:
-                action = game.actions.id(text)
-            except ValueError as error:
-                print(error)
-                continue
-            if mask[action]:
-                return action
-            print(game.explain(states[0], action))
-
-
 def play_at_terminal(
     game: Game,
     opponents: Sequence[str | Player],
@@ -76,7 +50,7 @@ def play_at_terminal(
         raise ValueError(
             f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
         )
-    players: list[Player] = [_Guest(game)] * game.players
+    players: list[Player] = [HumanPlayer(game)] * game.players
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
         players[(seat + k) % game.players] = opponent

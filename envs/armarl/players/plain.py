@@ -108,7 +108,11 @@ def style_number(game: Game, style: str | None) -> int:
 
 
 class HumanPlayer:
-    """A person at a terminal, who sees the board as text and types actions in notation."""
+    """A person at a terminal, who sees the board as text and types actions in notation.
+
+    `?` lists the actions, `help` says besides how they are written; `quit` raises EOFError, as the
+    end of the input does.
+    """
 
     def __init__(self, game: Game) -> None:
         self.name = "human"
@@ -124,8 +128,12 @@ class HumanPlayer:
         print(f"\n{game.draw(states[0], seat)}")
         mask = game.legal_masks(states)[0]
         while True:
-            text = input(f"player {seat}, your action (? lists them): ").strip()
-            if text == "?":
+            text = input(f"player {seat}, your action (? lists them, quit ends): ").strip()
+            if text in ("quit", "exit"):
+                raise EOFError
+            if text == "help":
+                print(game_entry(game.name).notation)
+            if text in ("?", "help"):
                 print("  ".join(game.actions.legal_texts(mask)))
                 continue
             try:
