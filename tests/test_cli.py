@@ -164,6 +164,13 @@ def test_evaluate_refuses(run, arguments, named):
     assert named in err
 
 
+def test_arena_refuses_a_single_deal_before_it_plays(run, tmp_path):
+    status, out, err = run("arena", "random", "random", "--deals", 1, "--folder", "games")
+    assert (status, out) == (1, "")
+    assert "ratings need at least 2 deals, to tell how much deals differ; --deals is 1" in err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("arguments", [("random", "--games", "many"), (), ("random", "--colour")])
 def test_evaluate_is_called_wrongly(run, arguments):
     status, _, err = run("evaluate", *arguments)

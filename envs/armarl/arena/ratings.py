@@ -35,6 +35,7 @@ Floats = NDArray[np.float64]
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
 DRAWN = 0.1  # games at every table that were shared by all: the prior
 RESAMPLES = 1000
+LEAST_DEALS = 2  # of one alone nothing tells how much deals differ
 LEVEL = 0.95
 _STREAM = 95  # so that no games are drawn by the numbers that draw their deals again
 _RIDGE = 1e-6  # holds the means of all, which no difference notices
@@ -106,8 +107,8 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
         ValueError: there are fewer than 2 deals: nothing tells how much they differ.
     """
     players, sides = tally.members.shape[2], tally.members.shape[1]
-    if np.count_nonzero(tally.shares.any(axis=(1, 2))) < 2:
-        raise ValueError("ratings need at least 2 deals")
+    if np.count_nonzero(tally.shares.any(axis=(1, 2))) < LEAST_DEALS:
+        raise ValueError(f"ratings need at least {LEAST_DEALS} deals")
     contrasts = _contrasts(players, sides, anchor)
     found = _with_intervals(tally, contrasts, resamples, seed)
     pairs = players * (players - 1) // 2
