@@ -197,6 +197,25 @@ def test_a_damaged_policy(run, tmp_path):
         assert f"armarl {command}: {path} is damaged" in err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "best.zip", "random"),
+        ("arena", "best.zip", "random"),
+        ("play", "best.zip"),
+        ("info", "best.zip"),
+        ("info", "best.zip", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_a_model_of_sb3(run, tmp_path, arguments):
+    (tmp_path / "best.zip").write_bytes(b"PK\x03\x04 and what SB3 writes")
+    status, out, err = run(*arguments)
+    assert (status, out) == (1, "")
+    assert "best.zip is no policy of ours" in err
+    assert "save_policy('best.safetensors', MaskablePPO.load('best.zip'), game)" in err
+
+
 # --- info ----------------------------------------------------------------------------------------
 
 
