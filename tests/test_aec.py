@@ -19,7 +19,7 @@ from aec_play import everything, is_over, play_randomly, random_action, some_ill
 from armarl import armada_v0, armadora_v0
 from armarl.armada.chart import Chart, ChartError, load_chart
 from armarl.game import IllegalActionError
-from armarl.players import GreedyPlayer
+from armarl.players import GreedyPlayer, make_player
 from variants import every_game, every_rich_game, every_variant
 
 test_save_obs.__test__ = False  # PettingZoo's checker, which takes an environment
@@ -401,3 +401,47 @@ def test_an_illegal_action_is_explained(variant, caplog):
     assert "Illegal move made" in caplog.messages[0]
     assert caplog.messages[1].startswith(f"`{env.action_text(action)}` is illegal: ")
     assert env.rewards == {"player_0": -1.0, "player_1": 0.0}
+
+
+# --- players in the loop -------------------------------------------------------------------------
+
+
+@every_face
+@every_variant
+def test_a_player_plays_by_the_concealed_state(variant, face):
+    env, rng = variant.aec(face), np.random.default_rng(0)
+    player = make_player("greedy", env.game)
+    env.reset(seed=3)
+    for _ in range(40):
+        if is_over(env):
+            break
+        seat = env.possible_agents.index(env.agent_selection)
+        before = env.state_bytes()
+        states = env.concealed_state()
+        (action,) = player.choose(states, np.array([seat]), rng.random(1))
+        assert states.shape == (1,)
+        states[:] = np.zeros(1, states.dtype)  # a copy, which may be spoiled
+        assert env.state_bytes() == before
+        env.step(action)
+
+
+@every_rich_game
+def test_the_concealed_state_tells_no_secrets(variant):
+    env = variant.aec("raw_env")
+    env.reset(seed=5)
+    play_randomly(env, np.random.default_rng(1), 12)
+    other = copy.deepcopy(env)
+    for seat, agent in enumerate(env.possible_agents):
+        other._states = env.game.determinised(env._states, np.array([seat]), np.array([9]))
+        assert other.state_bytes() != env.state_bytes()
+        assert other.concealed_state(agent).tobytes() == env.concealed_state(agent).tobytes()
+
+
+@every_face
+def test_there_is_no_concealed_state(face):
+    env = getattr(armadora_v0, face)()
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env.concealed_state()
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="no agent 'player_7': there is player_0, player_1"):
+        env.concealed_state("player_7")

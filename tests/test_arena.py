@@ -214,6 +214,13 @@ def test_wrong_numbers(wrong, message):
         play_tournament(TWO, ["random", "random"], **{"deals": 1, **wrong})
 
 
+def test_a_tournament_of_a_game_by_its_name():
+    named = play_tournament("armadora", ["random", "greedy"], 2, seed=1)
+    assert named.games == play_tournament(TWO, ["random", "greedy"], 2, seed=1).games
+    with pytest.raises(TypeError, match=r"a name or what .*make_game gives, not NoneType"):
+        play_tournament(None, ["random", "greedy"])
+
+
 def test_what_a_tournament_says(played):
     tournament, _ = played
     summary = summarise(tournament, resamples=200)

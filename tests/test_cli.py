@@ -177,6 +177,13 @@ def test_a_lead_that_no_match_could_tell(run, lead):
     assert f"a lead in Elo points is above 0 and up to 2000, not {lead}" in err
 
 
+def test_arena_refuses_a_single_deal_before_it_plays(run, tmp_path):
+    status, out, err = run("arena", "random", "random", "--deals", 1, "--folder", "games")
+    assert (status, out) == (1, "")
+    assert "ratings need at least 2 deals, to tell how much deals differ; --deals is 1" in err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("arguments", [("random", "--games", "many"), (), ("random", "--colour")])
 def test_evaluate_is_called_wrongly(run, arguments):
     status, _, err = run("evaluate", *arguments)
@@ -201,6 +208,25 @@ def test_a_damaged_policy(run, tmp_path):
         status, _, err = run(command, path)
         assert status == 1
         assert f"armarl {command}: {path} is damaged" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "best.zip", "random"),
+        ("arena", "best.zip", "random"),
+        ("play", "best.zip"),
+        ("info", "best.zip"),
+        ("info", "best.zip", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_a_model_of_sb3(run, tmp_path, arguments):
+    (tmp_path / "best.zip").write_bytes(b"PK\x03\x04 and what SB3 writes")
+    status, out, err = run(*arguments)
+    assert (status, out) == (1, "")
+    assert "best.zip is no policy of ours" in err
+    assert "save_policy('best.safetensors', MaskablePPO.load('best.zip'), game)" in err
 
 
 # --- info ----------------------------------------------------------------------------------------

@@ -237,6 +237,14 @@ def test_a_learner_that_reads_no_mask_is_told_once(lose):
     assert len([w for w in caught if "action mask" in str(w.message)]) == 1
 
 
+def test_what_a_learner_without_masks_is_told_to_do():
+    """SB3's face has no options of masks, so that it cannot advise them."""
+    with pytest.warns(UserWarning, match="Use MaskablePPO of sb3-contrib.*see docs/frameworks"):
+        lose_vec_env(MANY_ILLEGAL)
+    with pytest.warns(UserWarning, match="The options `mask`, `mask_key` and .*: see docs/frame"):
+        lose_vector(MANY_ILLEGAL)
+
+
 @every_way
 def test_few_illegal_actions_are_no_habit(lose):
     with warnings.catch_warnings():

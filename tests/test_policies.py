@@ -237,8 +237,12 @@ def test_files_of_other_kinds(tmp_path):
         archive.writestr("data", pickle.dumps(Exploit(victim)))
     (tmp_path / "weights.pkl").write_bytes(pickle.dumps(Exploit(victim)))
     (tmp_path / "notes.txt").write_text("these are no weights, and more than eight bytes")
-    for name in ("model.zip", "weights.pkl", "notes.txt"):
-        with pytest.raises(PolicyError, match=f"{name} is damaged or no safetensors file"):
+    for name, said in (
+        ("model.zip", r"model.zip is no policy of ours: .*save_policy\('model.safetensors'"),
+        ("weights.pkl", "weights.pkl is no policy of ours"),
+        ("notes.txt", "notes.txt is damaged or no safetensors file"),
+    ):
+        with pytest.raises(PolicyError, match=said):
             load_policy(tmp_path / name)
     with pytest.raises(FileNotFoundError):
         load_policy(tmp_path)

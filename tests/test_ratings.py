@@ -67,6 +67,31 @@ def test_intervals_hold_the_truth(world):
     assert 0.88 <= held <= 0.99
 
 
+@pytest.mark.parametrize("world", coverage.LOPSIDED, ids=lambda world: world.name)
+def test_intervals_hold_where_few_games_fell_to_one_side(world):
+    players, places = coverage.cover(world, 40, 50, seed=2, deals=world.deals)
+    assert players.held >= 0.93
+    assert places.held >= 0.93
+
+
+def test_deals_that_all_fell_alike_leave_the_upper_end_open():
+    """No deal differs from another, so that the bootstrap alone would be certain."""
+    who = members([(0, 1), (1, 0)], TWO, 2)
+    shares = np.tile([[[0.0, 1.0], [1.0, 0.0]]], (10, 1, 1))
+    winner = rate(Tally(who, shares), resamples=50).differences
+    assert 200 < winner.low[1, 0] < 600  # of 20 games out of 20
+    assert winner.high[1, 0] > 2000
+    assert winner.error[1, 0] > 0
+
+
+def test_a_place_that_won_two_deals_is_not_surely_better():
+    who = members([(0, 1), (1, 0)], TWO, 2)
+    shares = np.tile([[[1.0, 0.0], [1.0, 0.0]]], (2, 1, 1))
+    first = rate(Tally(who, shares), resamples=50).seats
+    assert first.low[0] < 0 < first.value[0] < first.high[0]
+    assert np.isfinite(np.array(first)).all()
+
+
 def test_luck_of_deals_widens_the_intervals():
     """Where both games of a deal fall alike, there is half the evidence."""
     rng = np.random.default_rng(0)

@@ -22,7 +22,7 @@ from armarl.faces import (
     short_box,
     until_reset,
 )
-from armarl.game import Game, IllegalActionError
+from armarl.game import Game, IllegalActionError, States
 from armarl.guards import action_number
 from armarl.loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.verbs import CUT_SHORT, ENDED
@@ -200,6 +200,25 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         but no dice or cards to come. The whole game is in `describe()` and `state_bytes()`.
         """
         return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
+
+    def concealed_state(self, agent: str | None = None) -> States:
+        """The game as an agent may know it, a copy in an array of one: what a player chooses by.
+
+        `player.choose(env.concealed_state(), np.array([seat]), np.array([draw]))` gives the actions
+        of a player for the agent to move, `draw` being a random number in [0, 1).
+
+        Args:
+            agent: who may know it; None: the agent to move.
+
+        Raises:
+            ValueError: there is no such agent.
+            AttributeError: `reset` has not been called.
+        """
+        agent = self.agent_selection if agent is None else agent
+        if agent not in self._seats:
+            known = ", ".join(self.possible_agents)
+            raise ValueError(f"no agent {agent!r}: there is {known}")
+        return self.game.concealed(self._states, np.array([self._seats[agent]]))
 
     def _play(self, action: int) -> int:
         """Play an action; returns what `play_one` does, whose returns are in `_returns`."""

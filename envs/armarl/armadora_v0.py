@@ -1,8 +1,9 @@
 """Armadora as a PettingZoo AEC environment: `from armarl import armadora_v0`.
 
 Options of `env` and `raw_env`, all keywords: `players` (2, 3 or 4; default 2), `advanced` (False),
-`peek` (True), `reward` ("win" or "gold"), `render_mode` (None, "human" or "ansi"); `mask`
-("observation" or "info"), `observation_key` and `mask_key` say where action masks are.
+`peek` (True), `board` ("whole"; "mini": a tiny one for two players, for study), `reward` ("win" or
+"gold"), `render_mode` (None, "human" or "ansi"); `mask` ("observation" or "info"),
+`observation_key` and `mask_key` say where action masks are.
 """
 
 from __future__ import annotations

@@ -134,6 +134,11 @@ def mask_place(
     return MaskPlace(mask, observation_key, mask_key)
 
 
+MASK_OPTIONS = (
+    "The options `mask`, `mask_key` and `observation_key` put it where a library looks for it"
+)
+
+
 class Endings:
     """How the episodes of an environment ended; warns once of many illegal actions in a row.
 
@@ -142,7 +147,9 @@ class Endings:
         illegal: how many of them by an illegal action.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, remedy: str = MASK_OPTIONS) -> None:
+        """Nothing has ended yet; `remedy` is what a learner without masks is told to do."""
+        self._remedy = remedy
         self.episodes = self.illegal = 0
         self._length = 0
 
@@ -156,8 +163,7 @@ class Endings:
             # Always in the same words, so that Python tells a whole process once.
             warnings.warn(
                 f"{MANY_ILLEGAL} episodes in a row ended by an illegal action: the learner seems "
-                "to ignore the action mask. The options `mask`, `mask_key` and `observation_key` "
-                "put it where a library looks for it: see docs/frameworks.md",
+                f"to ignore the action mask. {self._remedy}: see docs/frameworks.md",
                 stacklevel=3,
             )
 

@@ -70,6 +70,22 @@ class MatchResult:
         return asdict(self)
 
 
+def as_game(game: Game | str) -> Game:
+    """A game as it is, or by its name with default options.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: no game has that name.
+    """
+    if isinstance(game, str):
+        return make_game(game)
+    if not isinstance(game, Game):
+        raise TypeError(
+            f"a game is a name or what armarl.make_game gives, not {type(game).__name__}"
+        )
+    return game
+
+
 def seatings(entrants: int, game: Game) -> list[list[int]]:
     """Which entrant sits where, per rotation: one list of entrant numbers by seat each.
 
@@ -83,7 +99,7 @@ def seatings(entrants: int, game: Game) -> list[list[int]]:
 
 
 def play_match(
-    game: Game,
+    game: Game | str,
     players: Sequence[PlayerLike],
     games: int = 1000,
     seed: int = 0,
@@ -94,6 +110,7 @@ def play_match(
     """Play one match.
 
     Args:
+        game: the variant, or the name of a game, which is played with default options.
         players: 2 up to as many as the game has sides; specifications, paths or `Player`s. With
             fewer players than sides the last one holds the remaining sides (A, B, B).
         games: number of games, 1 to MOST_GAMES; rounded up so that every deal is played in every
@@ -104,23 +121,20 @@ def play_match(
         records: a file to which the record of every game is added (see `arena.records`).
 
     Raises:
-        TypeError: a number that is no integer.
+        TypeError: a number that is no integer, or a game that is none.
         ValueError: a wrong number of players, games or workers, a seed below 0, or a file that
             holds no records.
         OSError: the records may not be written.
     """
-    sides = len(set(game.sides))
-    if not 2 <= len(players) <= sides:
-        raise ValueError(
-            f"a match of {game.name} with {game.players} players takes 2 to {sides} entrants, "
-            f"not {len(players)}"
-        )
+    game = as_game(game)
+    _check_entrants(game, len(players))
     whole_number("games", games, 1, MOST_GAMES)
     whole_number("seed", seed, 0, MOST_SEED)
     check_workers(workers)
     names = [make_player(player, game).name for player in players]
     if records is not None:
         prepare_records(records)
+    sides = len(set(game.sides))
     deals = math.ceil(games / sides)
     entrants = sent(players, game, workers)
     options, keep = {"players": game.players, **game.options}, records is not None
@@ -147,6 +161,19 @@ def play_match(
         standings=_standings(
             names, np.concatenate(shares), np.concatenate(rewards), seatings(len(names), game)
         ),
+    )
+
+
+def _check_entrants(game: Game, entrants: int) -> None:
+    """Raise ValueError for a number of entrants that the game's sides cannot take."""
+    sides = len(set(game.sides))
+    if 2 <= entrants <= sides:
+        return
+    takes = f"2 to {sides} entrants" if sides > 2 else "2 entrants"
+    teams = f": they play in {sides} teams, and an entrant holds all seats of its team"
+    raise ValueError(
+        f"a match of {game.name} with {game.players} players takes {takes}, not {entrants}"
+        + (teams if sides < game.players else "")
     )
 
 

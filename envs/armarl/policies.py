@@ -25,7 +25,7 @@ from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
 from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
-from armarl.players import policy_path, shipped_policies
+from armarl.players import pickle_refusal, policy_path, shipped_policies
 from armarl.specs import Part, Spec
 from armarl.words import brief
 
@@ -143,6 +143,8 @@ def read_policy_metadata(path: str | Path) -> dict[str, Any]:
 
 def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Weights and metadata of a policy's file, after checking that it is whole."""
+    if said := pickle_refusal(str(path)):
+        raise PolicyError(said)
     if path.stat().st_size > MOST_BYTES:
         raise PolicyError(f"{path} is larger than any policy, {MOST_BYTES >> 20} MiB")
     return read_tensors(path, FORMAT, *EARLIER_FORMATS)

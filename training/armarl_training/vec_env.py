@@ -101,7 +101,9 @@ class SeatVecEnv(VecEnv):
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
         self.refusals: dict[int, str] = {}
-        self.endings = Endings()
+        self.endings = Endings(
+            "Use MaskablePPO of sb3-contrib, which asks this VecEnv for masks; PPO reads none"
+        )
         self._begun = False
         super().__init__(
             batch.size,

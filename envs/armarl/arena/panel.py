@@ -16,7 +16,7 @@ from typing import Any
 
 from armarl.catalogue import game_entry
 from armarl.game import Game
-from armarl.matches import MatchResult, Standing, play_match
+from armarl.matches import MatchResult, Standing, as_game, play_match
 from armarl.players import PlayerLike
 from armarl.workers import Workers
 
@@ -70,7 +70,7 @@ def panel(game: Game) -> tuple[Member, ...]:
 
 
 def play_panel(
-    game: Game,
+    game: Game | str,
     player: PlayerLike,
     games: int = 1000,
     seed: int = 0,
@@ -81,10 +81,12 @@ def play_panel(
     """Measure a player against the panel of a game.
 
     Args:
+        game: the variant, or the name of a game, which is played with default options.
         games: with each member; rounded up to whole deals.
         seed: repeats it exactly; member `k` is met with the seed `seed + k`.
         workers, progress, records: see `play_match`; progress is told of each match anew.
     """
+    game = as_game(game)
     members = panel(game)
     matches = tuple(
         play_match(game, [player, member.player], games, seed + k, workers, progress, records)

@@ -8,8 +8,12 @@ somebody has won or lost everything.
 
 The games of a deal are not independent: its luck falls on all of them. So whole deals are what is
 drawn in the bootstrap (Efron, 1979), and the standard error of a rating is the spread of the
-ratings of the resamples. An interval reaches as many standard errors to both sides as Student's
-distribution has it for so many deals; `scripts/rating_coverage.py` shows that such intervals hold.
+ratings of the resamples. Where one side won nearly every game, the deals hardly differ, and that
+spread says nothing. So the likelihood's own standard error, as of independent games, is mixed in
+where it shortens nothing, the more the less the games tell. An interval holds all ratings whose
+profile likelihood is not too low: by as much as Student's distribution for so many deals says, and
+by the factor between the two errors. So it is lopsided where the games are, and nearly open, 5000
+points wide, where nobody can tell. `scripts/rating_coverage.py` shows that such intervals hold.
 (Tried besides, in small pilots: percentiles and bootstrap-t, which held less often where somebody
 wins nearly all. The packages choix and openskill were passed over without a trial: by their
 documentation neither knows seats and deals.)
@@ -31,10 +35,15 @@ Floats = NDArray[np.float64]
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
 DRAWN = 0.1  # games at every table that were shared by all: the prior
 RESAMPLES = 1000
+LEAST_DEALS = 2  # of one alone nothing tells how much deals differ
 LEVEL = 0.95
 _STREAM = 95  # so that no games are drawn by the numbers that draw their deals again
 _RIDGE = 1e-6  # holds the means of all, which no difference notices
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7  # of Newton's method, in units of strength
+_WIDEST = 5000 / ELO  # between an estimate and an end of its interval
+_DOUBT = 4.0  # of the bootstrap: so much information counts for as much as it does
+_CLOSE_END = 1e-4  # of an interval, in units of strength
+_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # that are divided by, or have a logarithm
 
 
 class Tally(NamedTuple):
@@ -87,7 +96,7 @@ class Ratings:
 
 
 def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 0) -> Ratings:
-    """Ratings by maximum likelihood, with intervals by the bootstrap over deals.
+    """Ratings by maximum likelihood, with intervals that reckon with the luck of deals.
 
     Args:
         anchor: the player who has 0.
@@ -98,10 +107,10 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
         ValueError: there are fewer than 2 deals: nothing tells how much they differ.
     """
     players, sides = tally.members.shape[2], tally.members.shape[1]
-    if np.count_nonzero(tally.shares.any(axis=(1, 2))) < 2:
-        raise ValueError("ratings need at least 2 deals")
+    if np.count_nonzero(tally.shares.any(axis=(1, 2))) < LEAST_DEALS:
+        raise ValueError(f"ratings need at least {LEAST_DEALS} deals")
     contrasts = _contrasts(players, sides, anchor)
-    found = _bootstrapped(tally, contrasts, resamples, seed)
+    found = _with_intervals(tally, contrasts, resamples, seed)
     pairs = players * (players - 1) // 2
     differences = _square(_part(found, players, players + pairs), players)
     return Ratings(_part(found, 0, players), differences, _part(found, players + pairs, None))
@@ -173,21 +182,32 @@ def _fit(model: _Model, totals: Floats, start: Floats | None = None) -> Floats:
         start: (parameters,) where to begin.
     """
     size = model.design.shape[2]
-    rows = model.design.reshape(-1, size)
     totals = totals + DRAWN / totals.shape[2]
-    games = totals.sum(axis=2, keepdims=True)
     strengths = np.tile(np.zeros(size) if start is None else start, (len(totals), 1))
     for _ in range(_STEPS):
-        chances = _chances(model, strengths)
-        surplus = (totals - games * chances).reshape(len(totals), -1)
-        slope = surplus @ rows - _RIDGE * strengths
-        bend = _information(model, games * chances, chances)
-        step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
-        longest = np.abs(step).max(axis=1, keepdims=True)
-        strengths += step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, _CLOSE))
-        if longest.max() < _CLOSE:
+        slope, bend = _slope_and_bend(model, totals, strengths)
+        step = np.asarray(np.linalg.solve(bend, slope[:, :, None])[:, :, 0], np.float64)
+        strengths, longest = _stepped(strengths, step)
+        if longest < _CLOSE:
             break
     return strengths
+
+
+def _slope_and_bend(model: _Model, totals: Floats, strengths: Floats) -> tuple[Floats, Floats]:
+    """The first derivatives of the log likelihood, and minus the second ones."""
+    games = totals.sum(axis=2, keepdims=True)
+    chances = _chances(model, strengths)
+    rows = model.design.reshape(-1, model.design.shape[2])
+    surplus = (totals - games * chances).reshape(len(strengths), -1)
+    slope = surplus @ rows - _RIDGE * strengths
+    return slope, _information(model, games * chances, chances)
+
+
+def _stepped(strengths: Floats, step: Floats) -> tuple[Floats, float]:
+    """A step further, cut where it is too long, and the longest step of all."""
+    longest = np.abs(step).max(axis=1, keepdims=True)
+    cut = np.minimum(1, _LONGEST_STEP / np.maximum(longest, _CLOSE))
+    return strengths + step * cut, float(longest.max(initial=0))
 
 
 def _chances(model: _Model, strengths: Floats) -> Floats:
@@ -207,20 +227,91 @@ def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
     return np.asarray(whole - spread + _RIDGE * np.eye(size))
 
 
-def _bootstrapped(tally: Tally, rows: Floats, resamples: int, seed: int) -> Estimates:
+def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Estimates:
     """Estimates of contrasts with their intervals, in Elo points."""
     shares = tally.shares[tally.shares.any(axis=(1, 2))]
+    model, totals = _model(tally.members), shares.sum(axis=0)[None]
+    best = _fit(model, totals)[0]
+    independent = _independent_errors(model, totals, best, rows)
+    spread = _bootstrapped_errors(model, shares, best, rows, resamples, seed)
+    trust = 1 / (1 + _DOUBT * independent**2)  # in the bootstrap; none where few games tell
+    mixed = np.sqrt(trust * spread**2 + (1 - trust) * independent**2)
+    error = np.maximum(spread, mixed)
+    excess = np.divide(error, independent, out=np.ones_like(error), where=independent > 0)
+    quantile = student_quantile(len(shares) - 1)
+    drop = (quantile * excess) ** 2 / 2
+    value, reach = rows @ best, quantile * error
+    high = _highest(model, totals, best, rows, drop, value + reach)
+    low = -_highest(model, totals, best, -rows, drop, reach - value)
+    return Estimates(*(ELO * column for column in (value, low, high, error)))
+
+
+def _independent_errors(model: _Model, totals: Floats, best: Floats, rows: Floats) -> Floats:
+    """Standard errors of contrasts by the likelihood's bend, as if all games were independent."""
+    _, bend = _slope_and_bend(model, totals + DRAWN / totals.shape[2], best[None])
+    return np.asarray(np.sqrt((rows @ np.linalg.inv(bend[0]) * rows).sum(axis=1)))
+
+
+def _bootstrapped_errors(
+    model: _Model, shares: Floats, best: Floats, rows: Floats, resamples: int, seed: int
+) -> Floats:
+    """Standard errors of contrasts by the bootstrap over deals."""
     deals = len(shares)
-    model = _model(tally.members)
-    strengths = _fit(model, shares.sum(axis=0)[None])
     rng = np.random.default_rng([seed, _STREAM])
     weights = rng.multinomial(deals, np.full(deals, 1 / deals), resamples).astype(float)
     totals = (weights @ shares.reshape(deals, -1)).reshape(-1, *shares.shape[1:])
-    again = _fit(model, totals, strengths[0]) @ rows.T
-    value = ELO * (strengths @ rows.T)[0]
-    error = ELO * again.std(axis=0, ddof=1)
-    reach = error * student_quantile(deals - 1)
-    return Estimates(value, value - reach, value + reach, error)
+    return np.asarray((_fit(model, totals, best) @ rows.T).std(axis=0, ddof=1))
+
+
+def _highest(
+    model: _Model, totals: Floats, best: Floats, rows: Floats, drop: Floats, guess: Floats
+) -> Floats:
+    """How high contrasts can be, if the log likelihood may fall by so much below its best.
+
+    The fall is convex in the contrast, so Newton's method finds the end, from above at the latest
+    after its first step.
+    """
+    free = np.flatnonzero(rows.any(axis=1))  # the anchor is not
+    widest = rows @ best + _WIDEST
+    ends = np.minimum(guess, widest)
+    totals = totals + DRAWN / totals.shape[2]
+    most = _log_likelihood(model, totals, best[None])
+    strengths = np.tile(best, (len(free), 1))
+    for _ in range(_STEPS):
+        strengths, slopes = _fit_held(model, totals, rows[free], ends[free], strengths)
+        fall = most - _log_likelihood(model, totals, strengths)
+        before, step = ends.copy(), (drop[free] - fall) / np.maximum(slopes, _LEAST_SLOPE)
+        ends[free] = np.minimum(ends[free] + step, widest[free])
+        if np.abs(ends - before).max() < _CLOSE_END:
+            break
+    return ends
+
+
+def _fit_held(
+    model: _Model, totals: Floats, rows: Floats, values: Floats, start: Floats
+) -> tuple[Floats, Floats]:
+    """The likeliest parameters where a contrast of each has a given value.
+
+    Returns:
+        the parameters (batch, parameters), and how fast the log likelihood falls with the value.
+    """
+    strengths, pull = start, np.zeros(len(start))
+    for _ in range(_STEPS):
+        slope, bend = _slope_and_bend(model, totals, strengths)
+        own, along = np.moveaxis(np.linalg.solve(bend, np.stack([slope, rows], axis=2)), 2, 0)
+        missing = values - (rows * (strengths + own)).sum(axis=1)
+        pull = missing / (rows * along).sum(axis=1)
+        step = own + pull[:, None] * along
+        strengths, longest = _stepped(strengths, step)
+        if longest < _CLOSE:
+            break
+    return strengths, pull
+
+
+def _log_likelihood(model: _Model, totals: Floats, strengths: Floats) -> Floats:
+    chances = np.maximum(_chances(model, strengths), _LEAST_CHANCE)
+    prior = _RIDGE / 2 * (strengths**2).sum(axis=1)
+    return np.asarray((totals * np.log(chances)).sum(axis=(1, 2)) - prior)
 
 
 def student_quantile(freedom: int, level: float = LEVEL) -> float:

@@ -25,7 +25,7 @@ from armarl.arena.records import Recorder
 from armarl.folders import lock_folder, read_text, remove_temporaries, write_text
 from armarl.game import Game, make_game, restore_game
 from armarl.guards import whole_number
-from armarl.matches import MOST_SEED, deal_seeds, play_games, shares_of_victory
+from armarl.matches import MOST_SEED, as_game, deal_seeds, play_games, shares_of_victory
 from armarl.players import PlayerLike, make_player
 from armarl.words import brief, printable
 from armarl.workers import Workers, check_workers, sent, spread
@@ -118,7 +118,7 @@ class _Job(NamedTuple):
 
 
 def play_tournament(
-    game: Game,
+    game: Game | str,
     players: Sequence[PlayerLike],
     deals: int = 100,
     *,
@@ -135,6 +135,7 @@ def play_tournament(
     """Play a tournament, or what is left of it.
 
     Args:
+        game: the variant, or the name of a game, which is played with default options.
         players: specifications, paths or `Player`s; a player may take part twice.
         deals: each lineup plays so many, in all its arrangements.
         kind: "round-robin", "ladder" or "field".
@@ -149,9 +150,11 @@ def play_tournament(
         enough: asked whenever all lineups have played the same deals, whether that will do.
 
     Raises:
+        TypeError: a game that is none.
         ValueError: numbers out of range, or no such players.
         ArenaError: the folder holds another tournament, or is damaged.
     """
+    game = as_game(game)
     whole_number("deals", deals, 1, MOST_DEALS)
     whole_number("seed", seed, 0, MOST_SEED)
     check_workers(workers)

@@ -76,11 +76,17 @@ def _evaluate_by_panel(options: argparse.Namespace, game: Game, workers: Workers
 
 def arena(options: argparse.Namespace) -> int:
     """A tournament, and what it says of the players."""
+    from armarl.arena.ratings import LEAST_DEALS
     from armarl.arena.report import write_report
     from armarl.arena.summary import stronger, summarise
     from armarl.arena.tournament import play_tournament
     from armarl.workers import workers_at
 
+    if options.deals < LEAST_DEALS:
+        raise ValueError(
+            f"ratings need at least {LEAST_DEALS} deals, to tell how much deals differ; "
+            f"--deals is {options.deals}"
+        )
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     if options.stronger is not None and len(options.players) != 2:
         raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")

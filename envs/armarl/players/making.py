@@ -191,7 +191,8 @@ def shipped_policies() -> dict[str, Path]:
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
     """The player of a specification's first part, with his habits."""
-    _refuse_pickles(part.name)
+    if said := pickle_refusal(part.name):
+        raise ValueError(said)
     habits = {name: value for name, value in part.settings if name in _HABITS}
     factory = _named(_players, part.name)
     if factory is None and (path := policy_path(Spec(part))):
@@ -205,16 +206,17 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
     return player
 
 
-def _refuse_pickles(name: str) -> None:
-    """Raise ValueError for what SB3 and torch save, which is unpickled, and say what to do."""
-    if Path(name).suffix in _PICKLES:
-        policy = Path(name).with_suffix(".safetensors").name
-        raise ValueError(
-            f"{name} is no policy of ours: loading such a file can run whatever is written in it. "
-            "What you trust of Stable-Baselines3 becomes one by "
-            f"armarl_training.sb3.save_policy({policy!r}, MaskablePPO.load({name!r}), game); "
-            f"then name {policy}"
-        )
+def pickle_refusal(name: str) -> str | None:
+    """What to do instead of naming what SB3 and torch save, which is unpickled; None of others."""
+    if Path(name).suffix not in _PICKLES:
+        return None
+    policy = Path(name).with_suffix(".safetensors").name
+    return (
+        f"{name} is no policy of ours: loading such a file can run whatever is written in it. "
+        "What you trust of Stable-Baselines3 becomes one by "
+        f"armarl_training.sb3.save_policy({policy!r}, MaskablePPO.load({name!r}), game); "
+        f"then name {policy}"
+    )
 
 
 def _make_around(part: Part, player: Player, game: Game) -> Player:
