@@ -112,7 +112,8 @@ class OnnxPlayer:
             raise ValueError(f"{self._path} is no ONNX file: {error}") from error
         if not whole:
             raise ValueError(
-                f"{self._path} has weights in another file: save it with all of them in it"
+                f"{self._path} has weights in another file: save it with all of them in it "
+                "(torch.onnx.export(..., external_data=False))"
             )
 
     def __getstate__(self) -> dict[str, Any]:
