@@ -187,7 +187,7 @@ def changed(**changes):
     ("changes", "message"),
     [
         ({"near_0_bias": None}, "lacks its weight or bias"),
-        ({"near_0_weight": np.zeros((12, 5), np.float32)}, "does not fit the one before"),
+        ({"near_0_weight": np.zeros((12, 5), np.float32)}, "does not fit what comes before it"),
         ({"far_0_weight": np.zeros((9, 20), np.float32)}, "layer far.0 does not fit"),
         ({"direct_0_weight": None, "direct_0_bias": None}, "the part direct has 0 layers"),
         ({"direct_0_weight": np.full((1, 1), np.nan, np.float32)}, "not finite"),

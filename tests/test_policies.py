@@ -326,7 +326,10 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"policy_0_weight": TENSORS["policy.0.weight"][:, 1:]}, "policy.0 does not fit"),
+        (
+            {"policy_0_weight": TENSORS["policy.0.weight"][:, 1:]},
+            "policy.0 does not fit what comes before it: it takes .* inputs, not",
+        ),
         ({"policy_1_weight": TENSORS["policy.1.weight"][:, :8]}, "policy.1 does not fit"),
         ({"value_1_weight": TENSORS["value.1.weight"][0]}, "value.1 does not fit"),
         ({"policy_1_bias": TENSORS["policy.1.bias"][1:]}, "policy.1 does not fit"),

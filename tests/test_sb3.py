@@ -8,7 +8,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
 
 from armarl.game import make_game
 from armarl.players import make_player
@@ -100,8 +100,12 @@ def mini(**more):
             lambda: model_of(mini(), policy_kwargs={"activation_fn": torch.nn.ELU}),
             "is Tanh or ReLU, not ELU",
         ),
+        (
+            lambda: model_of(VecFrameStack(make_vec_env("armadora", 2), 3)),
+            "takes 1,728 inputs, and an observation of the game has 576: .*without VecFrameStack",
+        ),
     ],
-    ids=["normalised", "no actor-critic", "masks observed", "another activation"],
+    ids=["normalised", "no actor-critic", "masks observed", "another activation", "stacked"],
 )
 def test_what_cannot_be_saved(make, message, tmp_path):
     with pytest.raises(PolicyError, match=message):

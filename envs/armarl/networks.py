@@ -199,8 +199,13 @@ def check_layers(tensors: Tensors, part: str, width: int) -> int:
         weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
         if weight is None or bias is None:
             raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
-        if weight.ndim != 2 or weight.shape[1] != width or bias.shape != weight.shape[:1]:
-            raise NetworkError(f"layer {part}.{k} does not fit the one before it")
+        if weight.ndim != 2 or bias.shape != weight.shape[:1]:
+            raise NetworkError(f"layer {part}.{k} does not fit its bias, or is no matrix")
+        if weight.shape[1] != width:
+            raise NetworkError(
+                f"layer {part}.{k} does not fit what comes before it: "
+                f"it takes {weight.shape[1]:,} inputs, not {width:,}"
+            )
         if weight.dtype != np.float32 or bias.dtype != np.float32:
             raise NetworkError(f"layer {part}.{k} is not of float32 numbers")
         if not 1 <= len(weight) <= MOST_UNITS:

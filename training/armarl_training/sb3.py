@@ -45,6 +45,7 @@ def save_policy(
     _refuse_normalised(model)
     policy = model.policy
     activation = _activation(policy)
+    _refuse_other_sizes(policy, game)
     tensors = {name: w.detach().cpu().numpy().copy() for name, w in layers(policy)}
     details = {"trained_by": type(model).__name__, "decisions": int(model.num_timesteps), **details}
     policies.save_policy(path, game, tensors, activation, **details)
@@ -83,6 +84,16 @@ def _refuse_normalised(model: BaseAlgorithm) -> None:
         raise PolicyError(
             "the model sees observations that VecNormalize has changed, and a saved policy sees "
             "them as they are: train with norm_obs=False (they are in small ranges already)"
+        )
+
+
+def _refuse_other_sizes(policy: Any, game: Game) -> None:
+    """Refuse a network of other inputs than the game's, such as several observations in one."""
+    inputs, size = policy.features_dim, game.observation.size
+    if inputs != size:
+        raise PolicyError(
+            f"the network takes {inputs:,} inputs, and an observation of the game has {size:,}: "
+            "train on observations as they are, without VecFrameStack or wrappers that change them"
         )
 
 
