@@ -13,7 +13,6 @@ import numpy as np
 
 from armarl.catalogue import GameEntry
 from armarl.game import Game, States
-from armarl.guards import is_whole
 from armarl.verbs import Verbs
 from kuhn_poker import knowledge, rules, state
 from kuhn_poker.actions import ACTIONS
@@ -57,7 +56,7 @@ def make(players: int = 2) -> Game:
     Raises:
         ValueError: another number of players.
     """
-    if not is_whole(players) or players not in (2, 3, 4):
+    if not isinstance(players, int | np.integer) or players not in (2, 3, 4):
         raise ValueError(f"Kuhn poker is for 2, 3 or 4 players, not {players!r}")
     return _make(int(players))
 
