@@ -334,7 +334,7 @@ BROKEN_FILES = {
     "text before": ("ahoy\n" + TEXT, r"line 1: 'ahoy' stands before"),
     "join unknown": (f"{TEXT}[borders]\njoin s1 s99\n", "border s1 s99: there is no place 's99'"),
     "join isle": (f"{TEXT}[borders]\njoin C23 C11\n", "no land border joins two islands"),
-    "part nothing": (f"{TEXT}[borders]\npart s1 C1\n", "s1 and C1 have no border to part"),
+    "part nothing": (f"{TEXT}[borders]\npart s1 C1\n", "'s1' and 'C1' have no border to part"),
     "part malformed": (f"{TEXT}[borders]\nbridge s1 s2\n", "neither `join A B` nor `part A B`"),
 }
 
