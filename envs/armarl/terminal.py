@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armarl.arena.records import Recorder, append_records, prepare_records
 from armarl.catalogue import game_entry
@@ -18,6 +17,7 @@ from armarl.players import (
     Player,
     Thinker,
     Thoughts,
+    ask_thoughts,
     choose_legally,
     make_player,
 )
@@ -87,24 +87,13 @@ def _play(
         mover = int(questions[1][0])
         player = players[mover]
         if think and isinstance(player, Thinker):
-            print(f"player {mover} thinks: {_thoughts_of(player, game, *questions)}")
+            thoughts = ask_thoughts(player, game, *questions)
+            print(f"player {mover} thinks: {_thoughts(game, thoughts)}")
         action = choose_legally(player, game, *questions)
         game.play(states, only, action)
         recorder.played(states, only, questions[1], action)
         texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")
-
-
-def _thoughts_of(
-    player: Thinker,
-    game: Game,
-    states: States,
-    seats: NDArray[np.int64],
-    draws: NDArray[np.float64],
-) -> str:
-    """What a player thinks, asked with copies: what he then chooses is judged by the originals."""
-    shown = game.taken(states, np.arange(states.size))
-    return _thoughts(game, player.think(shown, seats.copy(), draws.copy()))
 
 
 def _thoughts(game: Game, thoughts: Thoughts) -> str:

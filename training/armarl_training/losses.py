@@ -37,6 +37,7 @@ REPORTED = (
 POLICY_LOSS, ENTROPY, CLIPPED, CHANGE, OWN_LOSS, VALUE_LOSS, DISTANCE = range(len(REPORTED))
 # And those from which follows how much of the returns' variance the critic explains.
 ERROR, TARGET, SQUARE = range(len(REPORTED), len(REPORTED) + 3)
+STATISTICS = SQUARE + 1
 
 
 class Lot(NamedTuple):
@@ -61,13 +62,13 @@ class Weights(NamedTuple):
 class Room(NamedTuple):
     """What no two threads of a crew may write into at once."""
 
-    statistics: Any  # float64 (scratch rows, statistics), to which sums are added
+    statistics: Any  # float64 (scratch rows, STATISTICS), to which sums are added
     scratch: Scratch
 
 
 def make_room(device: LearnerDevice, decisions: int, actions: int) -> Room:
     """For batches of so many decisions."""
-    statistics = device.zeros((device.scratch_rows(decisions), len(REPORTED) + 3), np.float64)
+    statistics = device.zeros((device.scratch_rows(decisions), STATISTICS), np.float64)
     return Room(statistics, make_scratch(device, decisions, actions))
 
 
