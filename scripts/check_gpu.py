@@ -6,7 +6,8 @@ plays so many actions of every variant, half of them after the batches have chan
 illegal actions among them and in every mode of autoreset, and compares after each step all that it
 left; then what `CudaGame` does besides, the scripted players included, and an iteration of PPO,
 whose games are to the byte and whose gradient is nearly that of the CPU. Where there is no GPU it
-says what is missing. Numba's simulator needs none, and is slow:
+says what is missing. `--variant`, with a name as it is printed, has it check one alone, so that
+several processes share the work. Numba's simulator needs no GPU, and is slow:
 
     NUMBA_ENABLE_CUDASIM=1 python scripts/check_gpu.py --plies 2000 --batch 20
 
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
@@ -60,6 +62,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--game", help="this one alone")
+    parser.add_argument("--variant", action="append", help="this one alone; may be repeated")
     arguments = parser.parse_args()
     if missing := fault():
         print(f"nothing was checked: {missing}")
@@ -67,6 +70,8 @@ def main() -> int:
     failed = 0
     for variant in VARIANTS:
         if arguments.game not in (None, variant.game):
+            continue
+        if arguments.variant and str(variant) not in arguments.variant:
             continue
         began = time.monotonic()
         game, seed, device = variant.make(), arguments.seed, arguments.device
@@ -107,8 +112,8 @@ def _check_mode(game: Game, mode: str, size: int, steps: int, seed: int, device:
     for step in range(steps):
         where = f"{mode}, step {step}"
         _compare_turns(where, there, turn, its_turn)
-        _compare(f"{where}, states", here.states, there.fetch(away.states))
-        _compare(f"{where}, final states", here.final_states, there.fetch(away.final_states))
+        _compare(f"{where}, states", there, here.states, away.states)
+        _compare(f"{where}, final states", there, here.final_states, away.final_states)
         if step == steps // 2:  # the two change places
             here, away = away.to("cpu"), here.to(device)
         over = turn.ends != 0
@@ -117,10 +122,8 @@ def _check_mode(game: Game, mode: str, size: int, steps: int, seed: int, device:
             its_turn = away.reset(games=there.put(over), out=its_turn)
             _compare_turns(f"{where}, reset", there, turn, its_turn)
         actions = game.random_actions(turn.masks, chance)
-        _compare(
-            f"{where}, random actions",
-            *(actions, there.fetch(there.random_actions(its_turn.masks, its_chance))),
-        )
+        its_actions = there.random_actions(its_turn.masks, its_chance)
+        _compare(f"{where}, random actions", there, actions, its_actions)
         wild = rng.random(size) < ILLEGAL_SHARE
         actions = np.where(wild, rng.integers(-2, len(game.actions) + 2, size), actions)
         turn, its_turn = here.step(actions), away.step(there.put(actions))
@@ -136,17 +139,17 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
     seeds = np.arange(size) + seed
     its_seeds = there.put(seeds)
     states, its_states = game.new_states(seeds), there.new_states(its_seeds)
-    _compare("new_states", states, there.fetch(its_states))
+    _compare("new_states", there, states, its_states)
     for step in range(4):
         masks = game.legal_masks(states)
-        _compare("legal_masks", masks, there.fetch(there.legal_masks(its_states)))
+        _compare("legal_masks", there, masks, there.legal_masks(its_states))
         actions = game.random_actions(masks, game.new_chance(seeds + step))
         going = np.flatnonzero(game.statuses(states)[0] == 0)
         states, seeds, actions = game.taken(states, going), seeds[going], actions[going]
         game.play(states, np.arange(going.size), actions)
         its_states, its_seeds = its_states[there.put(going)], its_seeds[there.put(going)]
         there.play(its_states, there.put(actions))
-        _compare("play", states, there.fetch(its_states))
+        _compare("play", there, states, its_states)
     going = np.flatnonzero(game.statuses(states)[0] == 0)
     states, seeds = game.taken(states, going), seeds[going]
     its_states, its_seeds = there.put(states), there.put(seeds)
@@ -154,29 +157,29 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
     for name, one, other in zip(
         ("statuses", "seats"), game.statuses(states), there.statuses(its_states), strict=True
     ):
-        _compare(name, one, there.fetch(other))
+        _compare(name, there, one, other)
     draws = np.random.default_rng(seed).random(states.size)
     for style in style_names(game) or (None,):
         player = GreedyPlayer(game, style)
         chosen = player.choose(game.concealed(states, seats), seats, draws)
         asked = its_states, there.put(seats), there.put(draws)
-        _compare(player.name, chosen, there.fetch(there.scripted_actions(*asked, player.style)))
+        _compare(player.name, there, chosen, there.scripted_actions(*asked, player.style))
     for seat in range(game.players):
         seats = np.full(states.size, seat)
         its_seats = there.put(seats)
         views, its_views = game.views(states, seats), there.views(its_states, its_seats)
-        _compare("views", views[0], there.fetch(its_views[0]))
-        _compare("views' masks", views[1], there.fetch(its_views[1]))
+        _compare("views", there, views[0], its_views[0])
+        _compare("views' masks", there, views[1], its_views[1])
         hidden, its_hidden = game.concealed(states, seats), there.concealed(its_states, its_seats)
-        _compare("concealed", hidden, there.fetch(its_hidden))
+        _compare("concealed", there, hidden, its_hidden)
         dealt = game.determinised(hidden, seats, seeds)
         its_dealt = there.determinised(its_hidden, its_seats, its_seeds)
-        _compare("determinised", dealt, there.fetch(its_dealt))
+        _compare("determinised", there, dealt, its_dealt)
     for reward in game.rewards:
         returns, lengths = game.playouts(states.copy(), seeds, reward)
         its_returns, its_lengths = there.playouts(its_states.clone(), its_seeds, reward)
-        _compare("playouts", returns, there.fetch(its_returns))
-        _compare("playouts' lengths", lengths, there.fetch(its_lengths))
+        _compare("playouts", there, returns, its_returns)
+        _compare("playouts' lengths", there, lengths, its_lengths)
 
 
 def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str = "cuda") -> None:
@@ -185,6 +188,7 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
     Raises:
         DifferenceError: something was not equal, or not nearly.
     """
+    there = CudaGame(game, device)
     here, away = (_learner(game, size, steps, seed, where) for where in ("cpu", device))
     (games,), (its_games,) = here.shards.parts, away.shards.parts
     states = its_games.self_play.save()[0]["states"].copy()
@@ -192,11 +196,10 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
         weights_of({"actor": each.actor, "critic": each.critic}) for each in (here, away)
     )
     for name, weights in networks.items():
-        _compare(name, weights.numpy(), its_networks[name].cpu().numpy())
+        _compare(name, there, weights.numpy(), its_networks[name])
     its_rollout = its_games.play(its_networks, 0.0)
-    fetch = its_games.self_play.kept.device.fetch
-    rollout = Rollout(*map(fetch, its_rollout))
-    _check_rollout(game, states.view(game.blank.dtype)[:, 0], rollout)
+    _check_rollout(there, states.view(game.blank.dtype)[:, 0], its_rollout)
+    rollout = Rollout(*map(there.fetch, its_rollout))
 
     games.play(networks, 0.0)  # brings the networks there
     for t in range(steps):
@@ -213,7 +216,7 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
 
     reckoned, its_reckoned = here.reckon(rollout), away.reckon(its_rollout)
     for name, ours, theirs in zip(("gains", "targets"), reckoned, its_reckoned, strict=True):
-        _compare_nearly(name, ours, fetch(theirs))
+        _compare_nearly(name, ours, there.fetch(theirs))
     rows = np.arange(steps * size)
     figures = here._update(rollout, rows, *reckoned, 0.02)
     its_figures = away._update(its_rollout, its_games._device.put(rows), *its_reckoned, 0.02)
@@ -238,25 +241,25 @@ def _learner(game: Game, size: int, steps: int, seed: int, device: str) -> PPO:
     return PPO(config, game, OpponentPool(game, config.opponents, Path()))
 
 
-def _check_rollout(game: Game, states: Any, rollout: Rollout) -> None:
+def _check_rollout(there: CudaGame, states: Any, rollout: Rollout) -> None:
     """Play the actions of a rollout from the states with which it began, on the CPU."""
+    game, actions = there.game, there.fetch(rollout.actions)
     batch, kept = SelfPlayBatch(game, len(states)), Quantities(game)
     turn = batch.load_states(np.ascontiguousarray(states))
-    for t in range(len(rollout.actions) + 1):
-        quantities, secrets = (
-            np.empty_like(rollout.quantities[t]),
-            np.empty_like(rollout.secrets[t]),
-        )
+    for t in range(len(actions) + 1):
+        quantities = np.empty((len(states), kept.scales.size), kept.dtype)
+        secrets = np.empty((len(states), kept.secrets), kept.dtype)
         kept.keep(turn.observations, quantities)
         kept.keep_secrets(batch.states, turn.seats, secrets)
-        _compare(f"step {t}, movers", turn.seats, rollout.movers[t])
-        _compare(f"step {t}, quantities", quantities, rollout.quantities[t])
-        _compare(f"step {t}, secrets", secrets, rollout.secrets[t])
-        if t < len(rollout.actions):
-            _compare(f"step {t}, masks", np.packbits(turn.masks, axis=1), rollout.masks[t])
-            turn = batch.step(rollout.actions[t, :, 0])
-            _compare(f"step {t}, rewards", turn.rewards.astype(np.float32), rollout.rewards[t])
-            _compare(f"step {t}, ends", turn.ends, rollout.ends[t])
+        _compare(f"step {t}, movers", there, turn.seats, rollout.movers[t])
+        _compare(f"step {t}, quantities", there, quantities, rollout.quantities[t])
+        _compare(f"step {t}, secrets", there, secrets, rollout.secrets[t])
+        if t < len(actions):
+            _compare(f"step {t}, masks", there, np.packbits(turn.masks, axis=1), rollout.masks[t])
+            turn = batch.step(actions[t, :, 0])
+            rewards = turn.rewards.astype(np.float32)
+            _compare(f"step {t}, rewards", there, rewards, rollout.rewards[t])
+            _compare(f"step {t}, ends", there, turn.ends, rollout.ends[t])
 
 
 def _compare_nearly(what: str, ours: Any, theirs: Any) -> None:
@@ -267,18 +270,26 @@ def _compare_nearly(what: str, ours: Any, theirs: Any) -> None:
 
 def _compare_turns(where: str, there: CudaGame, turn: Any, its_turn: Any) -> None:
     for name in ("seats", "observations", "masks", "rewards", "ends", "terminated", "truncated"):
-        _compare(f"{where}, {name}", getattr(turn, name), there.fetch(getattr(its_turn, name)))
+        _compare(f"{where}, {name}", there, getattr(turn, name), getattr(its_turn, name))
 
 
-def _compare(what: str, ours: Any, theirs: Any) -> None:
-    """Raise DifferenceError unless two arrays have one type, one shape and the same bytes."""
-    if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
-        raise DifferenceError(f"{what}: {ours.dtype} {ours.shape}, {theirs.dtype} {theirs.shape}")
-    if ours.tobytes() != theirs.tobytes():
-        rows = [i for i in range(len(ours)) if ours[i].tobytes() != theirs[i].tobytes()]
+def _compare(what: str, there: CudaGame, ours: Any, theirs: Any) -> None:
+    """Raise DifferenceError unless two arrays have one type, one shape and the same bytes.
+
+    They are compared on the GPU, which is quicker than the way back from there.
+    """
+    put = there.put(np.ascontiguousarray(ours))
+    if (put.dtype, put.shape) != (theirs.dtype, theirs.shape):
+        raise DifferenceError(f"{what}: {put.dtype} {put.shape}, {theirs.dtype} {theirs.shape}")
+    if put.numel() and not torch.equal(_bytes(put), _bytes(theirs)):
+        rows = (_bytes(put) != _bytes(theirs)).reshape(len(put), -1).any(1).nonzero()[:, 0]
         raise DifferenceError(
-            f"{what}: {len(rows)} of {len(ours)} rows, the first of them {rows[0]}"
+            f"{what}: {len(rows)} of {len(put)} rows, the first of them {int(rows[0])}"
         )
+
+
+def _bytes(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().view(torch.uint8)
 
 
 if __name__ == "__main__":

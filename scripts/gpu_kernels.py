@@ -97,7 +97,7 @@ def kernels_of(game: Game) -> list[Kernel]:
 
     class Recorder(cuda.CudaGame):
         def run(self, body: Body, games: int, batch: Any) -> None:
-            types = numba.typeof(self._seen(batch))
+            types = numba.typeof(self._seen(self._staged(batch)[0]))
             found.setdefault(body, Kernel(game.name, body, types))
 
     simulated, cuda.SIMULATED = cuda.SIMULATED, True
@@ -114,9 +114,9 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     found: dict[Body, Kernel] = {}
 
     def run(there: cuda.CudaGame, body: Body, games: int, batch: Any) -> None:
-        seen = there._seen(batch)
-        found.setdefault(body, Kernel(game.name, body, numba.typeof(seen)))
-        there.game.run(body, games, seen)
+        seen = numba.typeof(there._seen(there._staged(batch)[0]))
+        found.setdefault(body, Kernel(game.name, body, seen))
+        there.game.run(body, games, there._seen(batch))
 
     simulated, cuda.SIMULATED = cuda.SIMULATED, True
     face, cuda.CudaGame.run = cuda.CudaGame.run, run  # type: ignore[method-assign]
@@ -150,6 +150,7 @@ def _use_all(game: Game, there: cuda.CudaGame) -> None:
     batch = SelfPlayBatch(game, 2, device="cuda")
     batch.reset(seed=0)
     batch.reset()
+    batch.step(there.put(np.zeros(2, np.int64)))
     seeds = there.put(np.arange(2))
     states, chance = there.new_states(seeds), there.new_chance(seeds)
     there.play(states, there.random_actions(there.legal_masks(states), chance))

@@ -42,6 +42,17 @@ def test_a_difference_is_found():
         check_gpu._compare_turns("here", CudaGame(game), turn, its_turn)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 9), (cuda.TILE, cuda.TILE), (11, 2)])
+@pytest.mark.parametrize("dtype", [torch.int8, torch.float32, torch.int16])
+def test_columns_become_rows(shape: tuple[int, int], dtype: torch.dtype):
+    columns = torch.arange(shape[0] * shape[1], dtype=dtype).reshape(shape[1], shape[0])
+    rows = torch.full(shape, -1, dtype=dtype)
+    blocks = tuple(-(-length // cuda.TILE) for length in shape)
+    flat = columns.reshape(-1).numpy(), rows.reshape(-1).numpy()
+    cuda.turning_kernel()[blocks, (cuda.TILE, cuda.TILE_ROWS)](*flat, *shape)
+    assert torch.equal(rows, columns.t())
+
+
 @every_game
 def test_more_games_than_threads_are_all_played(variant: Variant):
     game = variant.make()

@@ -7,6 +7,7 @@ and `scripts/benchmark.py --only gpu` are for a machine that has one.
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -74,6 +75,21 @@ def test_a_torch_without_cuda_and_a_machine_without_a_gpu_are_told_apart(
         cuda.CudaGame(make_game("armadora"), "cuda:1")
 
 
+def test_a_numpy_that_the_compiler_was_not_made_for_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    usual = importlib.import_module
+
+    def without_row_stack(name: str) -> object:
+        if name == "numba.cuda.np.arrayobj":
+            raise AttributeError("module 'numpy' has no attribute 'row_stack'")
+        return usual(name)
+
+    monkeypatch.setattr(importlib, "import_module", without_row_stack)
+    with pytest.raises(RuntimeError, match=r"does not run with NumPy .*row_stack.*earlier NumPy"):
+        SelfPlayBatch("armadora", 2, device="cuda")
+
+
 @pytest.mark.parametrize("name", ["gpu", "cuda:", "cuda:x", "mps", "CPU"])
 def test_a_device_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="device must be 'cpu', 'cuda'"):
@@ -120,18 +136,21 @@ def test_the_check_says_that_there_is_no_gpu_where_there_is_none() -> None:
 @pytest.mark.parametrize("game", [entry.name for entry in OURS])
 def test_the_kernels_that_the_face_runs_are_found(game: str) -> None:
     found = {kernel.name for kernel in gpu_kernels.kernels_of(make_game(game))}
-    wanted = {"deal", "start", "step", "apply", "read_mask", "view", "conceal", "determinise"}
-    assert found == wanted | {"read_status", "play_out", "seed_stream", "pick_action"}
+    wanted = {"deal", "start", "take_turn", "view_mover", "apply", "read_mask", "view", "conceal"}
+    others = {"determinise", "read_status", "play_out", "seed_stream", "pick_action"}
+    assert found == wanted | others
     assert cuda.SIMULATED is False
 
 
 @pytest.mark.parametrize("capability", gpu_kernels.CAPABILITIES, ids=str)
 @pytest.mark.parametrize("game", [entry.name for entry in OURS])
 def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability) -> None:
-    (step,) = (k for k in gpu_kernels.kernels_of(make_game(game)) if k.body is loops.step)
-    report = gpu_kernels.compiled(step, capability)
-    assert report.code > 100_000  # the rules are in it
-    assert 0 < report.registers <= 255
+    step = (loops.take_turn, loops.view_mover)
+    for kernel in (k for k in gpu_kernels.kernels_of(make_game(game)) if k.body in step):
+        report = gpu_kernels.compiled(kernel, capability)
+        assert report.code > 100_000  # the rules are in it
+        assert 0 < report.registers <= 255
+        assert report.spilt == 0
 
 
 def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
@@ -139,8 +158,9 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
         kernel.name: kernel for kernel in gpu_kernels.learner_kernels_of(make_game("armadora"))
     }
     rivals = {"choose_greedily", "conceal", "pick_drawn", "change_seats"}
-    rollout = {"deal", "step", "keep", "keep_secrets", "draw", "look", "weigh", "weigh_early"}
-    assert set(found) == rivals | rollout | {"look_back", "brief_ppo_gradient"}
+    step = {"deal", "take_turn", "view_mover"}
+    rollout = {"keep_secrets", "draw", "look", "weigh", "weigh_early"}
+    assert set(found) == rivals | step | rollout | {"look_back", "brief_ppo_gradient"}
     for name in ("change_seats", "draw", "look_back", "brief_ppo_gradient"):
         for capability in gpu_kernels.CAPABILITIES:
             report = gpu_kernels.compiled(found[name], capability)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar, cast
 
 from armarl import shares
@@ -34,13 +34,21 @@ def compile_for_cpu(function: Any, *, merge: bool = False) -> Any:
 class Binding:
     """The functions above a game, compiled for it when they are first asked for."""
 
-    def __init__(self, game: str, its_verbs: Verbs, compiler: Compiler = compile_for_cpu) -> None:
+    def __init__(
+        self,
+        game: str,
+        its_verbs: Verbs,
+        compiler: Compiler = compile_for_cpu,
+        instead: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
+    ) -> None:
         """For the game of this name.
 
         Args:
             compiler: what compiles a function; for a GPU `numba.cuda`'s, with verbs of its own.
+            instead: functions that are called in the place of others.
         """
         self._game, self._verbs, self._compiler = game, its_verbs, compiler
+        self._instead = instead or {}
         # By whether they are merged: what is compiled depends on no order of first calls.
         self._functions: dict[tuple[Callable[..., Any], bool], Any] = {}
         self._drivers: dict[Body, Any] = {}
@@ -68,7 +76,7 @@ class Binding:
         for name in function.__code__.co_names:
             value: Any = function.__globals__.get(name)
             if value is not function and _is_unbound(value):
-                known[name] = self.function(value, merge=merge)
+                known[name] = self.function(self._instead.get(value, value), merge=merge)
         copy = _copy(function, f"{self._game}_{_name(function)}", known)
         return self._compiler(copy, merge=merge)
 

@@ -1,6 +1,6 @@
 """Sets as bits of a word: how many are set, and which is the first; and words of eight bytes.
 
-LLVM knows these idioms, and makes one instruction of each.
+Each is one instruction of a processor, or few, on a GPU as well.
 """
 
 from __future__ import annotations
@@ -8,29 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from armarl.compiled import inlined
+from armarl.compiled import PLAIN_PYTHON, inlined
 from armarl.verbs import Int
-
-_1, _2, _4, _56 = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
-_PAIRS, _FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-_EIGHTS, _ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 
 @inlined
 def count(bits: Int) -> Int:
     """The number of ones in a word (int64 or uint64), as an int64."""
-    sums = np.uint64(bits)
-    sums -= (sums >> _1) & _PAIRS
-    sums = (sums & _FOURS) + ((sums >> _2) & _FOURS)
-    sums = (sums + (sums >> _4)) & _EIGHTS
-    return np.int64((sums * _ONES) >> _56)
+    return _ones(bits)
 
 
 @inlined
 def lowest(bits: Int) -> Int:
     """The number of the lowest one in a word (int64) that is not 0."""
-    return count(~bits & (bits - 1))
+    return _zeros_below(bits)
 
 
 @inlined
@@ -40,3 +35,34 @@ def eight_bytes(numbers: Any, first: Int) -> Int:
     for i in range(8):
         word |= np.uint64(np.uint8(numbers[first + i])) << np.uint64(8 * i)
     return word
+
+
+# --- LLVM's words for them -----------------------------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _ones(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.ctpop(words[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _zeros_below(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))  # 1: the word is not 0
+
+    return types.int64(types.uint64), generate
+
+
+def _ones_in_python(bits: Any) -> Any:
+    return np.int64((int(bits) & (1 << 64) - 1).bit_count())
+
+
+def _zeros_below_in_python(bits: Any) -> Any:
+    return np.int64((int(bits) & -int(bits)).bit_length() - 1)
+
+
+if PLAIN_PYTHON:
+    _ones, _zeros_below = _ones_in_python, _zeros_below_in_python

@@ -14,13 +14,15 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import Any, cast
 
 import numba
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from armarl import loops
@@ -44,7 +46,11 @@ SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 
 # Of one kernel: threads of a block, and most threads, among whom the games are dealt in turn. That
 # is as many as the largest cards keep under way at once, and bounds the scratch, a row for each.
-BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (128, 2**18)
+BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (64, 2**18)
+# Of a copy from columns to rows: numbers of a tile's side, and rows of it that are copied at once.
+TILE, TILE_ROWS = (4, 2) if SIMULATED else (32, 8)
+MOST_IN_CONSTANT_MEMORY = 2048  # bytes of a table
+SIDE, TILE_SHAPE = np.uint64(TILE), (TILE, TILE + 1)  # one more, for the banks of the memory
 
 _INSTALL = (
     "install torch built for CUDA, and numba-cuda[cu12] or numba-cuda[cu13] as suits the driver"
@@ -58,6 +64,14 @@ def fault() -> str | None:
             return f"{package} is not installed: {_INSTALL}"
     if SIMULATED:
         return None
+    try:
+        importlib.import_module("numba.cuda.np.arrayobj")
+    except (AttributeError, ImportError) as error:
+        numba_cuda = importlib.import_module("numba_cuda").__version__
+        return (
+            f"numba-cuda {numba_cuda} does not run with NumPy {np.__version__} ({error}): install "
+            "an earlier NumPy, or a later numba-cuda"
+        )
     torch = importlib.import_module("torch")
     if torch.version.cuda is None:
         return f"the installed torch {torch.__version__} is not built for CUDA: {_INSTALL}"
@@ -107,6 +121,83 @@ class CudaKernelCache(KernelCache):
         return str(importlib.import_module("numba_cuda").__version__)
 
 
+def own_row(thread: int) -> int:
+    """In the place of `loops.own`: threads side by side have rows side by side."""
+    return thread
+
+
+def turn_over(source: Any, target: Any, rows: int, columns: int) -> None:
+    """Copy what lies column by column, so that it lies row by row, a tile by a block of threads.
+
+    Threads side by side read along a column, and write along a row. (All numbers are unsigned:
+    Numba would look whether an index is negative.)
+    """
+    tile = cuda.shared.array(TILE_SHAPE, source.dtype)
+    n, m = np.uint64(rows), np.uint64(columns)
+    x, y = np.uint64(cuda.threadIdx.x), np.uint64(cuda.threadIdx.y)
+    row, column = np.uint64(cuda.blockIdx.x) * SIDE, np.uint64(cuda.blockIdx.y) * SIDE
+    for k in range(TILE // TILE_ROWS):
+        at = y + np.uint64(k) * np.uint64(TILE_ROWS)
+        if row + x < n and column + at < m:
+            tile[at, x] = source[(column + at) * n + row + x]
+    cuda.syncthreads()
+    for k in range(TILE // TILE_ROWS):
+        at = y + np.uint64(k) * np.uint64(TILE_ROWS)
+        if row + at < n and column + x < m:
+            target[(row + at) * m + column + x] = tile[x, at]
+
+
+@cache
+def keep_tables_in_memory() -> None:
+    """Have large constant arrays read from memory, and only small ones from constant memory.
+
+    That serves one address at a time to all threads of a warp, from a cache of 2 KiB: it is for
+    tables that neighbours read at the same place, not for a row each. What is compiled does the
+    same for all who use numba-cuda in this process.
+    """
+    nvvm: Any = importlib.import_module("numba.cuda.cudadrv.nvvm")
+    context = importlib.import_module("numba.cuda.target").CUDATargetContext
+    in_constant_memory, usual = context.make_constant_array, nvvm.ADDRSPACE_CONSTANT
+
+    def make_constant_array(self: Any, builder: Any, kind: Any, array: Any) -> Any:
+        try:
+            if array.nbytes > MOST_IN_CONSTANT_MEMORY:
+                nvvm.ADDRSPACE_CONSTANT = nvvm.ADDRSPACE_GLOBAL
+            return in_constant_memory(self, builder, kind, array)
+        finally:
+            nvvm.ADDRSPACE_CONSTANT = usual
+
+    context.make_constant_array = make_constant_array
+
+
+@cache
+def simplify_ranges() -> None:
+    """Have loops over `range` counted in the way that NVIDIA's compiler knows as counting.
+
+    numba-cuda asks before it counts on whether the end was reached, and hands over IR that is not
+    optimised yet; each step of the loop then takes some ten instructions more, and indices are
+    looked at for being negative. Counting on once more at the end does no harm: nobody looks again.
+    What is compiled is the same for all who use numba-cuda in this process, but for its speed.
+    """
+    ranges = importlib.import_module("numba.cuda.cpython.rangeobj")
+    lowering = importlib.import_module("numba.cuda.core.imputils")
+    count_on = lowering.iternext_impl(lowering.RefType.BORROWED)(_count_on)
+    for width in ("range_iter32", "range_iter64", "unsigned_range_iter64"):
+        ranges.lower("iternext", getattr(types, f"{width}_type"))(count_on)
+
+
+def _count_on(context: Any, builder: Any, signature: Any, arguments: Any, result: Any) -> None:
+    """A step of a loop over `range`."""
+    kind = signature.args[0]
+    counter = cuda.cgutils.create_struct_proxy(kind)(context, builder, arguments[0])
+    left, number = builder.load(counter.count), builder.load(counter.iter)
+    zero, one = (context.get_constant(kind.yield_type, constant) for constant in (0, 1))
+    result.set_valid(builder.icmp_signed(">", left, zero))
+    result.yield_(number)
+    builder.store(builder.sub(left, one, flags=["nsw"]), counter.count)
+    builder.store(builder.add(number, counter.step, flags=["nsw"]), counter.iter)
+
+
 def device_function(function: Any, *, merge: bool = False) -> Any:
     """What a kernel calls; it is for NVIDIA's compiler to merge it into its callers."""
     return cuda.jit(function, device=True)
@@ -114,14 +205,20 @@ def device_function(function: Any, *, merge: bool = False) -> Any:
 
 def device_binding(name: str) -> Binding:
     """The functions above the games, for the game of this name on a GPU."""
+    simplify_ranges()
+    keep_tables_in_memory()
     verbs: tuple[Any, ...] = as_verbs(game_entry(name).load())
     on_device = Verbs(*(device_function(verb.py_func) for verb in verbs))
-    return Binding(name, on_device, device_function)
+    return Binding(name, on_device, device_function, OWN)
 
 
 def simulated_binding(name: str) -> Binding:
     """The same for the simulator: plain Python, which calls verbs as the CPU has them."""
-    return Binding(name, as_verbs(game_entry(name).load()), lambda function, merge=False: function)
+    verbs = as_verbs(game_entry(name).load())
+    return Binding(name, verbs, lambda function, merge=False: function, OWN)
+
+
+OWN = {loops.own: own_row}
 
 
 @cache
@@ -138,16 +235,39 @@ def _kernel(name: str, body: Callable[..., None]) -> Any:
 
 
 @cache
-def _stream(pointer: int) -> Any:
-    """Numba's name of one of torch's streams; its 0, the default stream, has none."""
-    return cuda.external_stream(pointer) if pointer else 0
+def turning_kernel() -> Any:
+    """`turn_over` as a kernel; compiled by its first call for each type of number."""
+    return cuda.jit(turn_over) if SIMULATED else keep(cuda.jit(turn_over), CudaKernelCache)
+
+
+@lru_cache(maxsize=1024)
+def _launcher(kernel: Any, blocks: Any, threads: Any, stream: int) -> Any:
+    """What starts a kernel on one of torch's streams; its 0, the default stream, has no name."""
+    with warnings.catch_warnings():  # Numba warns of every batch that does not fill the card
+        warnings.simplefilter("ignore")
+        return kernel[blocks, threads, cuda.external_stream(stream) if stream else 0]
+
+
+@lru_cache(maxsize=4096)
+def _array_at(address: int, shape: Shape, steps: Shape | None, kind: Any, record: Any) -> Any:
+    """Numba's array where a tensor is; it does not keep the memory, which the caller holds.
+
+    To make one takes Numba longer than to start a kernel with it.
+    """
+    dtype = np.dtype(str(kind).removeprefix("torch."))
+    described = {
+        **{"typestr": dtype.str, "shape": tuple(shape), "data": (address, False), "version": 2},
+        "strides": steps and tuple(dtype.itemsize * step for step in steps),
+    }
+    array = cuda.from_cuda_array_interface(described, owner=None, sync=False)
+    return array if record is None else array.view(record).reshape(tuple(shape[:-1]))
 
 
 @cache
-def _which_are_states(batch: type[tuple[Any, ...]]) -> tuple[bool, ...]:
-    """Of the fields of a batch, by their annotations: whether they hold records."""
+def _kinds(batch: type[tuple[Any, ...]]) -> tuple[str, ...]:
+    """How the fields of a batch are annotated, in words."""
     kinds = (batch.__annotations__[name] for name in batch._fields)  # type: ignore[attr-defined]
-    return tuple(getattr(kind, "__forward_arg__", kind) in ("States", States) for kind in kinds)
+    return tuple(str(getattr(kind, "__forward_arg__", kind)) for kind in kinds)
 
 
 def threads_for(games: int) -> int:
@@ -181,12 +301,18 @@ class CudaGame:
         self.game, self.name = game, name
         self._place = self._torch.device("cpu" if SIMULATED else name)
         self._record = game.blank.dtype
+        self._contiguous = self._torch.contiguous_format
 
     # --- arrays ----------------------------------------------------------------------------------
 
     def zeros(self, shape: Shape, dtype: Any) -> Tensor:
         """A new tensor, of a type that NumPy names."""
         return self._torch.zeros(shape, dtype=self._type(dtype), device=self._place)
+
+    def interleaved(self, shape: Shape, dtype: Any) -> Tensor:
+        """A new tensor, the first axis of which goes from one number in memory to the next."""
+        there = self.zeros(tuple(reversed(shape)), dtype)
+        return there.permute(*reversed(range(len(shape))))
 
     def put(self, array: NDArray[Any]) -> Tensor:
         """A copy of an array of NumPy's; of records, their bytes."""
@@ -260,13 +386,49 @@ class CudaGame:
         if games == 0:
             return
         kernel = _kernel(self.game.name, cast("Callable[..., None]", body))
-        threads = threads_for(games)
+        threads, batch, turned = threads_for(games), *self._staged(batch)
         if SIMULATED:
             kernel[threads // BLOCK, BLOCK](games, self._seen(batch))
+        else:
+            with self._torch.cuda.device(self._place):
+                stream = self._torch.cuda.current_stream().cuda_stream
+                _launcher(kernel, threads // BLOCK, BLOCK, stream)(games, self._seen(batch))
+        for columns, rows in turned:
+            self._turn_over(columns, rows)
+
+    def step(self, games: int, batch: loops.SelfPlay) -> None:
+        """Play an action in each game, and show what it left: in two kernels, since one would take
+        the registers of the greedier for both, and so have fewer threads under way.
+        """
+        self.run(loops.take_turn, games, batch.plays)
+        self.run(loops.view_mover, games, batch.sights)
+
+    def _staged(self, batch: Any) -> tuple[Any, list[tuple[Tensor, Tensor]]]:
+        """A batch with columns in the place of `WrittenRows`, and what is to be copied to which.
+
+        Threads that write into one column each at a time meet in memory; into a row each, they
+        would take a transaction for every number.
+        """
+        turned, fields = [], []
+        for kind, value in zip(_kinds(type(batch)), batch, strict=True):  # type: ignore[arg-type]
+            if kind == "WrittenRows":
+                columns = self._torch.empty_like(value.t(), memory_format=self._contiguous).t()
+                turned.append((columns, value))
+                value = columns
+            fields.append(value)
+        return type(batch)(*fields), turned
+
+    def _turn_over(self, columns: Tensor, rows: Tensor) -> None:
+        """Copy what was staged to where it was asked for."""
+        if SIMULATED:  # which would take a second for what a GPU does in a microsecond
+            rows.copy_(columns)
             return
+        blocks = tuple(-(-length // TILE) for length in rows.shape)
         with self._torch.cuda.device(self._place):
-            stream = _stream(self._torch.cuda.current_stream().cuda_stream)
-            kernel[threads // BLOCK, BLOCK, stream](games, self._seen(batch))
+            stream = self._torch.cuda.current_stream().cuda_stream
+            launch = _launcher(turning_kernel(), blocks, (TILE, TILE_ROWS), stream)
+            flat = self._seen(columns.t().reshape(-1), False), self._seen(rows.reshape(-1), False)
+            launch(*flat, *rows.shape)
 
     def _seen(self, value: Any, states: bool | None = None) -> Any:
         """A batch as kernels see it, without a copy: arrays, and arrays of records.
@@ -275,8 +437,8 @@ class CudaGame:
         which of them are `states`.
         """
         if isinstance(value, tuple):
-            fields = zip(value, _which_are_states(type(value)), strict=True)
-            return type(value)(*(self._seen(part, states) for part, states in fields))
+            fields = zip(value, _kinds(type(value)), strict=True)
+            return type(value)(*(self._seen(part, kind == "States") for part, kind in fields))
         if not isinstance(value, self._torch.Tensor):
             return value
         if states is None:
@@ -284,16 +446,17 @@ class CudaGame:
         if SIMULATED:
             array = value.numpy()
             return self._as_records(array) if states else array
-        array = cuda.as_cuda_array(value, sync=False)
-        return array.view(self._record).reshape(tuple(value.shape[:-1])) if states else array
+        steps = None if value.is_contiguous() else value.stride()
+        record = self._record if states else None
+        return _array_at(value.data_ptr(), value.shape, steps, value.dtype, record)
 
     def scratch_rows(self, games: int) -> int:
         """The rows of scratch that bodies need which run over so many games."""
-        return loops.own(threads_for(games))
+        return own_row(threads_for(games))
 
     def scratch_masks(self, games: int) -> Tensor:
         """A mask for each thread on a batch, for bodies that need one to themselves."""
-        return self.zeros((self.scratch_rows(games), len(self.game.actions)), np.int8)
+        return self.interleaved((self.scratch_rows(games), len(self.game.actions)), np.int8)
 
     def scratch_states(self, games: int) -> Tensor:
         """Likewise records, of which nothing is said."""

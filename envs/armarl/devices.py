@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import guards, threads
+from armarl import guards, loops, threads
 from armarl.game import Game
-from armarl.loops import own
+from armarl.loops import SelfPlay, own
 from armarl.shares import Body
 
 Shape = tuple[int, ...]
@@ -31,8 +31,18 @@ class Device(Protocol):
         """Run a body for each of so many games of a batch of arrays that are here."""
         ...
 
+    def step(self, games: int, batch: SelfPlay) -> None:
+        """Play an action in each of so many games, and show what it left."""
+        ...
+
     def zeros(self, shape: Shape, dtype: Any) -> Any:
         """A new array, of a type that NumPy names."""
+        ...
+
+    def interleaved(self, shape: Shape, dtype: Any) -> Any:
+        """A new array whose rows are read and written by loops, a row by a thread, and by no one
+        else: on a GPU one column after the other, so that neighbouring threads meet in memory.
+        """
         ...
 
     def put(self, array: NDArray[Any]) -> Any:
@@ -69,8 +79,13 @@ class Cpu:
     def __init__(self, game: Game) -> None:
         self.run = game.run
 
+    def step(self, games: int, batch: SelfPlay) -> None:
+        self.run(loops.step, games, batch)
+
     def zeros(self, shape: Shape, dtype: Any) -> NDArray[Any]:
         return np.zeros(shape, dtype)
+
+    interleaved = zeros
 
     def put(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy()

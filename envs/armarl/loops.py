@@ -6,12 +6,13 @@ from the caller; nothing is allocated. `Game.run` has threads range over the gam
 the verbs of the game that a body is compiled for (`armarl.binding`).
 
 Where a batch has `games`, body `i` works on state `games[i]` and row `i` of what stands beside it.
-Where it has scratch, `rows[own(thread)]` is the row that no other thread touches.
+Where it has scratch, `rows[own(thread)]` is the row that no other thread touches. Of `WrittenRows`
+body `i` writes the whole of row `i`, and reads nothing.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ Int64s = NDArray[np.int64]
 Float32s = NDArray[np.float32]
 Float64s = NDArray[np.float64]
 Chance = NDArray[np.uint64]  # (batch,) one stream of random numbers for each game
+WrittenRows = NDArray[Any]  # a row for each game: a GPU lays them out in a way of its own
 
 # What `play_one` returns in place of a seat.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
@@ -210,8 +212,8 @@ class Views(NamedTuple):
 
     states: States  # (n,)
     seats: Int64s  # (n,)
-    observations: Float32s  # (n, size) written
-    masks: Int8s  # (n, actions) written
+    observations: WrittenRows  # float32 (n, size)
+    masks: WrittenRows  # int8 (n, actions)
 
 
 def view(batch: Views, i: int, thread: int) -> None:
@@ -223,7 +225,7 @@ class Masks(NamedTuple):
     """Masks of the seats to move."""
 
     states: States  # (n,)
-    masks: Int8s  # (n, actions) written
+    masks: WrittenRows  # int8 (n, actions)
 
 
 def read_mask(batch: Masks, i: int, thread: int) -> None:
@@ -354,11 +356,10 @@ def play_out(batch: Playouts, i: int, thread: int) -> None:
 # --- self-play: one learner in all seats ---------------------------------------------------------
 
 
-class SelfPlay(NamedTuple):
-    """Games whose seats are all the caller's, and what a step of them leaves."""
+class Plays(NamedTuple):
+    """Games in which an action is played, whoever is to move."""
 
     states: States  # (n,)
-    acting: bool  # actions are played; else the games are only looked at
     actions: Int64s  # (n,) of whoever is to move
     kind: int  # number of the reward
     same_step: bool  # a game that ends starts anew at once
@@ -367,12 +368,27 @@ class SelfPlay(NamedTuple):
     ends: Int8s  # (n,) written: how the step left each game
     rewards: Float64s  # (n, players) written
     finals: States  # (n,) written where `same_step` has ended a game: its last state
+
+
+class Sights(NamedTuple):
+    """Games that are shown to whoever is to move."""
+
+    states: States  # (n,)
+    over: Int8s  # (n,) as in `Plays`
+    legal: Int8s  # (n, actions) written; our own copy
     seats: Int64s  # (n,) written: the seat to move
-    observations: Float32s  # (n, size) written
-    masks: Int8s  # (n, actions) written: a copy of `legal` for the caller
+    observations: WrittenRows  # float32 (n, size)
+    masks: WrittenRows  # int8 (n, actions), a copy of `legal` for the caller
 
 
-def take_turn(batch: SelfPlay, i: int, thread: int) -> None:
+class SelfPlay(NamedTuple):
+    """Games whose seats are all the caller's: a step of them, and what it leaves."""
+
+    plays: Plays
+    sights: Sights
+
+
+def take_turn(batch: Plays, i: int, thread: int) -> None:
     """Play one action, whoever is to move, and start a new game where one is over.
 
     A game that was over before starts anew without an action.
@@ -410,7 +426,7 @@ def write_masks(s: State, over: bool, legal: Mask, mask: Mask) -> None:
         mask[action] = legal[action]
 
 
-def view_mover(batch: SelfPlay, i: int, thread: int) -> None:
+def view_mover(batch: Sights, i: int, thread: int) -> None:
     """The seat to move and its view; the mask is 0 where the game is over."""
     s = batch.states[i]
     seat = verbs.to_move(s)
@@ -420,10 +436,9 @@ def view_mover(batch: SelfPlay, i: int, thread: int) -> None:
 
 
 def step(batch: SelfPlay, i: int, thread: int) -> None:
-    """`take_turn`, where actions are played, then `view_mover`."""
-    if batch.acting:
-        take_turn(batch, i, thread)
-    view_mover(batch, i, thread)
+    """`take_turn`, then `view_mover`, while the state is at hand."""
+    take_turn(batch.plays, i, thread)
+    view_mover(batch.sights, i, thread)
 
 
 # Bodies with so little to do in a game that only large batches are worth several threads.

@@ -103,9 +103,8 @@ class SelfPlayBatch:
         self._device = device_of(game, device)
         self.states: States = self._device.put(np.full(size, game.blank))
         self.final_states: States = self._device.put(np.full(size, game.blank))
-        self._no_actions = self._device.zeros((size,), np.int64)
         self._over = self._device.zeros((size,), np.int8)
-        self._legal = self._device.zeros((size, len(game.actions)), np.int8)  # as shown last
+        self._legal = self._device.interleaved((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
         self._known_turn: Turn | None = None  # the last whose arrays were found to lie apart
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # of a turn: shapes and types
@@ -139,7 +138,7 @@ class SelfPlayBatch:
         )
         for name in ("states", "final_states", "_over", "_legal"):
             array = self._device.fetch(getattr(self, name))
-            setattr(there, name, there._device.put(array))
+            getattr(there, name)[:] = there._device.put(array)
         there._begun = self._begun
         return there
 
@@ -200,7 +199,7 @@ class SelfPlayBatch:
             refuse_games_over(self._device.fetch(self._over))
         ids = self._device.action_ids(actions, self.size)
         turn = self._turn(out)
-        self._device.run(loops.step, self.size, self._batch(ids, turn, acting=True))
+        self._device.step(self.size, loops.SelfPlay(self._plays(ids, turn), self._sights(turn)))
         return turn
 
     def load_states(self, states: States, *, out: Turn | None = None) -> Turn:
@@ -227,13 +226,12 @@ class SelfPlayBatch:
         """The games as they stand, no action played."""
         turn.rewards[:] = 0
         turn.ends[:] = PLAYING
-        self._device.run(loops.step, self.size, self._batch(self._no_actions, turn, acting=False))
+        self._device.run(loops.view_mover, self.size, self._sights(turn))
         return turn
 
-    def _batch(self, actions: NDArray[np.int64], turn: Turn, acting: bool) -> loops.SelfPlay:
-        return loops.SelfPlay(
+    def _plays(self, actions: NDArray[np.int64], turn: Turn) -> loops.Plays:
+        return loops.Plays(
             states=self.states,
-            acting=acting,
             actions=actions,
             kind=self._reward_kind,
             same_step=self.autoreset_mode is AutoresetMode.SAME_STEP,
@@ -242,6 +240,13 @@ class SelfPlayBatch:
             ends=turn.ends,
             rewards=turn.rewards,
             finals=self.final_states,
+        )
+
+    def _sights(self, turn: Turn) -> loops.Sights:
+        return loops.Sights(
+            states=self.states,
+            over=self._over,
+            legal=self._legal,
             seats=turn.seats,
             observations=turn.observations,
             masks=turn.masks,

@@ -17,6 +17,14 @@ def _window_in_python(numbers: NDArray[Any], first: int, size: int) -> NDArray[A
     return numbers[first : first + size]
 
 
+def _address(context: Any, builder: Any, whole: Any, first: Any) -> Any:
+    """Of an entry; entries need not lie side by side."""
+    if whole._fe_type.layout == "C":  # LLVM then sees that they do
+        return builder.gep(whole.data, [first])
+    (stride,) = cgutils.unpack_tuple(builder, whole.strides, 1)
+    return cgutils.pointer_add(builder, whole.data, builder.mul(first, stride))
+
+
 @intrinsic  # type: ignore[untyped-decorator]
 def window(typing_context: Any, numbers: Any, first: Any, size: Any) -> Any:
     """`numbers[first : first + size]` of a flat array, with `first` in [0, its size].
@@ -34,7 +42,7 @@ def window(typing_context: Any, numbers: Any, first: Any, size: Any) -> Any:
         size = builder.select(builder.icmp_signed("<", room, size), room, size)
         some = context.make_array(signature.args[0])(context, builder)
         some.meminfo, some.parent, some.itemsize = whole.meminfo, whole.parent, whole.itemsize
-        some.data, some.strides = builder.gep(whole.data, [first]), whole.strides
+        some.data, some.strides = _address(context, builder, whole, first), whole.strides
         some.nitems, some.shape = size, cgutils.pack_array(builder, [size])
         return some._getvalue()
 

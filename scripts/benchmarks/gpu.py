@@ -118,14 +118,12 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     actions = game.zeros((batch,), np.int64)
     over, ends = game.zeros((2, batch), np.int8)
     rewards = game.zeros((batch, game.game.players), np.float64)
-    turns = loops.SelfPlay(
-        *(states, True, actions, 0, True, over, masks, ends, rewards, states.clone()),
-        *(game.zeros((batch,), np.int64), game.zeros((batch, 1), np.float32), masks),
-    )
+    finals = states.clone()
+    plays = loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
 
     def step() -> None:
         game.random_actions(masks, chance, out=actions)
-        game.run(loops.take_turn, batch, turns)
+        game.run(loops.take_turn, batch, plays)
         game.run(loops.read_mask, batch, loops.Masks(states, masks))
 
     return _chunk(step, batch, graph=True)

@@ -154,16 +154,13 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     over, ends = np.zeros((2, batch), np.int8)
     finals, rewards = np.full(batch, game.blank), np.zeros((batch, game.players))
     masks = game.legal_masks(states)
-    turns = loops.SelfPlay(
-        *(states, True, actions, 0, True, over, masks, ends, rewards, finals),
-        *(np.zeros(batch, np.int64), np.zeros((batch, 1), np.float32), masks),  # not looked at
-    )
+    plays = loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
     calls = _calls(batch)
 
     def chunk() -> int:
         for _ in range(calls):
             game.run(loops.pick_action, batch, loops.Picks(masks, chance, actions))
-            game.run(loops.take_turn, batch, turns)
+            game.run(loops.take_turn, batch, plays)
             game.run(loops.read_mask, batch, loops.Masks(states, masks))
         return calls * batch
 

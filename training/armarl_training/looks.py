@@ -108,7 +108,7 @@ class LookAhead:
             actions=actions,
             kind=self._kind,
             spare=device.scratch_states(n),
-            seen=zeros((rows, size), np.float32),
+            seen=device.interleaved((rows, size), np.float32),
             scales=kept.its_scales,
             private=kept.its_private,
             quantities=zeros((n, k, size), kept.dtype),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import inlined, summed
-from armarl.loops import own
+from armarl.loops import WrittenRows, own
 from armarl_training.brief import read, write
 from armarl_training.devices import LearnerDevice
 from armarl_training.softmax import (
@@ -68,7 +68,7 @@ class Room(NamedTuple):
 
 def make_room(device: LearnerDevice, decisions: int, actions: int) -> Room:
     """For batches of so many decisions."""
-    statistics = device.zeros((device.scratch_rows(decisions), STATISTICS), np.float64)
+    statistics = device.interleaved((device.scratch_rows(decisions), STATISTICS), np.float64)
     return Room(statistics, make_scratch(device, decisions, actions))
 
 
@@ -85,7 +85,7 @@ class Decisions(NamedTuple):
     # et al., 2023); not looked at if its weight is 0.
     magnets: Floats
     weights: Weights
-    gradients: Any  # of outputs and like them, written
+    gradients: WrittenRows  # of outputs and like them
     room: Room
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armarl.compiled import inlined
 from armarl.game import Game, States
-from armarl.loops import own
+from armarl.loops import WrittenRows, own
 from armarl.verbs import Observation, State, verbs
 from armarl_training.devices import Array, LearnerDevice, OnCpu
 from armarl_training.softmax import Scratch, find_legal, highest, pick, weigh
@@ -58,7 +58,10 @@ class Quantities:
 
     def keep(self, observations: Array, out: Array) -> None:
         """Write the quantities of observations, float32 (n, size), into `out`, of `dtype`."""
-        self.device.run(keep, len(out), Kept(observations, self.its_scales, out))
+        if isinstance(observations, np.ndarray):
+            self.device.run(keep, len(out), Kept(observations, self.its_scales, out))
+        else:  # on a GPU all entries are alike
+            out.copy_((observations * self.its_scales).add_(0.5))
 
     def keep_secrets(
         self, states: Array, seats: Array, out: Array, spare: Array | None = None
@@ -70,7 +73,7 @@ class Quantities:
         if self.secrets == 0:
             return
         if spare is None:
-            spare = self.device.zeros((len(out), self.scales.size), np.float32)
+            spare = self.device.interleaved((len(out), self.scales.size), np.float32)
         players = self.game.players
         batch = Secrets(states, seats, players, spare, self.its_scales, self.its_private, out)
         self.device.run(keep_secrets, len(out), batch)
@@ -105,7 +108,7 @@ class Secrets(NamedTuple):
     seen: NDArray[np.float32]  # (n, size) scratch
     scales: NDArray[np.float32]  # (size,)
     private: NDArray[np.int64]  # entries that depend on what a seat knows
-    secrets: NDArray[Any]  # (n, secrets) written
+    secrets: WrittenRows  # (n, secrets)
 
 
 def keep_secrets(batch: Secrets, i: int, thread: int) -> None:

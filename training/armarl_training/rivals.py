@@ -194,7 +194,7 @@ class CudaRivals:
         self._names = list(dict.fromkeys(player.name for player in players))
         self._name_of = device.put(np.array([self._names.index(p.name) for p in players], np.int64))
         rows = device.scratch_rows(len(self.lineups))
-        self._tally = device.zeros((rows, len(self._names), 2), np.float64)
+        self._tally = device.interleaved((rows, len(self._names), 2), np.float64)
         for slot in range(len(players)):
             may = ((self.lineups == slot) | (self._following == slot)).any(1)
             if len(games := device.where(may)):

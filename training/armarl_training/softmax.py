@@ -46,9 +46,9 @@ class Scratch(NamedTuple):
 def make_scratch(device: LearnerDevice, decisions: int, actions: int) -> Scratch:
     """For batches of so many decisions."""
     shape = device.scratch_rows(decisions), 8 * -(-actions // 8)
-    logits, magnets, weights = (device.zeros(shape, np.float32) for _ in range(3))
-    bits = device.zeros(shape, np.int32)
-    legal = device.zeros(shape, np.int64)
+    logits, magnets, weights = (device.interleaved(shape, np.float32) for _ in range(3))
+    bits = device.interleaved(shape, np.int32)
+    legal = device.interleaved(shape, np.int64)
     return Scratch(legal, logits, magnets, weights, bits, device.as_float32(bits))
 
 
