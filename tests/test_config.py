@@ -5,6 +5,7 @@ import itertools
 import pytest
 import yaml
 
+from armarl_training import hardware
 from armarl_training.config import ConfigError, TrainingConfig, load_config, shipped_configs
 
 SHIPPED = sorted(shipped_configs().values())
@@ -32,6 +33,29 @@ def test_a_configuration_of_one_line_has_defaults_for_the_rest(write):
     config = load_config(write("total_decisions: 1000"))
     assert config == TrainingConfig(total_decisions=1000)
     assert (config.game, config.reward, config.ppo.epochs) == ("armadora", "win", 2)
+
+
+@pytest.mark.parametrize(
+    ("flags", "quicker"),
+    [
+        ("fpu avx512f avx512_bf16", "float32"),
+        ("fpu amx_bf16 amx_tile", "bfloat16"),
+        ("", "float32"),
+    ],
+)
+def test_the_precision_is_what_is_quicker_on_the_machine(flags, quicker, monkeypatch):
+    monkeypatch.setattr(hardware, "_of_the_processor", lambda name: {"flags": flags}[name])
+    config = TrainingConfig(total_decisions=1000)
+    assert config.ppo.precision == "auto"
+    assert config.settled().ppo.precision == quicker
+    assert config.settled() == config.overridden([f"ppo.precision={quicker}"], "it")
+
+
+def test_a_precision_that_was_told_is_settled():
+    config = TrainingConfig.model_validate(
+        {"total_decisions": 1000, "device": "cuda", "ppo": {"precision": "bfloat16"}}
+    )
+    assert config.settled() is config
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

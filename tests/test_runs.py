@@ -15,7 +15,7 @@ import tiny
 from armarl.game import IllegalActionError, make_game
 from armarl.policies import load_policy, read_tensors
 from armarl_training import checkpoint
-from armarl_training.config import ConfigError, load_config
+from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import Run, RunError, resume_run, start_run
 from small_runs import ROLLOUT, TOTAL, config, in_another_process, signals, stopped_run
 
@@ -464,3 +464,11 @@ def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, w
         with pytest.raises(ConfigError, match=f"start_from: .*{reason}"):
             start_run(config(**settings), tmp_path / "none")
         assert not (tmp_path / "none").exists()
+
+
+def test_a_run_keeps_the_precision_with_which_it_began(tmp_path):
+    settings = tiny.settings()
+    assert TrainingConfig.model_validate(settings).ppo.precision == "auto"
+    run = start_run(TrainingConfig.model_validate(settings), tmp_path / "run")
+    kept = load_config(tmp_path / "run" / "config.yaml")
+    assert kept.ppo.precision == run.config.ppo.precision != "auto"

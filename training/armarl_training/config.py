@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from armarl.advice import scripted
 from armarl.folders import read_text
 from armarl.words import brief, printable
+from armarl_training.hardware import quicker_precision
 
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
@@ -95,7 +96,9 @@ class PPOConfig(_Section):
         0, description="ours: other actions of each decision that the critic judges"
     )
     averaging: Average = Field(0.999, description="ours: of the weights, per step")
-    precision: Literal["float32", "bfloat16"] = Field("bfloat16", description="ours: of products")
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto", description="ours: of products; auto: as is quicker on the machine of the start"
+    )
 
 
 class TDConfig(_Section):
@@ -261,6 +264,13 @@ class TrainingConfig(_Section):
         if self.device != "cpu" and (self.learner != "ppo" or self.shards > 1):
             raise ValueError(f"device: {self.device} needs learner: ppo and shards: 1")
         return self
+
+    def settled(self) -> TrainingConfig:
+        """This configuration with what it leaves to the machine decided, once for all of a run."""
+        if self.ppo.precision != "auto":
+            return self
+        ppo = self.ppo.model_copy(update={"precision": quicker_precision(self.device)})
+        return self.model_copy(update={"ppo": ppo})
 
     def dump(self) -> str:
         """The configuration with all its settings, as YAML."""

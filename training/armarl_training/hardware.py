@@ -1,4 +1,4 @@
-"""What a policy is trained on, in the words of its card."""
+"""What a policy is trained on: in the words of its card, and what is quick on it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,28 @@ def hardware(device: str) -> dict[str, str | int]:
 
 def processor() -> str:
     """The processor's model, where the system says it; else its kind."""
+    return _of_the_processor("model name") or platform.processor() or platform.machine()
+
+
+def quicker_precision(device: str) -> str:
+    """Of a learner's products of matrices: bfloat16 where there are units for them, else float32.
+
+    On a processor without such instructions float32 was six times as quick (docs/training.md).
+    """
+    if device == "cpu":
+        its_own = {"amx_bf16", "avx512_bf16"} & set(_of_the_processor("flags").split())
+        return "bfloat16" if its_own else "float32"
+    import torch
+
+    units = torch.cuda.is_available() and torch.cuda.get_device_capability(device)[0] >= 8  # A100
+    return "bfloat16" if units else "float32"
+
+
+def _of_the_processor(name: str) -> str:
+    """What the system says of it; nothing where it does not say it as Linux does."""
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    for line in info.read_text().splitlines() if info.exists() else ():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return ""

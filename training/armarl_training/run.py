@@ -80,7 +80,7 @@ class Run:
         Args:
             code: whether the configuration may name players as `module:Class`, which is imported.
         """
-        self.config = config
+        self.config = config = config.settled()
         self.folder = folder
         self.game = _make_game(config)
         self._code = code
@@ -338,7 +338,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder = Path(folder)
     if (folder / CONFIG).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
-    text = config.dump()
+    text = (config := config.settled()).dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
             f"with all its settings the configuration takes {len(text.encode()):,} bytes, and a "
