@@ -134,7 +134,7 @@ def _learn(game: Game) -> None:
             **{"game": game.name, "options": game.options, "device": "cuda"},
             **{"total_decisions": 1 << 20, "environments": 16},
             "network": {"widths": [8], "advisers": ["greedy"]},
-            "ppo": {"rollout_length": 2, "looks": 1, "magnet": 0.1},
+            "ppo": {"rollout_length": 2, "looks": 1, "magnet": 0.1, "precision": "bfloat16"},
             "early_reward": {"reward": game.rewards[-1]},
             "opponents": {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, "greedy": 0.4}},
         }
