@@ -28,7 +28,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from armarl import SelfPlayBatch, cuda, make_game
+from armarl import SelfPlayBatch, cuda, cuda_kernels, make_game
 from armarl.catalogue import OURS
 from armarl.game import Game
 from armarl.shares import Body
@@ -182,8 +182,8 @@ def to_ptx(kernel: Kernel, capability: Capability) -> str:
     # For every function that is called, numba-cuda asks the device what to compile for.
     device = SimpleNamespace(compute_capability=capability)
     import_module("numba.cuda.dispatcher").get_current_device = lambda: device
-    inner = cuda.device_binding(kernel.game).function(kernel.body)
-    play = cuda.range_over_games(inner)
+    inner = cuda_kernels.device_binding(kernel.game).function(kernel.body)
+    play = cuda_kernels.range_over_games(inner)
     types = (numba.types.int64, kernel.batch)
     ptx: str = import_module("numba.cuda").compile(
         play, types, device=False, abi="numba", cc=capability

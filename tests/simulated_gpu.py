@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import check_gpu
-from armarl import SelfPlayBatch, cuda, make_game
+from armarl import SelfPlayBatch, cuda, cuda_kernels, make_game
 from armarl.compiled import PLAIN_PYTHON
 from armarl.cuda import CudaGame
 from variants import BASIC, RICH, VARIANTS, Variant, every_game
@@ -42,23 +42,25 @@ def test_a_difference_is_found():
         check_gpu._compare_turns("here", CudaGame(game), turn, its_turn)
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 9), (cuda.TILE, cuda.TILE), (11, 2)])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 9), (cuda_kernels.TILE, cuda_kernels.TILE), (11, 2)])
 @pytest.mark.parametrize("dtype", [torch.int8, torch.float32, torch.int16])
 def test_columns_become_rows(shape: tuple[int, int], dtype: torch.dtype):
     columns = torch.arange(shape[0] * shape[1], dtype=dtype).reshape(shape[1], shape[0])
     rows = torch.full(shape, -1, dtype=dtype)
-    blocks = tuple(-(-length // cuda.TILE) for length in shape)
+    blocks = tuple(-(-length // cuda_kernels.TILE) for length in shape)
     flat = columns.reshape(-1).numpy(), rows.reshape(-1).numpy()
-    cuda.turning_kernel()[blocks, (cuda.TILE, cuda.TILE_ROWS)](*flat, *shape)
+    cuda_kernels.turning_kernel()[blocks, (cuda_kernels.TILE, cuda_kernels.TILE_ROWS)](
+        *flat, *shape
+    )
     assert torch.equal(rows, columns.t())
 
 
 @every_game
 def test_more_games_than_threads_are_all_played(variant: Variant):
     game = variant.make()
-    size = 2 * cuda.MOST_THREADS + 1
-    assert cuda.threads_for(1) == cuda.BLOCK
-    assert cuda.threads_for(size) == cuda.MOST_THREADS
+    size = 2 * cuda_kernels.MOST_THREADS + 1
+    assert cuda_kernels.threads_for(1) == cuda_kernels.BLOCK
+    assert cuda_kernels.threads_for(size) == cuda_kernels.MOST_THREADS
     there = CudaGame(game)
     states = there.fetch(there.new_states(there.put(np.arange(size))))
     assert states.tobytes() == game.new_states(np.arange(size)).tobytes()

@@ -22,7 +22,7 @@ import torch
 
 import gpu_kernels
 import tiny
-from armarl import SelfPlayBatch, cuda, kernel_cache, loops, make_game
+from armarl import SelfPlayBatch, cuda, cuda_kernels, kernel_cache, loops, make_game
 from armarl.catalogue import OURS
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import start_run
@@ -195,8 +195,8 @@ def test_a_kernel_is_kept_for_the_next_process(
 
     def another() -> Any:
         """The kernel as another process makes it."""
-        cuda._kernel.cache_clear()
-        return cuda._kernel(game.name, read.body)
+        cuda_kernels.kernel_of.cache_clear()
+        return cuda_kernels.kernel_of(game.name, read.body)
 
     kernel = another()
     assert kernel._cache.load_overload(signature, kernel.targetctx) is None
@@ -219,7 +219,7 @@ def test_a_kernel_is_kept_for_the_next_process(
     (entry,) = tmp_path.iterdir()
     entry.write_bytes(entry.read_bytes()[:-1])
     assert again._cache.load_overload(signature, again.targetctx) is None
-    cuda._kernel.cache_clear()
+    cuda_kernels.kernel_of.cache_clear()
 
 
 def test_a_contracted_product_is_seen() -> None:
