@@ -75,7 +75,8 @@ class CudaKernelCache(KernelCache):
 
     @property
     def _compiler(self) -> str:
-        return str(importlib.import_module("numba_cuda").__version__)
+        """Of numba-cuda, and of what it is told here."""
+        return f"{importlib.import_module('numba_cuda').__version__}, {MOST_IN_CONSTANT_MEMORY}, 1"
 
 
 def own_row(thread: int) -> int:
