@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -267,9 +268,16 @@ class TrainingConfig(_Section):
 
     def settled(self) -> TrainingConfig:
         """This configuration with what it leaves to the machine decided, once for all of a run."""
+        return self._with_precision(lambda: quicker_precision(self.device))
+
+    def settled_as(self, other: TrainingConfig) -> TrainingConfig:
+        """The same, decided as it was in another."""
+        return self._with_precision(lambda: other.ppo.precision)
+
+    def _with_precision(self, decide: Callable[[], str]) -> TrainingConfig:
         if self.ppo.precision != "auto":
             return self
-        ppo = self.ppo.model_copy(update={"precision": quicker_precision(self.device)})
+        ppo = self.ppo.model_copy(update={"precision": decide()})
         return self.model_copy(update={"ppo": ppo})
 
     def dump(self) -> str:

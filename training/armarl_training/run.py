@@ -377,13 +377,11 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     lock = lock_run(folder)
     try:
         remove_temporaries(folder)
-        config = load_config(folder / CONFIG)
-        if changes:
-            config = config.changed(changes)
-        run = Run(config, folder, code=code)
+        kept = load_config(folder / CONFIG)
+        run = Run(kept.changed(changes) if changes else kept, folder, code=code)
         run.resume()
-        if changes:
-            write_text(folder / CONFIG, config.dump())
+        if run.config != kept:
+            write_text(folder / CONFIG, run.config.dump())
     except BaseException:
         lock.close()
         raise

@@ -194,7 +194,8 @@ class Sweep:
         try:
             config = self._settle(chosen)
             if (folder / CONFIG).exists():
-                if load_config(folder / CONFIG) != config:
+                begun = load_config(folder / CONFIG)
+                if begun != config.settled_as(begun):
                     raise RunError(f"{folder} holds a run with other settings: remove it")
                 run = resume_run(folder, code=self._code)
             else:
