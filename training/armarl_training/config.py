@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -266,19 +265,16 @@ class TrainingConfig(_Section):
             raise ValueError(f"device: {self.device} needs learner: ppo and shards: 1")
         return self
 
-    def settled(self) -> TrainingConfig:
-        """This configuration with what it leaves to the machine decided, once for all of a run."""
-        return self._with_precision(lambda: quicker_precision(self.device))
+    def settled(self, precision: str | None = None) -> TrainingConfig:
+        """This configuration with what it leaves to the machine decided, once for all of a run.
 
-    def settled_as(self, other: TrainingConfig) -> TrainingConfig:
-        """The same, decided as it was in another."""
-        return self._with_precision(lambda: other.ppo.precision)
-
-    def _with_precision(self, decide: Callable[[], str]) -> TrainingConfig:
+        Args:
+            precision: where it has been decided before.
+        """
         if self.ppo.precision != "auto":
             return self
-        ppo = self.ppo.model_copy(update={"precision": decide()})
-        return self.model_copy(update={"ppo": ppo})
+        chosen = precision or quicker_precision(self.device)
+        return self.model_copy(update={"ppo": self.ppo.model_copy(update={"precision": chosen})})
 
     def dump(self) -> str:
         """The configuration with all its settings, as YAML."""

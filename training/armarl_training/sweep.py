@@ -195,7 +195,7 @@ class Sweep:
             config = self._settle(chosen)
             if (folder / CONFIG).exists():
                 begun = load_config(folder / CONFIG)
-                if begun != config.settled_as(begun):
+                if begun != config.settled(begun.ppo.precision):
                     raise RunError(f"{folder} holds a run with other settings: remove it")
                 run = resume_run(folder, code=self._code)
             else:
