@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,7 +42,10 @@ Capability = tuple[int, int]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A body that a face runs, and the type of the batch that it is given."""
+    """A body that a face runs, and the type of the batch that it is given.
+
+    Or `turn_over`, which is of no game and no body over games, and the types of what it is given.
+    """
 
     game: str
     body: Body
@@ -50,6 +54,14 @@ class Kernel:
     @property
     def name(self) -> str:
         return getattr(self.body, "__name__", "")
+
+    @property
+    def entry(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
+        """What is compiled, and the types of its arguments."""
+        if self.body is cuda_kernels.turn_over:
+            return self.body, self.batch
+        inner = cuda_kernels.device_binding(self.game).function(self.body)
+        return cuda_kernels.range_over_games(inner), (numba.types.int64, self.batch)
 
 
 @dataclass(frozen=True)
@@ -75,20 +87,35 @@ def main() -> int:
     wanted = [tuple(map(int, text.split("."))) for text in arguments.capability or ()]
     print("| game | kernel | for | registers | local | spilt | code | contracted | seconds |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for name in arguments.game or [entry.name for entry in OURS]:
-        game = make_game(name)
-        for kernel in {k.body: k for k in (*kernels_of(game), *learner_kernels_of(game))}.values():
-            if arguments.kernel and kernel.name not in arguments.kernel:
-                continue
+    games = map(make_game, arguments.game or [entry.name for entry in OURS])
+    for kernel in chain(turning_kernels(), chain.from_iterable(map(all_kernels_of, games))):
+        if not arguments.kernel or kernel.name in arguments.kernel:
             for capability in wanted or CAPABILITIES:
                 report = compiled(kernel, capability)
                 print(
-                    f"| {name} | `{kernel.name}` | sm_{capability[0]}{capability[1]} "
+                    f"| {kernel.game} | `{kernel.name}` | sm_{capability[0]}{capability[1]} "
                     f"| {report.registers} | {report.local} | {report.spilt} "
                     f"| {report.code:,} | {report.contracted} | {report.seconds:.1f} |",
                     flush=True,
                 )
     return 0
+
+
+def turning_kernels() -> list[Kernel]:
+    """`turn_over`, for each size of a number that is turned over."""
+    sizes = (numba.types.int8, numba.types.int16, numba.types.float32)
+    lines = [numba.types.Array(size, 1, "C") for size in sizes]
+    length = numba.types.int64
+    return [
+        Kernel(f"all, {line.dtype}", cuda_kernels.turn_over, (line, line, length, length))
+        for line in lines
+    ]
+
+
+def all_kernels_of(game: Game) -> list[Kernel]:
+    """Those of the face and of the learner, each once."""
+    found = (*kernels_of(game), *learner_kernels_of(game))
+    return list({kernel.body: kernel for kernel in found}.values())
 
 
 def kernels_of(game: Game) -> list[Kernel]:
@@ -182,11 +209,9 @@ def to_ptx(kernel: Kernel, capability: Capability) -> str:
     # For every function that is called, numba-cuda asks the device what to compile for.
     device = SimpleNamespace(compute_capability=capability)
     import_module("numba.cuda.dispatcher").get_current_device = lambda: device
-    inner = cuda_kernels.device_binding(kernel.game).function(kernel.body)
-    play = cuda_kernels.range_over_games(inner)
-    types = (numba.types.int64, kernel.batch)
+    function, types = kernel.entry
     ptx: str = import_module("numba.cuda").compile(
-        play, types, device=False, abi="numba", cc=capability
+        function, types, device=False, abi="numba", cc=capability
     )[0]
     return ptx
 

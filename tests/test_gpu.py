@@ -153,6 +153,13 @@ def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability
         assert report.spilt == 0
 
 
+def test_the_copy_from_columns_to_rows_compiles_for_a_gpu() -> None:
+    for kernel in gpu_kernels.turning_kernels():
+        report = gpu_kernels.compiled(kernel, gpu_kernels.CAPABILITIES[-1])
+        assert report.code > 1000
+        assert report.local == report.spilt == 0
+
+
 def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
     found = {
         kernel.name: kernel for kernel in gpu_kernels.learner_kernels_of(make_game("armadora"))

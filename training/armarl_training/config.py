@@ -221,7 +221,10 @@ class TrainingConfig(_Section):
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
         "cpu", description="ours: of games and networks, as torch names it: cpu, cuda, cuda:1"
     )
-    start_from: str | None = Field(None, description="a saved policy whose weights to begin with")
+    start_from: str | None = Field(
+        None,
+        description="a saved policy whose weights to begin with, maybe of another of the tables",
+    )
     network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
     td: TDConfig = TDConfig()  # type: ignore[call-arg]

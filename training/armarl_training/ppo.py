@@ -43,7 +43,7 @@ from armarl_training.losses import (
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import Passes, passes_of
 from armarl_training.ppo_games import PPOGames
-from armarl_training.ppo_networks import make_actor, make_critic
+from armarl_training.ppo_networks import Actor, PlainCritic, make_actor, make_critic
 from armarl_training.quantities import Quantities
 from armarl_training.reading import Reading
 from armarl_training.rollout import Rollout
@@ -265,6 +265,14 @@ class PPO(ShardedLearner):
         return right / order.size
 
     # --- what others take from it, and what a checkpoint keeps -----------------------------------
+
+    def begin_with(self, policy: NetworkPlayer) -> None:
+        """As `ShardedLearner.begin_with`; a plain critic of the same widths begins with it, too."""
+        super().begin_with(policy)
+        actor, critic, network = self.actor, self.critic, self._config.network
+        alike = network.critic_widths in (None, network.widths)
+        if alike and isinstance(actor, Actor) and isinstance(critic, PlainCritic):
+            critic.begin_with(actor)
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """See `ShardedLearner.restore`."""

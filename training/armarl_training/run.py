@@ -38,6 +38,7 @@ from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.process import settle
 from armarl_training.progress import RATING, ProgressLog
 from armarl_training.saving import refuse_diverged
+from armarl_training.transfer import at_table
 
 CONFIG, POLICY, BEST = "config.yaml", "policy.safetensors", "best.safetensors"
 
@@ -219,13 +220,15 @@ class Run:
     def begin(self) -> None:
         """Begin with the weights of the saved policy that the configuration names, if it does.
 
+        It may be of another table of the game; see `transfer`.
+
         Raises:
             ConfigError: there is no such policy, or it does not fit.
         """
         if self.config.start_from is None:
             return
         try:
-            self.learner.begin_with(load_policy(self.config.start_from, self.game))
+            self.learner.begin_with(at_table(load_policy(self.config.start_from), self.game))
         except (ValueError, FileNotFoundError) as error:
             raise ConfigError(f"start_from: {error}") from error
 
