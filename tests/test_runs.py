@@ -407,6 +407,19 @@ def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
     assert all(np.array_equal(again[name], tensor) for name, tensor in begun.items())
 
 
+def test_a_run_can_begin_with_a_policy_of_another_table(tmp_path, whole):
+    path, learner = whole.export(), whole.config.learner
+    settings = config(learner=learner, start_from=str(path), options={"players": 3})
+    if learner == "td":
+        with pytest.raises(ConfigError, match="start_from: only a policy of plain layers"):
+            start_run(settings, tmp_path / "follower")
+        return
+    follower = start_run(settings, tmp_path / "follower")
+    begun, before = follower.learner.policy(average=False).tensors, load_policy(path).tensors
+    for name, tensor in before.items():  # but for the layers beside the tables, to the byte
+        assert begun[name].shape != tensor.shape or np.array_equal(begun[name], tensor)
+
+
 def test_a_policy_of_another_kind_is_refused_by_what_it_is(tmp_path):
     for learner, policy, reason in (
         ("ppo", "armadora-2p", "a judge of positions .*, and learner: ppo needs a network"),
@@ -457,7 +470,6 @@ def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, w
     path = whole.export()
     for changes, reason in (
         ({"network": {"widths": [8]}}, "other widths"),
-        ({"options": {"players": 3}}, "made for players 2"),
         ({"start_from": "nowhere.safetensors"}, "there is no file"),
     ):
         settings = {"learner": whole.config.learner, "start_from": str(path), **changes}
