@@ -73,6 +73,9 @@ def test_what_has_no_plain_layers_stays_at_its_table(tmp_path):
             at_table(policy, three)
     with pytest.raises(ValueError, match="plays armada, not armadora"):
         at_table(load_policy("armada-2p"), three)
+    small = make_game("armadora", players=2, board="mini")
+    with pytest.raises(ValueError, match="on another board"):
+        at_table(load_policy(tiny.policy(tmp_path, small)), three)
 
 
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}], ids=str)

@@ -7,19 +7,22 @@ zeros.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.network_players import JudgingPlayer, NetworkPlayer
-from armarl.tables import ObservationTable
+from armarl.tables import Board, ObservationTable
 
 
 def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
     """The policy at a table of its game: itself, if it is its own.
 
     Raises:
-        ValueError: it is of another game, a judge of positions, or looks at cells.
+        ValueError: it is of another game or on another board, a judge of positions, or looks at
+            cells.
     """
     before = policy.game
     if before.variant == game.variant:
@@ -31,6 +34,8 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
             "only a policy of plain layers over the observation begins at another table, neither a "
             "judge of positions nor one that looks at cells"
         )
+    if not _same_board(before.observation.board, game.observation.board):
+        raise ValueError("the policy plays on another board, whose places are others")
     tensors = dict(policy.tensors)
     entries = shared_entries(before.observation, game.observation)
     firsts = ("trunk",) if "trunk.0.weight" in tensors else ("policy", "value")
@@ -60,6 +65,21 @@ def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray
         both = tuple(slice(min(sizes)) for sizes in zip(old.shape, new.shape, strict=True))
         shared[new[both]] = old[both]
     return shared
+
+
+def _same_board(before: Board | None, after: Board | None) -> bool:
+    """Whether a number stands for the same place on both."""
+    if before is None or after is None:
+        return before is after
+    if before.shape != after.shape or before.constants.keys() != after.constants.keys():
+        return False
+    return all(map(np.array_equal, _fixed(before), _fixed(after)))
+
+
+def _fixed(board: Board) -> list[NDArray[Any]]:
+    """What tells its places apart."""
+    constants = [board.constants[name] for name in sorted(board.constants)]
+    return [*constants, *(a for a in (board.edges, board.edge_kinds) if a is not None)]
 
 
 def _numbers(table: ObservationTable) -> dict[str, NDArray[np.int64]]:
