@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import tiny
+from armarl.armada.chart import STANDARD
 from armarl.game import make_game
 from armarl.policies import load_policy
 from armarl_training.config import TrainingConfig
@@ -73,9 +74,9 @@ def test_what_has_no_plain_layers_stays_at_its_table(tmp_path):
             at_table(policy, three)
     with pytest.raises(ValueError, match="plays armada, not armadora"):
         at_table(load_policy("armada-2p"), three)
-    small = make_game("armadora", players=2, board="mini")
+    chart = STANDARD.read_text("utf-8") + "\n[borders]\npart G1 G2\n"
     with pytest.raises(ValueError, match="on another board"):
-        at_table(load_policy(tiny.policy(tmp_path, small)), three)
+        at_table(load_policy("armada-2p"), make_game("armada", players=3, chart=chart))
 
 
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}], ids=str)
