@@ -223,7 +223,7 @@ class TrainingConfig(_Section):
     )
     start_from: str | None = Field(
         None,
-        description="a saved policy whose weights to begin with, maybe of another of the tables",
+        description="a saved policy whose weights to begin with, of this table or another",
     )
     network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]

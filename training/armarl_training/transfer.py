@@ -62,8 +62,9 @@ def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray
     theirs, ours = _numbers(before), _numbers(after)
     for name in theirs.keys() & ours.keys():
         old, new = theirs[name], ours[name]
-        both = tuple(slice(min(sizes)) for sizes in zip(old.shape, new.shape, strict=True))
-        shared[new[both]] = old[both]
+        if old.ndim == new.ndim:
+            both = tuple(slice(min(sizes)) for sizes in zip(old.shape, new.shape, strict=True))
+            shared[new[both]] = old[both]
     return shared
 
 
