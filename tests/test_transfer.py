@@ -53,7 +53,7 @@ def test_weights_go_with_their_entries_and_actions(tmp_path):
 
 
 def test_it_plays_the_same_where_it_sees_the_same(tmp_path):
-    """At its own table, and with as many seats whatever is not of the table."""
+    """At its own table, and at one of which its first position tells no difference."""
     game = make_game("armada", players=3)
     policy = load_policy(tiny.policy(tmp_path, game))
     assert at_table(policy, game) is policy
@@ -79,7 +79,7 @@ def test_what_has_no_plain_layers_stays_at_its_table(tmp_path):
         at_table(load_policy("armada-2p"), make_game("armada", players=3, chart=chart))
 
 
-@pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}], ids=str)
+@pytest.mark.parametrize("options", [{"players": players} for players in (2, 3, 4)], ids=str)
 def test_a_critic_begins_with_what_the_policy_expects(tmp_path, options):
     settings = tiny.settings(options=options, network={"widths": [16, 8]})
     learner = Run(TrainingConfig.model_validate(settings), tmp_path).learner
@@ -93,3 +93,5 @@ def test_a_critic_begins_with_what_the_policy_expects(tmp_path, options):
     outlooks = learner.critic(truth)
     assert torch.allclose(outlooks[:, 0], 2 * expected, atol=1e-5)
     assert torch.allclose(outlooks.sum(dim=1), torch.zeros(5), atol=1e-5)
+    if game.players == 4:  # in two teams
+        assert torch.allclose(outlooks[:, 2], outlooks[:, 0])

@@ -272,7 +272,7 @@ class PPO(ShardedLearner):
         actor, critic, network = self.actor, self.critic, self._config.network
         alike = network.critic_widths in (None, network.widths)
         if alike and isinstance(actor, Actor) and isinstance(critic, PlainCritic):
-            critic.begin_with(actor)
+            critic.begin_with(actor, self._game.sides)
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """See `ShardedLearner.restore`."""

@@ -270,21 +270,22 @@ class PlainCritic(nn.Sequential):
         self.activation = activation
 
     @torch.no_grad()
-    def begin_with(self, actor: Actor) -> None:
+    def begin_with(self, actor: Actor, sides: Sequence[int]) -> None:
         """Expect at first what an actor with layers of the same widths expects for its seat.
 
-        Nothing is made of what others see, and the others share what the seat does not get.
+        Nothing is made of what others see. Partners get the same, by the game's `sides`, and the
+        other sides share what this one does not get.
         """
         ours, others = linears(self), linears(actor.layers)
         for layer, other in zip(ours[:-1], others[:-1], strict=True):
             layer.weight.zero_()
             layer.weight[:, : other.in_features] = other.weight
             layer.bias.copy_(other.bias)
-        shares = torch.full((ours[-1].out_features, 1), -1 / (ours[-1].out_features - 1))
-        shares[0] = 1.0
-        shares = 2 * shares.to(ours[-1].weight.device)  # a return is tanh(logit / 2)
-        ours[-1].weight.copy_(shares * others[-1].weight[actor.actions :])
-        ours[-1].bias.copy_(shares[:, 0] * others[-1].bias[actor.actions])
+        shared = -1 / max(sides)
+        shares = [1.0 if side == sides[0] else shared for side in sides]
+        logits = 2 * torch.tensor(shares, device=ours[-1].weight.device)  # returns: tanh(logit / 2)
+        ours[-1].weight.copy_(logits[:, None] * others[-1].weight[actor.actions :])
+        ours[-1].bias.copy_(logits * others[-1].bias[actor.actions])
 
 
 class PlacesCritic(nn.Module):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.network_players import JudgingPlayer, NetworkPlayer
+from armarl.networks import has_board, layers
 from armarl.tables import Board, ObservationTable
 
 
@@ -29,7 +30,7 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
         return policy
     if before.name != game.name:
         raise ValueError(f"the policy plays {before.name}, not {game.name}")
-    if isinstance(policy, JudgingPlayer) or "cells.0.weight" in policy.tensors:
+    if isinstance(policy, JudgingPlayer) or has_board(policy.tensors):
         raise ValueError(
             "only a policy of plain layers over the observation begins at another table, neither a "
             "judge of positions nor one that looks at cells"
@@ -38,15 +39,13 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
         raise ValueError("the policy plays on another board, whose places are others")
     tensors = dict(policy.tensors)
     entries = shared_entries(before.observation, game.observation)
-    firsts = ("trunk",) if "trunk.0.weight" in tensors else ("policy", "value")
-    for part in firsts:
+    for part in ("trunk",) if layers(tensors, "trunk") else ("policy", "value"):
         tensors[f"{part}.0.weight"] = _taken(tensors[f"{part}.0.weight"].T, entries).T.copy()
-    last = sum(name.startswith("policy.") for name in tensors) // 2 - 1
-    if last >= 0:  # a critic of scripted play has no logits
+    if logits := layers(tensors, "policy"):  # a critic of scripted play has none
         places = {text: number for number, text in enumerate(before.actions.texts)}
         actions = np.array([places.get(text, -1) for text in game.actions.texts])
         for kind in ("weight", "bias"):
-            name = f"policy.{last}.{kind}"
+            name = f"policy.{logits - 1}.{kind}"
             tensors[name] = _taken(tensors[name], actions)
     advisers = policy.advice.advisers
     return type(policy)(game, tensors, policy.activation, advisers=advisers, name=policy.name)
