@@ -203,12 +203,12 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
 
     games.play(networks, 0.0)  # brings the networks there
     for t in range(steps):
-        seen = rollout.quantities[t], rollout.advice[t], rollout.secrets[t]
+        seen = rollout.quantities[t], rollout.advice[t], rollout.secrets[t], rollout.masks[t]
         outputs, expected = games._say(*seen)
         _compare_nearly(f"step {t}, expected", expected, rollout.expected[t])
         logits = outputs[:, : len(game.actions)]
         legal = np.unpackbits(rollout.masks[t], axis=1)[:, : logits.shape[1]]
-        weights = np.where(legal, np.exp(logits.astype(np.float64)), 0)
+        weights = np.exp(np.where(legal, logits.astype(np.float64), -np.inf))
         chances = np.log(
             np.take_along_axis(weights, rollout.actions[t], 1) / weights.sum(1)[:, None]
         )

@@ -7,6 +7,7 @@ import yaml
 
 from armarl_training import hardware
 from armarl_training.config import ConfigError, TrainingConfig, load_config, shipped_configs
+from armarl_training.run import settled
 
 SHIPPED = sorted(shipped_configs().values())
 
@@ -48,15 +49,19 @@ def test_the_precision_is_what_is_quicker_on_the_machine(flags, quicker, monkeyp
     monkeypatch.setattr(hardware, "_of_the_processor", lambda name: {"flags": flags}[name])
     config = TrainingConfig(total_decisions=1000)
     assert config.ppo.precision == "auto"
-    assert config.settled().ppo.precision == quicker
-    assert config.settled() == config.overridden([f"ppo.precision={quicker}"], "it")
+    assert settled(config).ppo.precision == quicker
+    assert settled(config) == config.overridden([f"ppo.precision={quicker}"], "it")
+    # Where most of what is seen is zero, there are passes over the rest, in float32.
+    armada = TrainingConfig(total_decisions=1000, game="armada")
+    assert settled(armada).ppo.precision == "float32"
+    assert settled(armada.overridden(["ppo.magnet=1"], "it")).ppo.precision == quicker
 
 
 def test_a_precision_that_was_told_is_settled():
     config = TrainingConfig.model_validate(
         {"total_decisions": 1000, "device": "cuda", "ppo": {"precision": "bfloat16"}}
     )
-    assert config.settled() is config
+    assert settled(config) is config
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from armarl.advice import scripted
 from armarl.folders import read_text
 from armarl.words import brief, printable
-from armarl_training.hardware import quicker_precision
 
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
@@ -268,16 +267,11 @@ class TrainingConfig(_Section):
             raise ValueError(f"device: {self.device} needs learner: ppo and shards: 1")
         return self
 
-    def settled(self, precision: str | None = None) -> TrainingConfig:
-        """This configuration with what it leaves to the machine decided, once for all of a run.
-
-        Args:
-            precision: where it has been decided before.
-        """
+    def settled(self, precision: str) -> TrainingConfig:
+        """This configuration with what it leaves to the machine decided, once for all of a run."""
         if self.ppo.precision != "auto":
             return self
-        chosen = precision or quicker_precision(self.device)
-        return self.model_copy(update={"ppo": self.ppo.model_copy(update={"precision": chosen})})
+        return self.model_copy(update={"ppo": self.ppo.model_copy(update={"precision": precision})})
 
     def dump(self) -> str:
         """The configuration with all its settings, as YAML."""

@@ -102,33 +102,46 @@ def brief_ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
 @inlined
 def _gradient(batch: Decisions, i: int, mine: int, brief: bool) -> None:
     """Of all losses, with respect to the outputs of a decision."""
-    share = 1.0 / batch.number
-    _actor_gradient(batch, i, share, mine, brief)
-    _value_gradient(batch, i, share * batch.weights.value, mine, brief)
+    outputs, gradient, row = batch.outputs[i], batch.gradients[i], batch.rows[i]
+    lot, scratch = batch.lot, batch.room.scratch
+    value = outputs.size - lot.targets.shape[1] - 1
+    legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
+    number = find_legal(lot.masks[row], legal)
+    pick(outputs, legal, number, brief, logits)
+    if batch.weights.magnet != 0:
+        pick(batch.magnets[i], legal, number, False, scratch.magnets[mine])
+    policy_gradient(lot, row, number, batch.number, batch.weights, batch.room, mine)
+    gradient[:] = 0
+    for j in range(number):
+        write(weights[j], gradient, legal[j], brief)
+    said, back = outputs[value:], gradient[value:]
+    value_gradient(said, lot, row, batch.number, batch.weights, batch.room, mine, brief, back)
 
 
 @inlined
-def _actor_gradient(batch: Decisions, i: int, share: float, mine: int, brief: bool) -> None:
-    """Of the policy's loss, its entropy, and its distance from the magnet."""
-    row, lot, scratch = batch.rows[i], batch.lot, batch.room.scratch
-    outputs, gradient = batch.outputs[i], batch.gradients[i]
-    actions, chances, gains = lot.actions[row], lot.chances[row], lot.gains[row]
-    statistics, clip = batch.room.statistics[mine], batch.weights.clip
+def policy_gradient(
+    lot: Lot, row: int, legal_actions: int, decisions: int, counts: Weights, room: Room, mine: int
+) -> None:
+    """Of the policy's loss, its entropy, and its distance from the magnet, for a row of the lot.
+
+    In `room.scratch` row `mine` has of the legal actions the ids, the logits, and, if it counts,
+    those of the magnet; their gradients are written in place of its weights.
+    """
+    scratch, statistics = room.scratch, room.statistics[mine]
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
-    number, samples = find_legal(lot.masks[row], legal), actions.size
-    pick(outputs, legal, number, brief, logits)
+    actions, chances, gains = lot.actions[row], lot.chances[row], lot.gains[row]
+    number, samples, share, clip = legal_actions, actions.size, 1.0 / decisions, counts.clip
     most = highest(logits, number)
     total, mean = weigh(logits, number, most, scratch.bits[mine], scratch.numbers[mine], weights)
     spread = math.log(total)
     log_total, entropy = np.float64(most) + spread, spread - mean / total
-    drawn, distance, magnets, to_magnet = 0.0, 0.0, scratch.magnets[mine], batch.weights.magnet
+    drawn, distance, magnets, to_magnet = 0.0, 0.0, scratch.magnets[mine], counts.magnet
     if to_magnet != 0:
-        pick(batch.magnets[i], legal, number, False, magnets)
         drawn = _log_total(magnets, number)
         distance = drawn - log_total + _apart(logits, magnets, number, weights) / total
     slopes = 0.0  # of the loss, with respect to the log-probabilities of the actions
     for k in range(samples):
-        change = read(outputs, actions[k], brief) - log_total - chances[k]
+        change = logits[place_of(actions[k], legal, number)] - log_total - chances[k]
         ratio = math.exp(change)
         bounded = min(max(ratio, 1.0 - clip), 1.0 + clip)
         slopes += _slope(gains[k], ratio, clip) / samples
@@ -137,18 +150,15 @@ def _actor_gradient(batch: Decisions, i: int, share: float, mine: int, brief: bo
         statistics[CLIPPED] += (ratio != bounded) / samples
         statistics[CHANGE] += (ratio - 1.0 - change) / samples
     # Of log-probabilities: what entropy and magnet want of each, and what is the same for all.
-    same = batch.weights.entropy * (entropy - log_total) - slopes
+    same = counts.entropy * (entropy - log_total) - slopes
     if to_magnet != 0:
         same += to_magnet * (drawn - log_total - distance)
-    to_both = batch.weights.entropy + to_magnet
+    to_both = counts.entropy + to_magnet
     _pull(logits, magnets, number, to_magnet, to_both, same, share / total, weights)
     for k in range(samples):
-        ratio = math.exp(read(outputs, actions[k], brief) - log_total - chances[k])
         place = place_of(actions[k], legal, number)
+        ratio = math.exp(logits[place] - log_total - chances[k])
         weights[place] += share * _slope(gains[k], ratio, clip) / samples
-    gradient[:] = 0
-    for j in range(number):
-        write(weights[j], gradient, legal[j], brief)
     statistics[ENTROPY] += entropy
     statistics[DISTANCE] += distance
 
@@ -201,25 +211,36 @@ def _slope(gain: float, ratio: float, clip: float) -> Any:
 
 
 @inlined
-def _value_gradient(batch: Decisions, i: int, share: float, mine: int, brief: bool) -> None:
-    """Of what the actor expects, and of the critic's chances to win."""
-    outputs, gradient, targets = batch.outputs[i], batch.gradients[i], batch.lot.targets
-    statistics, row = batch.room.statistics[mine], batch.rows[i]
-    players = targets.shape[1]
-    value = outputs.size - players - 1
-    error = read(outputs, value, brief) - targets[row, 0]
-    write(share * 2.0 * error, gradient, value, brief)
+def value_gradient(
+    said: Any,
+    lot: Lot,
+    row: int,
+    decisions: int,
+    counts: Weights,
+    room: Room,
+    mine: int,
+    brief: bool,
+    gradient: Any,
+) -> None:
+    """Of what the actor expects, and of the critic's chances to win; written to `gradient`.
+
+    `said` are the value and then the critic's logits, the mover's first.
+    """
+    statistics, targets, share = room.statistics[mine], lot.targets[row], counts.value / decisions
+    players = targets.size
+    error = read(said, 0, brief) - targets[0]
+    write(share * 2.0 * error, gradient, 0, brief)
     statistics[OWN_LOSS] += error * error
     for k in range(players):
-        z, wanted = read(outputs, value + 1 + k, brief), 0.5 * (targets[row, k] + 1.0)
+        z, wanted = read(said, 1 + k, brief), 0.5 * (targets[k] + 1.0)
         chance = 1.0 / (1.0 + math.exp(-z))
-        write(share * (chance - wanted) / players, gradient, value + 1 + k, brief)
+        write(share * (chance - wanted) / players, gradient, 1 + k, brief)
         bits = max(z, 0.0) - z * wanted + math.log(1.0 + math.exp(-abs(z)))
         statistics[VALUE_LOSS] += bits / players
         if k == 0:
             statistics[ERROR] += 4.0 * (chance - wanted) * (chance - wanted)
-            statistics[TARGET] += targets[row, k]
-            statistics[SQUARE] += targets[row, k] * targets[row, k]
+            statistics[TARGET] += targets[k]
+            statistics[SQUARE] += targets[k] * targets[k]
 
 
 def explained_variance(means: NDArray[np.float64]) -> float:

@@ -118,65 +118,94 @@ class PlainPasses:
     @torch.no_grad()
     def __init__(self, layers: Layers, activation: str, dtype: torch.dtype) -> None:
         """In a precision."""
-        self._tanh, self._dtype = activation == "tanh", dtype
         (own, others), *onward = layers
-        self._seen, self._apart = own.in_features, own.out_features
+        self._seen, self._apart, self._dtype = own.in_features, own.out_features, dtype
         both = torch.cat([own.weight, others.weight[:, : self._seen]])
         self._of_seen, self._of_secrets = both.to(dtype), others.weight[:, self._seen :].to(dtype)
-        self._biases = [torch.cat([own.bias, others.bias]).to(dtype) for own, others in layers]
-        self._onward = [(own.weight.to(dtype), others.weight.to(dtype)) for own, others in onward]
+        self._bias = torch.cat([own.bias, others.bias]).to(dtype)
+        self._onward = Onward(onward, activation, dtype)
 
     @torch.no_grad()
     def there(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
         """See `Passes`."""
-        found = self._room(workspace, "there", len(truth), 0)
-        torch.addmm(self._biases[0], truth[:, : self._seen], self._of_seen.t(), out=found)
+        found = workspace.take("there 0", len(truth), len(self._bias), self._dtype)
+        torch.addmm(self._bias, truth[:, : self._seen], self._of_seen.t(), out=found)
         found[:, self._apart :].addmm_(truth[:, self._seen :], self._of_secrets.t())
-        trail = [truth]
-        for k, weights in enumerate(self._onward, 1):
-            trail.append(tanh_in_place(found) if self._tanh else found.relu_())
-            found = self._room(workspace, "there", len(truth), k)
-            biases = _halves(self._biases[k], weights)
-            for bias, x, weight, y in zip(
-                *(biases, _inputs(trail[-1], weights), weights, _halves(found, weights)),
-                strict=True,
-            ):
-                torch.addmm(bias, x, weight.t(), out=y)
-        return Said(found, trail)
+        trail = self._onward.there(found, workspace)
+        return Said(trail[-1], (truth, trail))
 
     @torch.no_grad()
     def back(self, said: Said, gradient: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
         """See `Passes`."""
-        truth, *trail = said.trail
+        truth, trail = said.trail
+        gradient, own, others = self._onward.back(trail, gradient, workspace)
+        of_seen = gradient.t() @ truth[:, : self._seen]
+        of_secrets = gradient[:, self._apart :].t() @ truth[:, self._seen :]
+        bias, apart = gradient.sum(0), self._apart
+        own = [of_seen[:apart], bias[:apart], *own]
+        others = [torch.cat([of_seen[apart:], of_secrets], 1), bias[apart:], *others]
+        # The fused optimiser takes for granted that they lie in one piece.
+        return [found.float().contiguous() for found in (*own, *others)]
+
+
+class Onward:
+    """The layers of both after the first, with the activation before each of them."""
+
+    @torch.no_grad()
+    def __init__(self, layers: Layers, activation: str, dtype: torch.dtype) -> None:
+        """In a precision."""
+        self._tanh, self._dtype = activation == "tanh", dtype
+        self._weights = [(own.weight.to(dtype), others.weight.to(dtype)) for own, others in layers]
+        self._biases = [torch.cat([own.bias, others.bias]).to(dtype) for own, others in layers]
+
+    def there(self, found: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
+        """What goes into each layer, and what the last puts out, from what the first has found."""
+        trail = [found]
+        for k, (weights, bias) in enumerate(zip(self._weights, self._biases, strict=True), 1):
+            x = self.activate(trail[-1])
+            found = workspace.take(f"there {k}", len(x), len(bias), self._dtype)
+            for own_bias, own_x, weight, y in zip(
+                *(_halves(bias, weights), _inputs(x, weights), weights, _halves(found, weights)),
+                strict=True,
+            ):
+                torch.addmm(own_bias, own_x, weight.t(), out=y)
+            trail.append(found)
+        return trail
+
+    def back(
+        self, trail: list[torch.Tensor], gradient: torch.Tensor, workspace: Workspace
+    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
+        """From the gradient of what the last puts out to that of what the first has found.
+
+        And those of the actor's weights and biases, in their order, and of the critic's.
+        """
         own: list[torch.Tensor] = []
         others: list[torch.Tensor] = []
-        for k, weights in reversed(list(enumerate(self._onward, 1))):
-            x, sums = trail[k - 1], _halves(gradient.sum(0), weights)
-            before = self._room(workspace, "back", len(truth), k - 1)
+        for k, weights in reversed(list(enumerate(self._weights))):
+            x, sums = trail[k], _halves(gradient.sum(0), weights)
+            before = workspace.take(f"back {k}", len(x), x.shape[1], self._dtype)
             halves = zip(
                 *((own, others), weights, _halves(gradient, weights), sums),
                 *(_inputs(x, weights), _inputs(before, weights)),
                 strict=True,
             )
             for found, weight, slopes, bias, seen, out in halves:
-                found += [bias, slopes.t() @ seen]
+                found[:0] = [slopes.t() @ seen, bias]
                 torch.mm(slopes, weight, out=out)
-            if self._tanh:
-                torch.ops.aten.tanh_backward(before, x, grad_input=before)
-            else:
-                torch.ops.aten.threshold_backward(before, x, 0, grad_input=before)
-            gradient = before
-        of_seen = gradient.t() @ truth[:, : self._seen]
-        of_secrets = gradient[:, self._apart :].t() @ truth[:, self._seen :]
-        bias, apart = gradient.sum(0), self._apart
-        own += [bias[:apart], of_seen[:apart]]
-        others += [bias[apart:], torch.cat([of_seen[apart:], of_secrets], 1)]
-        # The fused optimiser takes for granted that they lie in one piece.
-        return [found.float().contiguous() for found in (*own[::-1], *others[::-1])]
+            gradient = self.deactivate(before, x)
+        return gradient, own, others
 
-    def _room(self, workspace: Workspace, way: str, rows: int, k: int) -> torch.Tensor:
-        """For what layer `k` of both puts out, or for its gradient."""
-        return workspace.take(f"{way} {k}", rows, len(self._biases[k]), self._dtype)
+    def activate(self, found: torch.Tensor) -> torch.Tensor:
+        """The activation, written over what was found."""
+        return tanh_in_place(found) if self._tanh else found.relu_()
+
+    def deactivate(self, gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """The gradient before the activation that gave `x`, written over that after it."""
+        if self._tanh:
+            torch.ops.aten.tanh_backward(gradient, x, grad_input=gradient)
+        else:
+            torch.ops.aten.threshold_backward(gradient, x, 0, grad_input=gradient)
+        return gradient
 
 
 class PlainSpeaker:

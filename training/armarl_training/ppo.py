@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,19 +28,20 @@ from armarl_training.brief import bits_of
 from armarl_training.config import TrainingConfig
 from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
+from armarl_training.entries import entries_of
 from armarl_training.layers import newest_weight, steps_taken
 from armarl_training.lessons import Lessons
 from armarl_training.losses import (
     REPORTED,
     Decisions,
     Lot,
-    Room,
     Weights,
     brief_ppo_gradient,
     explained_variance,
     make_room,
     ppo_gradient,
 )
+from armarl_training.minibatch import Part, Seen
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import Passes, passes_of
 from armarl_training.ppo_games import PPOGames
@@ -50,28 +52,8 @@ from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
+from armarl_training.sparse_passes import SparsePasses, use_sparse
 from armarl_training.workspace import Workspace
-
-
-class Seen(NamedTuple):
-    """What is known of all rows of a rollout, see `Rollout`."""
-
-    quantities: Array  # (rows, size)
-    secrets: Array  # (rows, secrets)
-    advice: Array  # int64 (rows, advisers)
-
-
-class Part(NamedTuple):
-    """A part of a minibatch, for one of the crew."""
-
-    rows: Array  # int64 (n,), of the rollout
-    number: int  # of rows in the whole minibatch
-    passes: Passes
-    seen: Seen
-    lot: Lot
-    weights: Weights
-    room: Room  # of this part alone, as the workspace
-    workspace: Workspace
 
 
 class PPO(ShardedLearner):
@@ -96,6 +78,7 @@ class PPO(ShardedLearner):
         self.critic = make_critic(game, config.network, self._kept).to(device.place)
         self._actors: list[torch.Tensor] = list(self.actor.parameters())
         self._averages: list[torch.Tensor] = list(self.average.parameters())
+        self._sparse = use_sparse(config, game)
         self._advice = Advice(game, config.network.advisers)
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
@@ -159,33 +142,42 @@ class PPO(ShardedLearner):
         most = -(-len(rows) // minibatches)
         actions, crew = len(self._game.actions), self._crew.number
         rooms = [make_room(device, most, actions) for _ in range(crew)]
-        seen = Seen(quantities, secrets, advice)
+        entries = entries_of(device, quantities, secrets) if self._sparse else None
+        seen = Seen(quantities, secrets, advice, entries)
 
         norm = torch.zeros(())
         for _ in range(ppo.epochs):
             order = device.shuffled(self._rng, rows)
             for batch in device.split(order, minibatches):
-                passes = passes_of(self.actor, self.critic, self._reading.dtype)
+                passes = self._passes()
                 # In the order of memory, since where they stand in a minibatch matters to nobody.
                 shares = device.split(device.ascending(batch), crew)
                 parts = [
-                    Part(some, len(batch), passes, seen, lot, weights, room, workspace)
+                    Part(some, len(batch), seen, lot, weights, room, workspace)
                     for some, room, workspace in zip(shares, rooms, self._workspaces, strict=True)
                 ]
-                norm = self._take_step(self._crew.map(self._gradients, parts))
+                gradients = partial(self._gradients, passes)
+                norm = self._take_step(self._crew.map(gradients, parts))
         sums = device.fetch(sum(room.statistics.sum(axis=0) for room in rooms))
         means = sums / (ppo.epochs * len(rows))
         figures = dict(zip(REPORTED, means.tolist(), strict=False))
         explained = explained_variance(means)
         return figures | {"explained_variance": explained, "gradient_norm": float(norm)}
 
-    def _gradients(self, part: Part) -> Sequence[torch.Tensor]:
+    def _passes(self) -> Passes | SparsePasses:
+        """Through the networks as they are now."""
+        if isinstance(self.actor, Actor) and isinstance(self.critic, PlainCritic) and self._sparse:
+            return SparsePasses(self._device, self.actor, self.critic, self._reading.factors)
+        return passes_of(self.actor, self.critic, self._reading.dtype)
+
+    def _gradients(self, passes: Passes | SparsePasses, part: Part) -> Sequence[torch.Tensor]:
         """Of all parameters, by a part of a minibatch."""
-        device, seen = self._device, part.seen
-        workspace = part.workspace
+        if isinstance(passes, SparsePasses):
+            return passes.gradients(part)
+        device, seen, workspace = self._device, part.seen, part.workspace
         truth = self._reading.truth(seen.quantities, seen.secrets, part.rows, workspace)
         advice = device.tensor(seen.advice[part.rows])
-        said = part.passes.there(truth, advice, workspace)
+        said = passes.there(truth, advice, workspace)
         held_back = part.weights.magnet != 0
         none = torch.empty(0, 0, device=device.place)
         magnets = self._magnets(truth, advice) if held_back else none
@@ -203,7 +195,7 @@ class PPO(ShardedLearner):
         )
         brief = gradient.dtype == torch.bfloat16
         self._run(brief_ppo_gradient if brief else ppo_gradient, len(part.rows), decisions)
-        return part.passes.back(said, gradient, workspace)
+        return passes.back(said, gradient, workspace)
 
     @torch.no_grad()
     def _magnets(self, truth: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:

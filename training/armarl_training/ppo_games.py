@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
+import numpy as np
 import torch
 
 from armarl.game import Game
@@ -12,14 +13,17 @@ from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.crew import torch_alone
 from armarl_training.devices import Array, LearnerDevice, learner_device
+from armarl_training.entries import entries_of
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import PlainSpeaker, Speaker, speaker_of
-from armarl_training.ppo_networks import Actor, PlacesActor, make_actor, make_critic
+from armarl_training.ppo_networks import Actor, PlacesActor, PlainCritic, make_actor, make_critic
 from armarl_training.reading import Reading
 from armarl_training.rivals import Logits
 from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, put_weights
 from armarl_training.shards import Tensors
+from armarl_training.softmax import make_scratch
+from armarl_training.sparse_passes import SparsePasses, use_sparse
 from armarl_training.workspace import Workspace
 
 
@@ -54,8 +58,10 @@ class PPOGames:
         self._actor = make_actor(game, network).to(device.place)
         self._critic = make_critic(game, network, kept).to(device.place)
         self._reading = Reading(kept, ppo.precision)
-        self._speaker: Speaker = speaker_of(self._actor, self._critic, self._reading.dtype)
+        self._sparse = use_sparse(config, game)
+        self._scratch = make_scratch(device, len(self.self_play.lineups), len(game.actions))
         self._workspace = Workspace(device.place)
+        self._speaker = self._make_speaker()
         # Earlier selves that play on a GPU, and their networks there.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
 
@@ -69,7 +75,8 @@ class PPOGames:
         self._take_over(networks)
         early = self._config.early_reward
         weight = max(0.0, 1 - done / early.until)
-        with torch_alone(isinstance(self._speaker, PlainSpeaker)):  # too small to share
+        small = isinstance(self._speaker, PlainSpeaker | SparsePasses)
+        with torch_alone(small):  # too small to share
             return self.self_play.play(self._say, self._outlook, early=early.reward, weight=weight)
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
@@ -78,11 +85,24 @@ class PPOGames:
         put_weights(modules, networks)
         for module in modules.values():
             module.to(self._reading.dtype)
-        self._speaker = speaker_of(self._actor, self._critic, self._reading.dtype)
+        self._speaker = self._make_speaker()
+
+    def _make_speaker(self) -> Speaker | SparsePasses:
+        actor, critic = self._actor, self._critic
+        if isinstance(actor, Actor) and isinstance(critic, PlainCritic) and self._sparse:
+            return SparsePasses(self._device, actor, critic, self._reading.factors)
+        return speaker_of(actor, critic, self._reading.dtype)
 
     @torch.no_grad()
-    def _say(self, quantities: Array, advice: Array, secrets: Array) -> tuple[Array, Array]:
+    def _say(
+        self, quantities: Array, advice: Array, secrets: Array, masks: Array
+    ) -> tuple[Array, Array]:
         """Logits, and what every seat expects; see `rollout.Say`."""
+        if isinstance(self._speaker, SparsePasses):
+            entries = entries_of(self._device, quantities, secrets)
+            given = entries, masks, advice, self._scratch, self._workspace
+            logits, outlooks = self._speaker.say(*given)
+            return logits, np.tanh(outlooks / 2)
         truth = self._reading.truth(quantities, secrets, None, self._workspace)
         said = self._speaker.say(truth, self._device.tensor(advice), self._workspace)
         rows, columns = said.shape

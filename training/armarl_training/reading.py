@@ -61,6 +61,7 @@ class Reading:
 
     Attributes:
         dtype: of what is read.
+        factors: float32 (size + secrets,), by which quantities are multiplied.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Reading:
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
         self._run = run or kept.device.run
-        self._factors = kept.device.put((1 / kept.truth_scales).astype(np.float32))
+        self.factors = kept.device.put((1 / kept.truth_scales).astype(np.float32))
 
     def seen(self, quantities: Array) -> torch.Tensor:
         """What seats see, (n, size)."""
@@ -93,7 +94,7 @@ class Reading:
             return self._read_by_loop(quantities, secrets, chosen, size, workspace)
         rows = slice(None) if chosen is None else chosen
         whole: torch.Tensor = torch.cat([quantities[rows], secrets[rows]], 1)
-        return (whole * self._device.tensor(self._factors[:size])).to(self.dtype)
+        return (whole * self._device.tensor(self.factors[:size])).to(self.dtype)
 
     def _read_by_loop(
         self,
@@ -109,7 +110,7 @@ class Reading:
         place = workspace or Workspace(self._device.place)
         read = place.take("read", chosen.size, size, self.dtype)
         kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
-        batch = Rows(*kept, chosen, self._factors[:size], bits_of(self._device, read))
+        batch = Rows(*kept, chosen, self.factors[:size], bits_of(self._device, read))
         body: Body = read_exactly if self.dtype == torch.float32 else read_briefly
         self._run(body, chosen.size, batch)
         return read

@@ -31,13 +31,14 @@ from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
-from armarl_training.hardware import hardware
+from armarl_training.hardware import hardware, quicker_precision
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.process import settle
 from armarl_training.progress import RATING, ProgressLog
 from armarl_training.saving import refuse_diverged
+from armarl_training.sparse_passes import suit
 from armarl_training.transfer import at_table
 
 CONFIG, POLICY, BEST = "config.yaml", "policy.safetensors", "best.safetensors"
@@ -81,7 +82,7 @@ class Run:
         Args:
             code: whether the configuration may name players as `module:Class`, which is imported.
         """
-        self.config = config = config.settled()
+        self.config = config = settled(config)
         self.folder = folder
         self.game = _make_game(config)
         self._code = code
@@ -341,7 +342,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder = Path(folder)
     if (folder / CONFIG).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
-    text = (config := config.settled()).dump()
+    text = (config := settled(config)).dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
             f"with all its settings the configuration takes {len(text.encode()):,} bytes, and a "
@@ -390,6 +391,18 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         raise
     run._lock = lock
     return run
+
+
+def settled(config: TrainingConfig) -> TrainingConfig:
+    """A configuration with what it leaves to the machine decided, as a run begins with it.
+
+    Raises:
+        ConfigError: there is no such game.
+    """
+    if config.ppo.precision != "auto":
+        return config
+    sparse = suit(config, _make_game(config))
+    return config.settled("float32" if sparse else quicker_precision(config.device))
 
 
 def _make_game(config: TrainingConfig) -> Game:
