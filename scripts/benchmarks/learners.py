@@ -20,7 +20,10 @@ PARTS = ("environment", "inference", "update")
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """On all cores, per variant: both learners, the products alone, and where the time goes."""
+    """On all cores, per variant: both learners, the products alone, and where the time goes.
+
+    Where most is zero, there is next to no product of matrices.
+    """
     for variant in SCALED:
         yield [
             _measurement(variant, OURS, "ppo"),
@@ -31,12 +34,20 @@ def groups() -> Iterator[list[Measurement]]:
                 package="sb3_contrib",
                 cores=core_counts()[-1],
             ),
-            _measurement(variant, MATRICES, "matrices"),
+            *([] if _is_sparse(variant) else [_measurement(variant, MATRICES, "matrices")]),
             *(
                 _measurement(variant, f"our PPO, part of the time: {part}", "share", part)
                 for part in PARTS
             ),
         ]
+
+
+def _is_sparse(variant: Variant) -> bool:
+    from armarl import make_game
+    from armarl_training.entries import is_sparse
+
+    name, options = variant
+    return is_sparse(make_game(name, **options))
 
 
 def _measurement(variant: Variant, how: str, probe: str, part: str | None = None) -> Measurement:
