@@ -104,7 +104,12 @@ def entries_of(device: LearnerDevice, quantities: Array, secrets: Array) -> Entr
 
 @cache
 def is_sparse(game: Game) -> bool:
-    """Whether most entries of a game's observations are zero, by some games of random play."""
+    """Whether most entries of a game's observations are zero, by some games of random play.
+
+    If they are so many that `Entries` cannot number them, the answer is no.
+    """
+    if game.players * game.observation.size > np.iinfo(np.uint16).max:
+        return False
     states, chance = game.new_states(np.arange(_TRIED)), game.new_chance(np.arange(_TRIED))
     shares = []
     for _ in range(_PLAYED):

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 from armarl.game import Game
-from armarl.networks import Tensors
+from armarl.networks import Tensors, layers
 from armarl.places import AROUND, Places, places_of
 from armarl_training.config import NetworkConfig
 from armarl_training.layers import Linear, PolicyNetwork, linears, make_activation, make_linear, mlp
@@ -125,7 +125,7 @@ def _with_trunk(tensors: Tensors) -> Tensors:
     """A network of two heads apart as one with a trunk, which loses what its value has learnt."""
     if any(name.startswith("trunk.") for name in tensors):
         return tensors
-    last = sum(name.startswith("policy.") for name in tensors) // 2 - 1
+    last = layers(tensors, "policy") - 1
     found: dict[str, NDArray[np.float32]] = {}
     for name in ("weight", "bias"):
         for k in range(last):
