@@ -34,10 +34,16 @@ def assert_equal(one, other):
         assert np.array_equal(tensor, other_tensors[name]), name
 
 
-@pytest.fixture(scope="module", params=["ppo", "td", "critic", "maskable_ppo"])
+LEARNERS = {
+    **{learner: {"learner": learner} for learner in ("ppo", "td", "critic", "maskable_ppo")},
+    "sparse ppo": {"game": "armada", "threads": 2, "network": {"advisers": ["greedy"]}},
+}
+
+
+@pytest.fixture(scope="module", params=LEARNERS)
 def whole(request, tmp_path_factory):
     """A run that nobody stopped, of each learner."""
-    settings = config(learner=request.param)
+    settings = config(**LEARNERS[request.param])
     run = start_run(settings, tmp_path_factory.mktemp("runs") / "whole")
     assert run.train()
     return run
@@ -407,10 +413,17 @@ def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
     assert all(np.array_equal(again[name], tensor) for name, tensor in begun.items())
 
 
+def another(whole, **changes):
+    """A run like one, with changes."""
+    kept = whole.config
+    network = {"widths": [16], "advisers": kept.network.advisers} | changes.pop("network", {})
+    return config(**{"learner": kept.learner, "game": kept.game, "network": network}, **changes)
+
+
 def test_a_run_can_begin_with_a_policy_of_another_table(tmp_path, whole):
-    path, learner = whole.export(), whole.config.learner
-    settings = config(learner=learner, start_from=str(path), options={"players": 3})
-    if learner == "td":
+    path = whole.export()
+    settings = another(whole, start_from=str(path), options={"players": 3})
+    if whole.config.learner == "td":
         with pytest.raises(ConfigError, match="start_from: only a policy of plain layers"):
             start_run(settings, tmp_path / "follower")
         return
@@ -472,9 +485,9 @@ def test_a_policy_that_does_not_fit_is_refused_before_the_run_begins(tmp_path, w
         ({"network": {"widths": [8]}}, "other widths"),
         ({"start_from": "nowhere.safetensors"}, "there is no file"),
     ):
-        settings = {"learner": whole.config.learner, "start_from": str(path), **changes}
+        settings = another(whole, **{"start_from": str(path), **changes})
         with pytest.raises(ConfigError, match=f"start_from: .*{reason}"):
-            start_run(config(**settings), tmp_path / "none")
+            start_run(settings, tmp_path / "none")
         assert not (tmp_path / "none").exists()
 
 

@@ -32,11 +32,12 @@ MOST_LINES = 2  # that a run may say before it is killed
 AFTER = ("nothing", "an update")  # what the checkpoint holds more than the one before the kill
 
 
-def settings(learner: str, updates: int) -> dict[str, Any]:
+def settings(learner: str, game: str, updates: int) -> dict[str, Any]:
     """A tiny run, which saves and measures itself after every update."""
     rollout = 1200 if learner == "critic" else 256  # decisions at most; a critic's is whole games
     return tiny.settings(
         learner=learner,
+        game=game,
         total_decisions=rollout * updates,
         checkpoint_every_minutes=1e-9,
         opponents={"snapshot_every": 3 * rollout},
@@ -47,22 +48,22 @@ def settings(learner: str, updates: int) -> dict[str, Any]:
 # --- in the process that is killed ---------------------------------------------------------------
 
 
-def work(learner: str, updates: int, folder: Path) -> None:
+def work(learner: str, game: str, updates: int, folder: Path) -> None:
     """Train to the end, and say so before each update."""
     if (folder / "config.yaml").exists():
         run = resume_run(folder)
     else:
-        run = start_run(TrainingConfig(**settings(learner, updates)), folder)
+        run = start_run(TrainingConfig(**settings(learner, game, updates)), folder)
     run.train(lambda report: print(report.decisions, flush=True))
 
 
-def kill_within(learner: str, updates: int, folder: Path, rng: random.Random) -> int:
+def kill_within(learner: str, game: str, updates: int, folder: Path, rng: random.Random) -> int:
     """Start or resume a run, and kill it somewhere in an update; where it had come to.
 
     Raises:
         RuntimeError: it ended in another way.
     """
-    process = _process(learner, updates, folder)
+    process = _process(learner, game, updates, folder)
     assert process.stdout is not None
     lines, last, longest = rng.randrange(MOST_LINES + 1), 0.0, 0.0
     said = process.stdout.readline()
@@ -78,8 +79,8 @@ def kill_within(learner: str, updates: int, folder: Path, rng: random.Random) ->
     return int(said)
 
 
-def _process(learner: str, updates: int, folder: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, __file__, "--work", learner, str(updates), str(folder)]
+def _process(learner: str, game: str, updates: int, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, __file__, "--work", learner, game, str(updates), str(folder)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
@@ -118,13 +119,13 @@ def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     return [name for name in names if one.get(name, ...) != other.get(name, ...)]
 
 
-def torture(learner: str, kills: int, seed: int, parent: Path) -> list[str]:
+def torture(learner: str, game: str, kills: int, seed: int, parent: Path) -> list[str]:
     """Kill a run so often and let it end; in what it differs from one that nobody killed."""
     # An update may take less time than there is until the kill, and more of them come in between.
     updates = 3 * (MOST_LINES + 1) * kills + 4
     rng, lost = random.Random(seed), Counter[str]()
     for number in range(kills):
-        said = kill_within(learner, updates, parent / "killed", rng)
+        said = kill_within(learner, game, updates, parent / "killed", rng)
         path = parent / "killed" / checkpoint.FILE
         kept = 0
         if path.exists():
@@ -132,28 +133,29 @@ def torture(learner: str, kills: int, seed: int, parent: Path) -> list[str]:
         lost[AFTER[kept > said]] += 1
         print(f"kill {number + 1}: after {said} decisions, {kept} of them kept", flush=True)
     for name in ("killed", "whole"):
-        process = _process(learner, updates, parent / name)
+        process = _process(learner, game, updates, parent / name)
         _, error = process.communicate()
         if process.returncode:
             raise RuntimeError(f"the run failed:\n{error}")
     told = ", ".join(f"{times} with {what} more" for what, times in sorted(lost.items()))
-    print(f"{learner}: killed {kills} times in {updates} updates; checkpoints then held: {told}")
+    print(f"{learner}, {game}: {kills} kills in {updates} updates; checkpoints then held: {told}")
     return differences(*(contents(parent / name) for name in ("killed", "whole")))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--learner", choices=["ppo", "td", "critic", "maskable_ppo"], default="ppo")
+    parser.add_argument("--game", choices=["armadora", "armada"], default="armadora")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
-    parser.add_argument("--work", nargs=3, help="train here; for the process that is killed")
+    parser.add_argument("--work", nargs=4, help="train here; for the process that is killed")
     chosen = parser.parse_args()
     if chosen.work:
-        learner, updates, folder = chosen.work
-        work(learner, int(updates), Path(folder))
+        learner, game, updates, folder = chosen.work
+        work(learner, game, int(updates), Path(folder))
         return 0
     with tempfile.TemporaryDirectory(prefix="armarl-kills-") as parent:
-        found = torture(chosen.learner, chosen.kills, chosen.seed, Path(parent))
+        found = torture(chosen.learner, chosen.game, chosen.kills, chosen.seed, Path(parent))
     print(f"different: {', '.join(found)}" if found else "the same bytes as a run nobody killed")
     return int(bool(found))
 
