@@ -29,6 +29,7 @@ from armarl_training.config import TrainingConfig
 from armarl_training.run import resume_run, start_run
 
 MOST_LINES = 2  # that a run may say before it is killed
+TIMES = ("minutes", "decisions_per_second")  # columns of the table
 AFTER = ("nothing", "an update")  # what the checkpoint holds more than the one before the kill
 
 
@@ -98,7 +99,7 @@ def contents(folder: Path) -> dict[str, Any]:
         found |= _saved(path, FORMAT)
     with (folder / "progress.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    found["progress.csv"] = [{k: v for k, v in row.items() if k != "minutes"} for row in rows]
+    found["progress.csv"] = [{k: v for k, v in row.items() if k not in TIMES} for row in rows]
     return found
 
 

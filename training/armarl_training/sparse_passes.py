@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # which asks here how it is settled
     from armarl_training.config import TrainingConfig
 
 Floats = NDArray[np.float32]
+CHUNK = 64  # rows that go back together
 
 
 class First(NamedTuple):
@@ -69,16 +70,58 @@ class FirstBack(NamedTuple):
     entries: Entries
     factors: Floats  # (inputs,)
     slopes: Floats  # (n, units of both), gradients of what was found
+    ends: NDArray[np.int64]  # (inputs + 1,) scratch
+    sorted: NDArray[np.int64]  # (most entries of CHUNK rows, 2) scratch
     weights: Floats  # (inputs, units of both), gradients to which those of the rows are added
 
 
 def go_back(batch: FirstBack, i: int, thread: int) -> None:
-    """What row `i` adds to the gradients of the weights of its entries."""
-    starts, columns, quantities = batch.entries
-    row, slopes, factors = batch.rows[i], batch.slopes[i], batch.factors
-    for k in range(starts[row], starts[row + 1]):
-        column = columns[k]
-        _add(batch.weights[column], slopes, np.float32(quantities[k] * factors[column]))
+    """What some rows add to the gradients of the weights of their entries.
+
+    Column by column, so that the weights of each are fetched once for all of these rows.
+    """
+    entries, slopes, weights, ends = batch.entries, batch.slopes, batch.weights, batch.ends
+    _sort_by_column(batch, CHUNK * i, min(CHUNK * i + CHUNK, batch.rows.size))
+    j = 0
+    for column in range(len(weights)):
+        total, factor, end = weights[column], batch.factors[column], ends[column]
+        while j + 4 <= end:
+            a, b, c, d = (
+                batch.sorted[j],
+                batch.sorted[j + 1],
+                batch.sorted[j + 2],
+                batch.sorted[j + 3],
+            )
+            p, q = entries.quantities[a[1]] * factor, entries.quantities[b[1]] * factor
+            r, s = entries.quantities[c[1]] * factor, entries.quantities[d[1]] * factor
+            _add_four(total, slopes[a[0]], slopes[b[0]], slopes[c[0]], slopes[d[0]], p, q, r, s)
+            j += 4
+        while j < end:
+            row, k = batch.sorted[j]
+            _add(total, slopes[row], np.float32(entries.quantities[k] * factor))
+            j += 1
+
+
+@inlined
+def _sort_by_column(batch: FirstBack, first: int, last: int) -> None:
+    """Write in `sorted` the entries of some rows, and of which row each is, column by column.
+
+    In `ends` where those of each column end.
+    """
+    starts, columns, _ = batch.entries
+    places, found = batch.ends, batch.sorted
+    places[:] = 0
+    for row in batch.rows[first:last]:
+        for k in range(starts[row], starts[row + 1]):
+            places[columns[k] + 1] += 1
+    for column in range(1, places.size):
+        places[column] += places[column - 1]
+    for j in range(first, last):
+        row = batch.rows[j]
+        for k in range(starts[row], starts[row + 1]):
+            place = places[columns[k]]
+            found[place, 0], found[place, 1] = j, k
+            places[columns[k]] = place + 1
 
 
 class Ends(NamedTuple):
@@ -251,8 +294,10 @@ class SparsePasses:
                 trail, self._onward.deactivate(back, hidden), workspace
             )
         first = np.zeros_like(self._weights)
-        batch = FirstBack(rows, entries, self._factors, slope.numpy(), first)
-        self._device.run_alone(go_back, len(rows), batch)
+        most = CHUNK * int(np.diff(entries.starts).max())
+        scratch = np.empty(len(first) + 1, np.int64), np.empty((most, 2), np.int64)
+        batch = FirstBack(rows, entries, self._factors, slope.numpy(), *scratch, first)
+        self._device.run_alone(go_back, -(-len(rows) // CHUNK), batch)
         return self._in_order(torch.from_numpy(first), slope.sum(0), own, others, sums)
 
     def say(
