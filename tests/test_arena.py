@@ -6,8 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import xml.dom.minidom
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,6 +150,48 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+def test_workers_end_with_the_process_that_waits_for_them(tmp_path):
+    program = f"""
+import os, signal, sys
+from armarl.workers import spread
+sys.path.append({str(Path(__file__).parent)!r})
+from test_arena import stay
+if __name__ == "__main__":
+    list(spread(stay, [{str(tmp_path)!r}] * 4, 2))
+"""
+    script = tmp_path / "killed.py"
+    script.write_text(program, encoding="utf-8")
+    process = subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True)
+    patience = time.monotonic() + 60
+    while len(list(tmp_path.glob("*.pid"))) < 2:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < patience
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    workers = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    patience = time.monotonic() + 20
+    while any(map(alive, workers)):
+        assert time.monotonic() < patience, "a worker outlives the process that it works for"
+        time.sleep(0.05)
+
+
+def stay(folder):
+    """A job without end, which says who does it."""
+    (Path(folder) / f"{os.getpid()}.pid").touch()
+    time.sleep(600)
+
+
+def alive(process):
+    """Whether there is such a process, and no mere entry of one that has ended."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    told = Path(f"/proc/{process}/stat")
+    return not told.exists() or told.read_text(encoding="utf-8").rsplit(")")[-1].split()[0] != "Z"
+
+
 def test_a_tournament_is_killed_with_its_workers_and_goes_on(played, tmp_path):
     script, folder = tmp_path / "killed.py", tmp_path / "arena"
     script.write_text(KILLED.format(names=NAMES, folder=str(folder)), "utf-8")

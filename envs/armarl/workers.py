@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -134,4 +135,13 @@ def _prepare(known: Known) -> None:
     (The process that waits for it tells of it.)
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, name="armarl-parent", daemon=True).start()
     known.learn()
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that waits for it is gone: else it would stay for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
