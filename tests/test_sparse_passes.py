@@ -16,7 +16,6 @@ from armarl_training.ppo_networks import Actor, PlainCritic, make_actor, make_cr
 from armarl_training.quantities import Quantities
 from armarl_training.run import Run
 from armarl_training.saving import weights_of
-from armarl_training.softmax import make_scratch
 from armarl_training.sparse_passes import SparsePasses, suit, use_sparse
 from armarl_training.workspace import Workspace
 
@@ -125,11 +124,11 @@ def test_what_is_said_is_what_other_passes_say(name, options):
     legal = masks.astype(bool)
     advice = np.stack([legal.argmax(axis=1)] * 2, axis=1)
     factors = (1 / kept.truth_scales).astype(np.float32)
-    workspace, scratch = Workspace(device.place), make_scratch(device, 30, len(game.actions))
+    workspace = Workspace(device.place)
     passes = SparsePasses(device, actor, critic, factors)
     entries = entries_of(device, quantities, secrets)
     bits = np.packbits(legal, axis=1)
-    logits, outlooks = passes.say(entries, bits, advice, scratch, workspace)
+    logits, outlooks = passes.say(entries, bits, advice, workspace)
     truth = np.concatenate([quantities, secrets], axis=1) * factors
     recorded = RecordedPasses(actor, critic)
     said = recorded.say(torch.from_numpy(truth), torch.from_numpy(advice), workspace).numpy()

@@ -22,7 +22,6 @@ from armarl_training.rivals import Logits
 from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, put_weights
 from armarl_training.shards import Tensors
-from armarl_training.softmax import make_scratch
 from armarl_training.sparse_passes import SparsePasses, use_sparse
 from armarl_training.workspace import Workspace
 
@@ -59,7 +58,6 @@ class PPOGames:
         self._critic = make_critic(game, network, kept).to(device.place)
         self._reading = Reading(kept, ppo.precision)
         self._sparse = use_sparse(config, game)
-        self._scratch = make_scratch(device, len(self.self_play.lineups), len(game.actions))
         self._workspace = Workspace(device.place)
         self._speaker = self._make_speaker()
         # Earlier selves that play on a GPU, and their networks there.
@@ -100,8 +98,7 @@ class PPOGames:
         """Logits, and what every seat expects; see `rollout.Say`."""
         if isinstance(self._speaker, SparsePasses):
             entries = entries_of(self._device, quantities, secrets)
-            given = entries, masks, advice, self._scratch, self._workspace
-            logits, outlooks = self._speaker.say(*given)
+            logits, outlooks = self._speaker.say(entries, masks, advice, self._workspace)
             return logits, np.tanh(outlooks / 2)
         truth = self._reading.truth(quantities, secrets, None, self._workspace)
         said = self._speaker.say(truth, self._device.tensor(advice), self._workspace)

@@ -22,7 +22,7 @@ from armarl_training.layers import linears
 from armarl_training.minibatch import Part
 from armarl_training.passes import Onward
 from armarl_training.ppo_networks import Actor, PlainCritic
-from armarl_training.softmax import Scratch
+from armarl_training.softmax import make_scratch
 from armarl_training.sparse_loops import (
     CHUNK,
     Ends,
@@ -92,7 +92,6 @@ class SparsePasses:
         entries: Entries,
         masks: NDArray[np.uint8],
         advice: NDArray[np.int64],
-        scratch: Scratch,
         workspace: Workspace,
     ) -> tuple[Floats, Floats]:
         """Logits (n, actions), where an action is legal, and the critic's (n, players).
@@ -102,6 +101,7 @@ class SparsePasses:
         n, run = len(masks), self._device.run
         hidden = self._hidden(np.arange(n), entries, workspace, run)[-1].numpy()
         actions, players = self._ends.action_biases.size - 1, self._ends.outlook_biases.size
+        scratch = make_scratch(self._device, n, actions)
         logits = workspace.take("logits", n, actions, torch.float32).numpy()
         outlooks = workspace.take("outlooks", n, players, torch.float32).numpy()
         run(speak, n, Speaking(masks, advice, self._ends, hidden, scratch, logits, outlooks))
