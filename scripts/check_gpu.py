@@ -204,7 +204,7 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
     games.play(networks, 0.0)  # brings the networks there
     for t in range(steps):
         seen = rollout.quantities[t], rollout.advice[t], rollout.secrets[t], rollout.masks[t]
-        outputs, expected = games._say(*seen)
+        outputs, expected = games._say(*seen, rollout.movers[t])
         _compare_nearly(f"step {t}, expected", expected, rollout.expected[t])
         logits = outputs[:, : len(game.actions)]
         legal = np.unpackbits(rollout.masks[t], axis=1)[:, : logits.shape[1]]

@@ -275,7 +275,7 @@ def test_in_four_seats_partners_sit_together():
     def outlook(quantities, secrets):
         return np.zeros((len(quantities), game.players), np.float32)
 
-    def even(quantities, advice, secrets, masks):
+    def even(quantities, advice, secrets, masks, movers):
         logits = np.zeros((len(quantities), len(game.actions)), np.float32)
         return logits, outlook(quantities, secrets)
 

@@ -1,4 +1,4 @@
-"""Passes over what is not zero and what is legal: held to those over everything."""
+"""Passes over what changes and what is legal: held to those over everything."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import torch
 
 import tiny
 from armarl import make_game
+from armarl.self_play_batch import SelfPlayBatch
+from armarl_training.chains import chain_length, chains_of
 from armarl_training.config import NetworkConfig, TrainingConfig
 from armarl_training.devices import OnCpu
-from armarl_training.entries import entries_of, is_sparse
+from armarl_training.entries import entries_of, shares_of
+from armarl_training.first_layer import Followed
 from armarl_training.passes import RecordedPasses
-from armarl_training.ppo_networks import Actor, PlainCritic, make_actor, make_critic
+from armarl_training.ppo_networks import make_actor, make_critic
 from armarl_training.quantities import Quantities
 from armarl_training.run import Run
 from armarl_training.saving import weights_of
-from armarl_training.sparse_passes import SparsePasses, suit, use_sparse
+from armarl_training.sparse_passes import sparse_passes, suit, use_sparse
 from armarl_training.workspace import Workspace
 
 GAMES = [
@@ -27,28 +30,87 @@ GAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options"), GAMES)
-def test_entries_are_what_is_not_zero(name, options):
-    device = OnCpu(make_game(name, **options))
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16])
+@pytest.mark.parametrize(
+    ("size", "secrets", "density"), [(1, 0, 0.5), (16, 3, 1.0), (335, 40, 0.06), (31, 17, 0.0)]
+)
+def test_entries_are_what_changes(dtype, size, secrets, density):
+    device = OnCpu(make_game("armadora"))
     rng = np.random.default_rng(0)
-    for dtype in (np.uint8, np.int16):
-        for size, secrets, density in ((1, 0, 0.5), (16, 3, 1.0), (335, 40, 0.06), (31, 17, 0.0)):
-            rows = rng.integers(1, 200, (50, size + secrets)).astype(dtype)
-            rows *= rng.random(rows.shape) < density
-            seen, rest = np.ascontiguousarray(rows[:, :size]), np.ascontiguousarray(rows[:, size:])
-            entries = entries_of(device, seen, rest)
-            found = np.zeros_like(rows)
-            for i, (start, end) in enumerate(zip(entries.starts, entries.starts[1:], strict=False)):
-                columns = entries.columns[start:end]
-                assert (np.diff(columns.astype(int)) > 0).all()
-                found[i, columns] = entries.quantities[start:end]
-            assert np.array_equal(found, rows)
+    rows = rng.integers(1, 200, (50, size + secrets)).astype(dtype)
+    rows *= rng.random(rows.shape) < density
+    alike = -(rng.random(size + secrets) < 0.5).astype(np.int16)
+    alike[[0, min(size, size + secrets - 1)]] = 0
+    chosen, anew = rng.permutation(50)[:30], rng.random(30) < 0.3
+    anew[0] = True
+    entries = entries_of(device, rows[:, :size], rows[:, size:], alike, chosen, anew)
+    assert entries.starts.size == 31
+    now = np.zeros(size + secrets, int)
+    for i, (start, end) in enumerate(zip(entries.starts, entries.starts[1:], strict=False)):
+        columns, noted = entries.columns[start:end], np.zeros(size + secrets, int)
+        assert (np.diff(columns.astype(int)) > 0).all()
+        assert entries.changes[start:end].all()
+        noted[columns] = entries.changes[start:end]
+        change = noted.copy()
+        for k in range(1, change.size):
+            change[k] += change[k - 1] if alike[k] else 0
+        now = change if anew[i] else now + change
+        assert np.array_equal(now, rows[chosen[i]])
 
 
-def test_which_games_are_sparse():
-    assert is_sparse(make_game("armada", players=2))
-    assert is_sparse(make_game("armada", players=4, cards=True))
-    assert not is_sparse(make_game("armadora", players=2))
+@pytest.mark.parametrize("length", [1, 3, 100])
+def test_chains_are_what_a_seat_did_one_after_another(length):
+    rng = np.random.default_rng(0)
+    steps, games = 20, 7
+    learners, movers = rng.random((steps, games)) < 0.7, rng.integers(3, size=(steps, games))
+    chains = chains_of(learners, movers, length)
+    assert np.array_equal(np.sort(chains.rows), np.flatnonzero(learners))
+    at, game = np.divmod(chains.rows, games)
+    who = np.stack([game, movers.reshape(-1)[chains.rows], at // length])
+    for k in range(1, at.size):
+        assert chains.anew[k] == (who[:, k] != who[:, k - 1]).any()
+        assert chains.anew[k] or at[k] > at[k - 1]
+    assert chains.anew[0]
+    assert chains.anew.sum() == len(set(zip(*who.tolist(), strict=True)))  # each is in one piece
+
+
+def test_whole_chains_are_dealt():
+    rng = np.random.default_rng(0)
+    chains = chains_of(rng.random((32, 40)) < 0.8, rng.integers(2, size=(32, 40)), 8)
+    dealt = list(chains.dealt(rng, 5, 2))
+    assert len(dealt) == 5
+    places = np.concatenate([part for parts in dealt for part in parts])
+    assert np.array_equal(np.sort(places), np.arange(chains.rows.size))
+    sizes = [sum(map(len, parts)) for parts in dealt]
+    assert max(sizes) - min(sizes) <= 16
+    for part in (part for parts in dealt for part in parts):
+        assert chains.anew[part[0]]
+        on = ~chains.anew[part]
+        assert np.array_equal(part[on], part[np.flatnonzero(on) - 1] + 1)
+        assert part[-1] + 1 == chains.rows.size or chains.anew[part[-1] + 1]
+    again = next(chains.dealt(np.random.default_rng(1), 5, 2))
+    assert not np.array_equal(again[0], dealt[0][0])
+    nobody = chains_of(np.zeros((4, 4), bool), np.zeros((4, 4), int), 2)
+    assert [len(part) for parts in nobody.dealt(rng, 1, 2) for part in parts] == [0, 0]
+
+
+def test_chains_are_short_enough_for_many_in_a_minibatch():
+    assert chain_length(4096, 32, 2) == 32
+    assert chain_length(1024, 64, 2) == 8
+    assert chain_length(64, 64, 4) == 1
+
+
+def test_how_much_is_to_be_noted():
+    armada, armadora = shares_of(make_game("armada")), shares_of(make_game("armadora"))
+    assert not armada.alike.any()  # quantities of two bytes
+    assert armada.after < armada.anew < 0.1
+    assert armada.legal < 0.1
+    assert armadora.after < 0.05
+    assert armadora.legal > 0.3
+    table = make_game("armadora").observation
+    told = {block.name for block in table.blocks if armadora.alike[table.slices[block.name]].any()}
+    assert told >= {"territory_size", "territory_gold", "territory_points", "territory_hidden"}
+    assert not told & {"warriors", "palisades", "gold"}
 
 
 def _learner(name, options, folder, **network):
@@ -70,7 +132,10 @@ def _learner(name, options, folder, **network):
         {"widths": [9, 7, 5], "critic_widths": [5, 7, 11]},
     ],
 )
-def test_gradients_are_those_of_passes_over_everything(name, options, network, tmp_path):
+def test_gradients_are_those_of_passes_over_everything(
+    name, options, network, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("armarl_training.chains.FEWEST", 8)
     learner = _learner(name, options, tmp_path, **network)
     rng = np.random.default_rng(0)
     with torch.no_grad():  # policies at the start are alike
@@ -79,12 +144,19 @@ def test_gradients_are_those_of_passes_over_everything(name, options, network, t
     playing = weights_of({"actor": learner.actor, "critic": learner.critic})
     (rollout,) = learner.shards.play(playing, 0.0)
     rows = np.flatnonzero(rollout.learners.reshape(-1))
+    chains = learner._chains(rollout)
+    assert chains.anew.sum() < rows.size / 2
     found = []
+
+    def dealt(rows, minibatches, parts):
+        for shares in chains.dealt(learner._rng, minibatches, parts):
+            yield [chains.rows[share] for share in shares]
 
     def keep(parts):
         taken.append([sum(each) for each in zip(*parts, strict=True)])
         return torch.zeros(())
 
+    learner._dealt = dealt
     for sparse in (False, True):
         learner._sparse = sparse
         learner._rng = np.random.default_rng(1)
@@ -105,36 +177,43 @@ def test_gradients_are_those_of_passes_over_everything(name, options, network, t
         assert statistics[name] == pytest.approx(figure, rel=1e-4, abs=1e-5)
 
 
+@pytest.mark.parametrize("advisers", [(), ("greedy", "greedy")])
 @pytest.mark.parametrize(("name", "options"), GAMES)
-def test_what_is_said_is_what_other_passes_say(name, options):
+def test_what_is_said_along_games_is_what_other_passes_say(name, options, advisers):
     game = make_game(name, **options)
     device, kept = OnCpu(game), Quantities(game)
-    config = NetworkConfig(widths=(20, 12), advisers=("greedy", "greedy"))
+    config = NetworkConfig(widths=(20, 12), advisers=advisers)
     torch.manual_seed(0)
     actor, critic = make_actor(game, config), make_critic(game, config, kept)
-    assert isinstance(actor, Actor)
-    assert isinstance(critic, PlainCritic)
-    states = game.new_states(np.arange(30))
-    seats = game.statuses(states)[1]
-    observations, masks = game.views(states, seats)
-    quantities = np.zeros(observations.shape, kept.dtype)
-    secrets = np.zeros((30, kept.secrets), kept.dtype)
-    kept.keep(observations, quantities)
-    kept.keep_secrets(states, seats, secrets)
-    legal = masks.astype(bool)
-    advice = np.stack([legal.argmax(axis=1)] * 2, axis=1)
-    factors = (1 / kept.truth_scales).astype(np.float32)
-    workspace = Workspace(device.place)
-    passes = SparsePasses(device, actor, critic, factors)
-    entries = entries_of(device, quantities, secrets)
-    bits = np.packbits(legal, axis=1)
-    logits, outlooks = passes.say(entries, bits, advice, workspace)
-    truth = np.concatenate([quantities, secrets], axis=1) * factors
+    factors, workspace = (1 / kept.truth_scales).astype(np.float32), Workspace(device.place)
+    passes = sparse_passes(device, kept, actor, critic, factors)
     recorded = RecordedPasses(actor, critic)
-    said = recorded.say(torch.from_numpy(truth), torch.from_numpy(advice), workspace).numpy()
-    actions = len(game.actions)
-    np.testing.assert_allclose(logits[legal], said[:, :actions][legal], atol=1e-5, rtol=1e-5)
-    np.testing.assert_allclose(outlooks, said[:, actions + 1 :], atol=1e-5, rtol=1e-5)
+    batch, followed = SelfPlayBatch(game, 30), Followed(kept, 30, passes.first.units)
+    turn, rng = batch.reset(seed=3), np.random.default_rng(0)
+    passes.first.begin(followed)
+    for step in range(60):
+        quantities = np.zeros(turn.observations.shape, kept.dtype)
+        secrets = np.zeros((30, kept.secrets), kept.dtype)
+        kept.keep(turn.observations, quantities)
+        kept.keep_secrets(batch.states, turn.seats, secrets)
+        legal = turn.masks.astype(bool)
+        advice = np.stack([legal.argmax(axis=1)] * 2, axis=1)[:, : len(advisers)]
+        found = passes.first.follow(followed, quantities, secrets, turn.seats, workspace)
+        bits = np.packbits(legal, axis=1)
+        logits, outlooks = passes.say(found, bits, advice, workspace)
+        truth = np.concatenate([quantities, secrets], axis=1) * factors
+        said = recorded.say(torch.from_numpy(truth), torch.from_numpy(advice), workspace).numpy()
+        actions, near = len(game.actions), {"atol": 1e-5, "rtol": 1e-5}
+        legal_logits = logits[:, :actions][legal]
+        np.testing.assert_allclose(legal_logits, said[:, :actions][legal], **near)
+        np.testing.assert_allclose(outlooks, said[:, actions + 1 :], **near)
+        if step == 40:  # other weights
+            with torch.no_grad():
+                for weights in (*actor.parameters(), *critic.parameters()):
+                    weights *= 0.9
+            passes = sparse_passes(device, kept, actor, critic, factors)
+            passes.first.begin(followed)
+        turn = batch.step([rng.choice(np.flatnonzero(row)) for row in legal])
 
 
 def test_where_they_suit():
@@ -148,6 +227,6 @@ def test_where_they_suit():
     assert not suits(ppo={"magnet": 1.0})
     assert not suits(learner="maskable_ppo")
     assert not suits(device="cuda")
-    assert not suits("armadora")
+    assert suits("armadora")
     brief = {"total_decisions": 1, "game": "armada", "ppo": {"precision": "bfloat16"}}
     assert not use_sparse(TrainingConfig(**brief), make_game("armada"))

@@ -1,7 +1,9 @@
-"""What is not zero in the positions of a rollout, row by row.
+"""What changes in what a seat sees from one of its decisions to the next.
 
-An observation of Armada has over a thousand entries, of which some eighty are not zero: a product
-with all of them is mostly of zeros.
+An observation of Armada has over a thousand entries, of which some eighty are not zero and some
+six change. One of two-player Armadora has 576, and most of what changes there is told of every
+square of a territory, so it is noted where it begins and where it ends. What the first layer of a
+network makes of an observation follows from these few numbers alone.
 """
 
 from __future__ import annotations
@@ -16,108 +18,229 @@ from armarl.compiled import inlined
 from armarl.game import Game
 from armarl.loops import own
 from armarl_training.devices import Array, LearnerDevice
+from armarl_training.quantities import Quantities
 
-SPARSE = 0.2  # of the entries: where fewer are not zero, it pays to pass over the others
-_AT_ONCE = 16  # entries that are looked at together
+FEW = 0.2  # of the entries: where fewer are to be noted, it pays to pass over the others
 _TRIED, _PLAYED = 64, 40  # games, and random actions in each, by which a game is judged
 
 
 class Entries(NamedTuple):
-    """The entries that are not zero: those of row i stand from `starts[i]` to `starts[i + 1]`."""
+    """What is to be noted of rows: of row i it stands from `starts[i]` to `starts[i + 1]`.
+
+    These are changes from row i - 1, or, where `anew`, from zeros. Where an input is `alike`, see
+    `alike_inputs`, it is by how much its change is another than that of the input before it.
+    """
 
     starts: NDArray[np.int64]  # (rows + 1,)
     columns: NDArray[np.uint16]  # (k,), those of the secrets after those of the observation
-    quantities: NDArray[Any]  # (k,), see `Quantities`
+    changes: NDArray[np.int16]  # (k,), of quantities, see `Quantities`
+    anew: NDArray[np.bool_]  # (rows,)
+
+
+class Spare(NamedTuple):
+    """Scratch, of as many rows as there are threads, twice."""
+
+    changes: NDArray[np.int16]  # a 0, and after it the changes of all inputs
+    steps: NDArray[np.int16]  # what is to be noted of each input, filled up with zeros
+    words: NDArray[np.int64]  # the same, four at a time
+
+
+def make_spare(device: LearnerDevice, rows: int, inputs: int) -> Spare:
+    """For so many rows."""
+    rows = device.scratch_rows(rows)
+    steps = np.zeros((rows, 4 * -(-inputs // 4)), np.int16)
+    return Spare(np.zeros((rows, 1 + inputs), np.int16), steps, steps.view(np.int64))
+
+
+class Rows(NamedTuple):
+    """Rows one after another."""
+
+    quantities: NDArray[Any]  # (n, size)
+    secrets: NDArray[Any]  # (n, secrets)
+    chosen: NDArray[np.int64]  # (rows,), which of these they are
+    anew: NDArray[np.bool_]  # (rows,)
+    nothing: NDArray[Any]  # (size + secrets,) zeros
+    alike: NDArray[np.int16]  # (size + secrets,), -1 where an input is alike, else 0
+    spare: Spare
 
 
 class Counts(NamedTuple):
-    """Rows whose entries are counted."""
+    """Rows of which is counted what is to be noted."""
 
-    quantities: NDArray[Any]  # (rows, size)
-    secrets: NDArray[Any]  # (rows, secrets)
+    rows: Rows
     numbers: NDArray[np.int64]  # (rows,) written
 
 
 class Findings(NamedTuple):
-    """Rows whose entries are noted."""
+    """Rows whose changes are noted."""
 
-    quantities: NDArray[Any]  # (rows, size)
-    secrets: NDArray[Any]  # (rows, secrets)
-    spare: NDArray[np.uint16]  # (2 * threads, size + secrets + 1) scratch
-    entries: Entries  # of which all but `starts` are written
+    rows: Rows
+    entries: Entries  # of which columns and changes are written
 
 
 def count_entries(batch: Counts, i: int, thread: int) -> None:
-    """How many entries of row `i` are not zero."""
-    number = 0
-    for row in (batch.quantities[i], batch.secrets[i]):
-        for k in range(row.size):
-            number += row[k] != 0
+    """How much is to be noted of row `i`."""
+    mine, spare, number = own(thread), batch.rows.spare, 0
+    _compare(batch.rows, i, mine)
+    words, steps = spare.words[mine], spare.steps[mine]
+    for j in range(words.size):
+        if words[j] != 0:
+            for k in range(4 * j, 4 * j + 4):
+                number += steps[k] != 0
     batch.numbers[i] = number
 
 
 def find_entries(batch: Findings, i: int, thread: int) -> None:
-    """Note those of row `i`."""
-    seen, secrets, found = batch.quantities[i], batch.secrets[i], batch.spare[own(thread)]
-    columns, quantities = batch.entries.columns, batch.entries.quantities
-    start = batch.entries.starts[i]
-    of_seen = _find(seen, found)
-    for j in range(of_seen):
-        columns[start + j] = found[j]
-        quantities[start + j] = seen[found[j]]
-    start += of_seen
-    for j in range(_find(secrets, found)):
-        columns[start + j] = seen.size + found[j]
-        quantities[start + j] = secrets[found[j]]
+    """Note that of row `i`."""
+    mine, entries = own(thread), batch.entries
+    _compare(batch.rows, i, mine)
+    start = entries.starts[i]
+    note(batch.rows.spare, mine, entries.columns[start:], entries.changes[start:])
 
 
 @inlined
-def _find(row: Any, found: Any) -> Any:
-    """Write the columns that are not zero; returns how many they are."""
-    number, whole = 0, row.size - row.size % _AT_ONCE
-    for first in range(0, whole, _AT_ONCE):
-        some = 0
-        for k in range(_AT_ONCE):
-            some |= row[first + k]
-        if some:
-            for k in range(first, first + _AT_ONCE):  # a zero will be written over
-                found[number] = k
-                number += row[k] != 0
-    for k in range(whole, row.size):
-        found[number] = k
-        number += row[k] != 0
+def _compare(rows: Rows, i: int, mine: int) -> None:
+    """Work out what is to be noted of row `i`."""
+    row, size = rows.chosen[i], rows.quantities.shape[1]
+    seen, secrets = rows.quantities[row], rows.secrets[row]
+    if rows.anew[i]:
+        compare(seen, secrets, rows.nothing, rows.nothing[size:], rows.alike, rows.spare, mine)
+    else:
+        before = rows.chosen[i - 1]
+        seen_before, secrets_before = rows.quantities[before], rows.secrets[before]
+        compare(seen, secrets, seen_before, secrets_before, rows.alike, rows.spare, mine)
+
+
+@inlined
+def compare(
+    seen: Any,
+    secrets: Any,
+    seen_before: Any,
+    secrets_before: Any,
+    alike: Any,
+    spare: Spare,
+    mine: int,
+) -> None:
+    """Work out what is to be noted of changes, in row `mine` of the scratch."""
+    changes, steps, size = spare.changes[mine], spare.steps[mine], seen.size
+    for k in range(size):
+        changes[1 + k] = np.int16(seen[k]) - np.int16(seen_before[k])
+    for k in range(secrets.size):
+        changes[1 + size + k] = np.int16(secrets[k]) - np.int16(secrets_before[k])
+    for k in range(alike.size):
+        steps[k] = changes[1 + k] - (changes[k] & alike[k])
+
+
+@inlined
+def note(spare: Spare, mine: int, columns: Any, changes: Any) -> Any:
+    """Write what has been worked out and is not zero; returns how much that is."""
+    words, steps, number = spare.words[mine], spare.steps[mine], 0
+    for j in range(words.size):
+        if words[j] != 0:
+            for k in range(4 * j, 4 * j + 4):
+                if steps[k] != 0:
+                    columns[number], changes[number] = k, steps[k]
+                    number += 1
     return number
 
 
-def entries_of(device: LearnerDevice, quantities: Array, secrets: Array) -> Entries:
-    """The entries of rows (n, size) and of the secrets (n, secrets) beside them."""
-    rows, size = len(quantities), quantities.shape[1] + secrets.shape[1]
-    starts = np.zeros(rows + 1, np.int64)
-    device.run(count_entries, rows, Counts(quantities, secrets, starts[1:]))
+def entries_of(
+    device: LearnerDevice,
+    quantities: Array,
+    secrets: Array,
+    alike: NDArray[np.int16],
+    chosen: NDArray[np.int64],
+    anew: NDArray[np.bool_],
+) -> Entries:
+    """What changes from one row to the next, of those that are chosen.
+
+    Args:
+        quantities: (n, size).
+        secrets: (n, secrets), beside them.
+        alike: (size + secrets,), see `alike_inputs`.
+        chosen: (rows,), rows of these.
+        anew: (rows,), where all that is not zero counts as a change; so it does in the first.
+    """
+    number, size = chosen.size, quantities.shape[1] + secrets.shape[1]
+    starts, nothing = np.zeros(number + 1, np.int64), np.zeros(size, quantities.dtype)
+    spare = make_spare(device, number, size)
+    kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
+    rows = Rows(*kept, chosen, anew, nothing, alike, spare)
+    device.run(count_entries, number, Counts(rows, starts[1:]))
     np.cumsum(starts, out=starts)
-    columns = np.empty(starts[-1], np.uint16)
-    entries = Entries(starts, columns, np.empty(starts[-1], quantities.dtype))
-    spare = np.empty((device.scratch_rows(rows), size + 1), np.uint16)
-    device.run(find_entries, rows, Findings(quantities, secrets, spare, entries))
+    columns, changes = np.empty(starts[-1], np.uint16), np.empty(starts[-1], np.int16)
+    entries = Entries(starts, columns, changes, anew)
+    device.run(find_entries, number, Findings(rows, entries))
     return entries
 
 
-@cache
-def is_sparse(game: Game) -> bool:
-    """Whether most entries of a game's observations are zero, by some games of random play.
+class Shares(NamedTuple):
+    """How much of a game's observations is to be noted, by some games of random play.
 
-    If they are so many that `Entries` cannot number them, the answer is no.
+    Attributes:
+        anew: of the entries, if they were zero before.
+        after: of the entries, after the seat's last decision.
+        legal: of the actions, what is legal.
+        alike: bool (size,), the inputs that mostly change as those before them in their block.
     """
-    if game.players * game.observation.size > np.iinfo(np.uint16).max:
-        return False
+
+    anew: float
+    after: float
+    legal: float
+    alike: NDArray[np.bool_]
+
+
+@cache
+def shares_of(game: Game) -> Shares:
+    """How much there is to pass over in a game."""
+    first, changes, legal = _observed(game)
+    alike = np.zeros(game.observation.size, np.bool_)
+    kept = Quantities(game)
+    for block in game.observation.blocks:
+        place = game.observation.slices[block.name]
+        steps = np.diff(changes[:, place], axis=1)
+        if np.count_nonzero(steps) < np.count_nonzero(changes[:, place][:, 1:]):
+            alike[place][1:] = kept.scales[place][1:] == kept.scales[place][:-1]
+    if kept.dtype != np.uint8:
+        alike[:] = False  # by how much changes of more than a byte differ may not fit `Entries`
+
+    def noted(rows: NDArray[Any]) -> float:
+        before = np.where(alike, np.roll(rows, 1, axis=1), 0)
+        return float(np.mean(rows != before))
+
+    return Shares(noted(first), noted(changes), legal, alike)
+
+
+def _observed(game: Game) -> tuple[NDArray[Any], NDArray[Any], float]:
+    """Observations as quantities, their changes, and the share of actions that is legal."""
+    kept = Quantities(game)
     states, chance = game.new_states(np.arange(_TRIED)), game.new_chance(np.arange(_TRIED))
-    shares = []
+    games = np.arange(_TRIED)
+    before: dict[tuple[int, int], NDArray[Any]] = {}
+    rows, changes, legal = [], [], []
     for _ in range(_PLAYED):
         playing, seats = game.statuses(states)
-        states, seats = game.taken(states, np.flatnonzero(playing == 0)), seats[playing == 0]
+        on = np.flatnonzero(playing == 0)
+        states, seats, games = game.taken(states, on), seats[on], games[on]
         if states.size == 0:
             break
-        shares.append(np.count_nonzero(game.views(states, seats)[0]) / states.size)
-        actions = game.random_actions(game.legal_masks(states), chance[: states.size])
+        observations, masks = game.views(states, seats)
+        quantities = np.zeros(observations.shape, kept.dtype)
+        kept.keep(observations, quantities)
+        players = zip(games.tolist(), seats.tolist(), strict=True)
+        for who, row in zip(players, quantities.astype(int), strict=True):
+            changes.append(row - before.get(who, row))
+            before[who] = row
+            rows.append(row)
+        legal.append(float(masks.mean()))
+        actions = game.random_actions(masks, chance[: states.size])
         game.apply(states, np.arange(states.size), actions)
-    return float(np.mean(shares)) < SPARSE * game.observation.size
+    return np.array(rows), np.array(changes), float(np.mean(legal))
+
+
+def alike_inputs(kept: Quantities) -> NDArray[np.int16]:
+    """Of the inputs of a critic, those that mostly change as the one before: -1, and else 0."""
+    alike = shares_of(kept.game).alike
+    beside = np.diff(kept.private, prepend=-1) == 1
+    secrets = np.tile(alike[kept.private] & beside, kept.game.players - 1)
+    return -np.concatenate([alike, secrets]).astype(np.int16)

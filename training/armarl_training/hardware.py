@@ -33,12 +33,21 @@ def quicker_precision(device: str) -> str:
     On a processor without such instructions float32 was six times as quick (docs/training.md).
     """
     if device == "cpu":
-        its_own = {"amx_bf16", "avx512_bf16"} & set(_of_the_processor("flags").split())
+        its_own = {"amx_bf16", "avx512_bf16"} & _instructions()
         return "bfloat16" if its_own else "float32"
     import torch
 
     units = torch.cuda.is_available() and torch.cuda.get_device_capability(device)[0] >= 8  # A100
     return "bfloat16" if units else "float32"
+
+
+def multiplies_matrices() -> bool:
+    """Whether the processor has units for products of matrices, many times as quick as the rest."""
+    return "amx_bf16" in _instructions()
+
+
+def _instructions() -> set[str]:
+    return set(_of_the_processor("flags").split())
 
 
 def _of_the_processor(name: str) -> str:

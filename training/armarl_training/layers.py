@@ -27,11 +27,49 @@ def tanh(x: torch.Tensor) -> torch.Tensor:
 
 def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
     """The same, written over its input, which lies in one piece."""
-    if x.dtype != torch.bfloat16 or x.device.type != "cpu":
+    if x.device.type != "cpu" or x.dtype not in (torch.bfloat16, torch.float32):
         return x.tanh_()
+    if x.dtype == torch.float32:
+        work_out_tanh(x.detach().numpy().reshape(-1))
+        return x
     bits = x.detach().view(torch.uint16).numpy().reshape(-1)
     look_up(bits, _tanh_table(), bits)
     return x
+
+
+# tanh(x) = x p(x^2) / q(x^2), to some units of the last place; beyond FARTHEST it is 1 in float32
+# (Eigen's rational function, in generic_fast_tanh_float).
+_FARTHEST = np.float32(7.90531110763549805)
+_P = tuple(
+    map(
+        np.float32,
+        (
+            *(-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11),
+            *(5.12229709037114e-08, 1.48572235717979e-05, 6.37261928875436e-04),
+            4.89352455891786e-03,
+        ),
+    )
+)
+_Q = tuple(
+    map(
+        np.float32,
+        (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03),
+    )
+)
+
+
+@kernel
+def work_out_tanh(numbers: NDArray[np.float32]) -> None:
+    """tanh of every number, in its place; torch's takes several times as long."""
+    for i in range(numbers.size):
+        x = min(max(numbers[i], -_FARTHEST), _FARTHEST)
+        square = x * x
+        above, below = _P[0], _Q[0]
+        for k in range(1, 7):
+            above = above * square + _P[k]
+        for k in range(1, 4):
+            below = below * square + _Q[k]
+        numbers[i] = x * above / below
 
 
 @cache

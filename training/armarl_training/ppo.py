@@ -10,7 +10,7 @@ average of the weights is what plays; it may also hold the actor back, as a magn
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,24 +24,21 @@ from armarl.advice import Advice
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.advantages import seat_advantages
-from armarl_training.brief import bits_of
+from armarl_training.chains import Chains, chain_length, chains_of
 from armarl_training.config import TrainingConfig
 from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
-from armarl_training.entries import entries_of
+from armarl_training.entries import alike_inputs, entries_of
 from armarl_training.layers import newest_weight, steps_taken
 from armarl_training.lessons import Lessons
 from armarl_training.losses import (
     REPORTED,
-    Decisions,
     Lot,
     Weights,
-    brief_ppo_gradient,
     explained_variance,
     make_room,
-    ppo_gradient,
 )
-from armarl_training.minibatch import Part, Seen
+from armarl_training.minibatch import Part, Seen, gradient_of_outputs
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import Passes, passes_of
 from armarl_training.ppo_games import PPOGames
@@ -52,7 +49,7 @@ from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
-from armarl_training.sparse_passes import SparsePasses, use_sparse
+from armarl_training.sparse_passes import SparsePasses, sparse_passes, use_sparse
 from armarl_training.workspace import Workspace
 
 
@@ -79,6 +76,7 @@ class PPO(ShardedLearner):
         self._actors: list[torch.Tensor] = list(self.actor.parameters())
         self._averages: list[torch.Tensor] = list(self.average.parameters())
         self._sparse = use_sparse(config, game)
+        self._alike = alike_inputs(self._kept)
         self._advice = Advice(game, config.network.advisers)
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
@@ -139,24 +137,27 @@ class PPO(ShardedLearner):
         weights = Weights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
 
         minibatches = max(1, round(len(rows) / ppo.minibatch))
-        most = -(-len(rows) // minibatches)
         actions, crew = len(self._game.actions), self._crew.number
+        most = -(-len(rows) // minibatches)
         rooms = [make_room(device, most, actions) for _ in range(crew)]
-        entries = entries_of(device, quantities, secrets) if self._sparse else None
-        seen = Seen(quantities, secrets, advice, entries)
+        seen = Seen(quantities, secrets, advice, None)
+        deal: Callable[[int, int], Iterator[Sequence[Array]]] = partial(self._dealt, rows)
+        if self._sparse:
+            chains = self._chains(rollout)
+            entries = entries_of(device, quantities, secrets, self._alike, *chains)
+            seen = Seen(quantities, secrets, advice[chains.rows], entries)
+            lot = Lot(*(array[chains.rows] for array in lot))
+            deal = partial(chains.dealt, self._rng)
 
         norm = torch.zeros(())
         for _ in range(ppo.epochs):
-            order = device.shuffled(self._rng, rows)
-            for batch in device.split(order, minibatches):
-                passes = self._passes()
-                # In the order of memory, since where they stand in a minibatch matters to nobody.
-                shares = device.split(device.ascending(batch), crew)
+            for shares in deal(minibatches, crew):
+                number = sum(map(len, shares))
                 parts = [
-                    Part(some, len(batch), seen, lot, weights, room, workspace)
+                    Part(some, number, seen, lot, weights, room, workspace)
                     for some, room, workspace in zip(shares, rooms, self._workspaces, strict=True)
                 ]
-                gradients = partial(self._gradients, passes)
+                gradients = partial(self._gradients, self._passes())
                 norm = self._take_step(self._crew.map(gradients, parts))
         sums = device.fetch(sum(room.statistics.sum(axis=0) for room in rooms))
         means = sums / (ppo.epochs * len(rows))
@@ -164,11 +165,25 @@ class PPO(ShardedLearner):
         explained = explained_variance(means)
         return figures | {"explained_variance": explained, "gradient_norm": float(norm)}
 
+    def _dealt(self, rows: Array, minibatches: int, parts: int) -> Iterator[Sequence[Array]]:
+        """Rows by chance: of every minibatch its parts."""
+        device = self._device
+        for batch in device.split(device.shuffled(self._rng, rows), minibatches):
+            # In the order of memory, since where they stand in a minibatch matters to nobody.
+            yield device.split(device.ascending(batch), parts)
+
+    def _chains(self, rollout: Rollout) -> Chains:
+        """Of the learner's decisions."""
+        ppo, players = self._config.ppo, self._game.players
+        length = chain_length(ppo.minibatch, ppo.rollout_length, players)
+        return chains_of(rollout.learners, rollout.movers[:-1], length)
+
     def _passes(self) -> Passes | SparsePasses:
         """Through the networks as they are now."""
-        if isinstance(self.actor, Actor) and isinstance(self.critic, PlainCritic) and self._sparse:
-            return SparsePasses(self._device, self.actor, self.critic, self._reading.factors)
-        return passes_of(self.actor, self.critic, self._reading.dtype)
+        actor, critic, reading = self.actor, self.critic, self._reading
+        if self._sparse:
+            return sparse_passes(self._device, self._kept, actor, critic, reading.factors)
+        return passes_of(actor, critic, reading.dtype)
 
     def _gradients(self, passes: Passes | SparsePasses, part: Part) -> Sequence[torch.Tensor]:
         """Of all parameters, by a part of a minibatch."""
@@ -178,23 +193,8 @@ class PPO(ShardedLearner):
         truth = self._reading.truth(seen.quantities, seen.secrets, part.rows, workspace)
         advice = device.tensor(seen.advice[part.rows])
         said = passes.there(truth, advice, workspace)
-        held_back = part.weights.magnet != 0
-        none = torch.empty(0, 0, device=device.place)
-        magnets = self._magnets(truth, advice) if held_back else none
-        rows, outputs = said.outputs.shape
-        gradient = workspace.take("gradient", rows, outputs, said.outputs.dtype)
-        decisions = Decisions(
-            part.rows,
-            part.lot,
-            part.number,
-            bits_of(device, said.outputs),
-            device.array(magnets),
-            part.weights,
-            bits_of(device, gradient),
-            part.room,
-        )
-        brief = gradient.dtype == torch.bfloat16
-        self._run(brief_ppo_gradient if brief else ppo_gradient, len(part.rows), decisions)
+        magnets = self._magnets(truth, advice) if part.weights.magnet != 0 else None
+        gradient = gradient_of_outputs(device, self._run, said.outputs, part, magnets)
         return passes.back(said, gradient, workspace)
 
     @torch.no_grad()

@@ -13,16 +13,16 @@ from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.crew import torch_alone
 from armarl_training.devices import Array, LearnerDevice, learner_device
-from armarl_training.entries import entries_of
+from armarl_training.first_layer import Followed
 from armarl_training.opponents import OpponentPool
 from armarl_training.passes import PlainSpeaker, Speaker, speaker_of
-from armarl_training.ppo_networks import Actor, PlacesActor, PlainCritic, make_actor, make_critic
+from armarl_training.ppo_networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.reading import Reading
 from armarl_training.rivals import Logits
 from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, put_weights
 from armarl_training.shards import Tensors
-from armarl_training.sparse_passes import SparsePasses, use_sparse
+from armarl_training.sparse_passes import SparsePasses, sparse_passes, use_sparse
 from armarl_training.workspace import Workspace
 
 
@@ -60,6 +60,9 @@ class PPOGames:
         self._sparse = use_sparse(config, game)
         self._workspace = Workspace(device.place)
         self._speaker = self._make_speaker()
+        if isinstance(self._speaker, SparsePasses):
+            games, units = len(self.self_play.lineups), self._speaker.first.units
+            self._followed_games = Followed(kept, games, units)
         # Earlier selves that play on a GPU, and their networks there.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
 
@@ -84,21 +87,24 @@ class PPOGames:
         for module in modules.values():
             module.to(self._reading.dtype)
         self._speaker = self._make_speaker()
+        if isinstance(self._speaker, SparsePasses):
+            self._speaker.first.begin(self._followed_games)
 
     def _make_speaker(self) -> Speaker | SparsePasses:
-        actor, critic = self._actor, self._critic
-        if isinstance(actor, Actor) and isinstance(critic, PlainCritic) and self._sparse:
-            return SparsePasses(self._device, actor, critic, self._reading.factors)
+        actor, critic, kept = self._actor, self._critic, self.self_play.kept
+        if self._sparse:
+            return sparse_passes(self._device, kept, actor, critic, self._reading.factors)
         return speaker_of(actor, critic, self._reading.dtype)
 
     @torch.no_grad()
     def _say(
-        self, quantities: Array, advice: Array, secrets: Array, masks: Array
+        self, quantities: Array, advice: Array, secrets: Array, masks: Array, movers: Array
     ) -> tuple[Array, Array]:
         """Logits, and what every seat expects; see `rollout.Say`."""
         if isinstance(self._speaker, SparsePasses):
-            entries = entries_of(self._device, quantities, secrets)
-            logits, outlooks = self._speaker.say(entries, masks, advice, self._workspace)
+            seen = quantities, secrets, movers
+            found = self._speaker.first.follow(self._followed_games, *seen, self._workspace)
+            logits, outlooks = self._speaker.say(found, masks, advice, self._workspace)
             return logits, np.tanh(outlooks / 2)
         truth = self._reading.truth(quantities, secrets, None, self._workspace)
         said = self._speaker.say(truth, self._device.tensor(advice), self._workspace)

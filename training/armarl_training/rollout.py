@@ -26,10 +26,11 @@ from armarl_training.rivals import CudaRivals, HostRivals, LogitsOf, Position, R
 from armarl_training.saving import check_arrays, check_range, recent_returns
 from armarl_training.softmax import make_scratch
 
-# From quantities (n, size), advice (n, advisers), secrets (n, secrets) and masks as bits (n, bytes)
-# to logits of at least the legal actions, float32 (n, at least actions), and to what every seat
+# From quantities (games, size), advice (games, advisers), secrets (games, secrets), masks as bits
+# (games, bytes) and the seats to move (games,), position by position as these are reached, to
+# logits of at least the legal actions, float32 (games, at least actions), and to what every seat
 # expects, see `Outlook`.
-Say = Callable[[Array, Array, Array, Array], tuple[Array, Array]]
+Say = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 class Rollout(NamedTuple):
@@ -214,7 +215,8 @@ class SelfPlay:
         draws = device.random(self.rng, rollout.actions[t].shape)
         rollout.advice[t] = device.advised(self._advice, self.batch.states, turn.seats)
         seen = rollout.quantities[t], rollout.advice[t]
-        logits, rollout.expected[t] = say(*seen, rollout.secrets[t], rollout.masks[t])
+        others = rollout.secrets[t], rollout.masks[t], rollout.movers[t]
+        logits, rollout.expected[t] = say(*seen, *others)
         self._draw(logits, rollout.masks[t], draws, rollout.actions[t], rollout.chances[t])
         self.rivals.answer(Position(self.batch, turn, held, draws[:, 0], *seen, rollout.actions[t]))
 

@@ -31,14 +31,14 @@ from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
-from armarl_training.hardware import hardware, quicker_precision
+from armarl_training.hardware import hardware, multiplies_matrices, quicker_precision
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.process import settle
 from armarl_training.progress import RATING, ProgressLog
 from armarl_training.saving import refuse_diverged
-from armarl_training.sparse_passes import suit
+from armarl_training.sparse_passes import few_legal, suit
 from armarl_training.transfer import at_table
 
 CONFIG, POLICY, BEST = "config.yaml", "policy.safetensors", "best.safetensors"
@@ -401,7 +401,8 @@ def settled(config: TrainingConfig) -> TrainingConfig:
     """
     if config.ppo.precision != "auto":
         return config
-    sparse = suit(config, _make_game(config))
+    game = _make_game(config)
+    sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())
     return config.settled("float32" if sparse else quicker_precision(config.device))
 
 

@@ -1,13 +1,13 @@
-"""The way through an actor and a critic whose inputs are mostly zero, and few of the actions legal.
+"""The way through an actor and a critic by what changes in what they see.
 
-Their first layer adds up the weights of the entries that are not zero, their last ones work out
-what is legal and nothing else, and on the way back only those weights are touched; between them
-matrices are multiplied as in `passes`, which they are held to by `tests/test_sparse_passes.py`.
+Their first layer is `first_layer`'s. Where few of the actions are legal, their last layers work out
+these and nothing else, and on the way back only their weights are touched. Between, matrices are
+multiplied as in `passes`, which these are held to by `tests/test_sparse_passes.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -15,124 +15,192 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl.game import Game
+from armarl_training.chains import chain_length
 from armarl_training.config import TrainingConfig
-from armarl_training.devices import LearnerDevice
-from armarl_training.entries import Entries, is_sparse
+from armarl_training.devices import Array, LearnerDevice
+from armarl_training.entries import FEW, alike_inputs, shares_of
+from armarl_training.first_layer import FirstLayer
+from armarl_training.first_loops import Floats
+from armarl_training.last_loops import Ends, Learning, Speaking, learn, speak
 from armarl_training.layers import linears
-from armarl_training.minibatch import Part
-from armarl_training.passes import Onward
+from armarl_training.minibatch import Part, gradient_of_outputs
+from armarl_training.passes import Layers, Onward
 from armarl_training.ppo_networks import Actor, PlainCritic
+from armarl_training.quantities import Quantities
 from armarl_training.softmax import make_scratch
-from armarl_training.sparse_loops import (
-    CHUNK,
-    Ends,
-    First,
-    FirstBack,
-    Floats,
-    Learning,
-    Speaking,
-    go_back,
-    go_in,
-    learn,
-    speak,
-)
 from armarl_training.workspace import Workspace
 
 
 class SparsePasses:
     """Of networks of plain layers, as many in both, with the weights that they have now."""
 
-    @torch.no_grad()
     def __init__(
-        self, device: LearnerDevice, actor: Actor, critic: PlainCritic, factors: Floats
+        self,
+        device: LearnerDevice,
+        actor: Actor,
+        critic: PlainCritic,
+        factors: Floats,
+        alike: NDArray[np.int16],
+        *,
+        few_legal: bool,
     ) -> None:
-        """On the CPU. `factors` turn quantities into inputs, see `Quantities.truth_scales`."""
-        self._device, self._factors = device, factors
-        pairs = zip(linears(actor.layers), linears(critic), strict=True)
-        (own_first, first), *between, (own_last, last) = pairs
-        units, seen = own_first.out_features, own_first.in_features
-        self._seen, self._units = seen, units
-        weights = torch.zeros(first.in_features, units + first.out_features)
-        weights[:seen, :units] = own_first.weight.t()
-        weights[:, units:] = first.weight.t()
-        self._weights = weights.numpy()
-        self._biases = torch.cat([own_first.bias, first.bias]).numpy()
-        self._onward = Onward(between, actor.activation, torch.float32)
-        self._ends = _ends(own_last, actor.trust, last)
+        """On the CPU.
 
+        Args:
+            factors: turn quantities into inputs, see `Reading`.
+            alike: see `alike_inputs`.
+            few_legal: whether the last layers shall work out legal actions alone. With advisers
+                they do so in any case.
+        """
+        (own, others), *onward = zip(linears(actor.layers), linears(critic), strict=True)
+        self.first = FirstLayer(device, own, others, factors, alike)
+        some = few_legal or actor.trust is not None
+        self._rest: _Rest = _Legal(device, actor, onward) if some else _Whole(device, actor, onward)
+
+    @torch.no_grad()
     def gradients(self, part: Part) -> list[torch.Tensor]:
-        """Of the actor's parameters and the critic's, in order, by a part of a minibatch."""
-        rows, seen, workspace = part.rows, part.seen, part.workspace
-        entries = seen.entries
-        assert entries is not None
-        trail = self._hidden(rows, entries, workspace, self._device.run_alone)
-        hidden = trail[-1]
-        back = workspace.take("back", len(hidden), hidden.shape[1], torch.float32)
-        sums = Ends(*(np.zeros_like(weights) for weights in self._ends))
-        values = 1 + self._ends.outlook_biases.size
-        said, slopes = np.empty((2, self._device.scratch_rows(1), values), np.float32)
-        learning = Learning(
-            *(rows, part.lot, part.number, seen.advice, part.weights, part.room),
-            *(self._ends, hidden.numpy(), said, slopes, back.numpy(), sums),
-        )
-        self._device.run_alone(learn, len(rows), learning)
-        with torch.no_grad():
-            slope, own, others = self._onward.back(
-                trail, self._onward.deactivate(back, hidden), workspace
-            )
-        first = np.zeros_like(self._weights)
-        most = CHUNK * int(np.diff(entries.starts).max())
-        scratch = np.empty(len(first) + 1, np.int64), np.empty((most, 2), np.int64)
-        batch = FirstBack(rows, entries, self._factors, slope.numpy(), *scratch, first)
-        self._device.run_alone(go_back, -(-len(rows) // CHUNK), batch)
-        return self._in_order(torch.from_numpy(first), slope.sum(0), own, others, sums)
+        """Of the actor's parameters and the critic's, in order, by a part of a minibatch.
 
+        Its chains are whole.
+        """
+        entries = part.seen.entries
+        assert entries is not None
+        found = self.first.there(part.rows, entries, part.workspace)
+        slopes, own, others = self._rest.learn(found, part)
+        own_first, others_first = self.first.back(part.rows, entries, slopes)
+        # The fused optimiser takes for granted that they lie in one piece.
+        return [piece.contiguous() for piece in (*own_first, *own, *others_first, *others)]
+
+    @torch.no_grad()
     def say(
         self,
-        entries: Entries,
+        found: torch.Tensor,
         masks: NDArray[np.uint8],
         advice: NDArray[np.int64],
         workspace: Workspace,
     ) -> tuple[Floats, Floats]:
-        """Logits (n, actions), where an action is legal, and the critic's (n, players).
+        """Logits (n, at least actions), where an action is legal, and the critic's (n, players).
 
         They stand there until the next call with this workspace.
+
+        Args:
+            found: by the first layer, written over.
         """
-        n, run = len(masks), self._device.run
-        hidden = self._hidden(np.arange(n), entries, workspace, run)[-1].numpy()
+        return self._rest.say(found, masks, advice, workspace)
+
+
+class _Rest(Protocol):
+    """The layers after the first."""
+
+    def learn(
+        self, found: torch.Tensor, part: Part
+    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
+        """The gradients of what the first found, and of the actor's and the critic's layers."""
+        ...
+
+    def say(
+        self,
+        found: torch.Tensor,
+        masks: NDArray[np.uint8],
+        advice: NDArray[np.int64],
+        workspace: Workspace,
+    ) -> tuple[Floats, Floats]:
+        """See `SparsePasses.say`."""
+        ...
+
+
+class _Whole:
+    """All actions are worked out, by products of matrices."""
+
+    def __init__(self, device: LearnerDevice, actor: Actor, layers: Layers) -> None:
+        self._device, self._onward = device, Onward(layers, actor.activation, torch.float32)
+        self._players = layers[-1][1].out_features
+
+    def learn(
+        self, found: torch.Tensor, part: Part
+    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
+        trail = self._onward.there(found, part.workspace)
+        run = self._device.run_alone
+        gradient = gradient_of_outputs(self._device, run, trail[-1], part)
+        return self._onward.back(trail, gradient, part.workspace)
+
+    def say(
+        self,
+        found: torch.Tensor,
+        masks: NDArray[np.uint8],
+        advice: NDArray[np.int64],
+        workspace: Workspace,
+    ) -> tuple[Floats, Floats]:
+        outputs: Floats = self._onward.there(found, workspace)[-1].numpy()
+        return outputs, outputs[:, -self._players :]
+
+
+class _Legal:
+    """Legal actions alone are worked out."""
+
+    @torch.no_grad()
+    def __init__(self, device: LearnerDevice, actor: Actor, layers: Layers) -> None:
+        *between, (own, others) = layers
+        self._device, self._onward = device, Onward(between, actor.activation, torch.float32)
+        self._ends = _ends(own, actor.trust, others)
+
+    def learn(
+        self, found: torch.Tensor, part: Part
+    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
+        rows, workspace, device = part.rows, part.workspace, self._device
+        trail = self._hidden(found, workspace)
+        hidden = trail[-1]
+        back = workspace.take("back", len(hidden), hidden.shape[1], torch.float32)
+        sums = Ends(*(np.zeros_like(weights) for weights in self._ends))
+        values = 1 + self._ends.outlook_biases.size
+        said, slopes = np.empty((2, device.scratch_rows(1), values), np.float32)
+        learning = Learning(
+            *(rows, part.lot, part.number, part.seen.advice, part.weights, part.room),
+            *(self._ends, hidden.numpy(), said, slopes, back.numpy(), sums),
+        )
+        device.run_alone(learn, len(rows), learning)
+        before = self._onward.deactivate(back, hidden)
+        gradient, own, others = self._onward.back(trail, before, workspace)
+        ends = [torch.from_numpy(numbers) for numbers in sums]
+        trust = ends[2:4] if len(sums.trust) else []
+        return gradient, [*own, *ends[:2], *trust], [*others, *ends[4:]]
+
+    def say(
+        self,
+        found: torch.Tensor,
+        masks: NDArray[np.uint8],
+        advice: NDArray[np.int64],
+        workspace: Workspace,
+    ) -> tuple[Floats, Floats]:
+        n, hidden = len(masks), self._hidden(found, workspace)[-1].numpy()
         actions, players = self._ends.action_biases.size - 1, self._ends.outlook_biases.size
         scratch = make_scratch(self._device, n, actions)
         logits = workspace.take("logits", n, actions, torch.float32).numpy()
         outlooks = workspace.take("outlooks", n, players, torch.float32).numpy()
-        run(speak, n, Speaking(masks, advice, self._ends, hidden, scratch, logits, outlooks))
+        batch = Speaking(masks, advice, self._ends, hidden, scratch, logits, outlooks)
+        self._device.run(speak, n, batch)
         return logits, outlooks
 
-    @torch.no_grad()
-    def _hidden(
-        self, rows: NDArray[np.int64], entries: Entries, workspace: Workspace, run: Any
-    ) -> list[torch.Tensor]:
-        """What goes into each layer after the first, the last layers included."""
-        found = workspace.take("there 0", len(rows), self._biases.size, torch.float32)
-        batch = First(rows, entries, self._factors, self._weights, self._biases, found.numpy())
-        run(go_in, len(rows), batch)
+    def _hidden(self, found: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
+        """What goes into each layer after the first, the last ones included."""
         trail = self._onward.there(found, workspace)
         self._onward.activate(trail[-1])
         return trail
 
-    def _in_order(
-        self,
-        first: torch.Tensor,
-        bias: torch.Tensor,
-        own: list[torch.Tensor],
-        others: list[torch.Tensor],
-        sums: Ends,
-    ) -> list[torch.Tensor]:
-        """Gradients as parameters stand: the actor's and then the critic's, each in one piece."""
-        units, ends = self._units, [torch.from_numpy(numbers) for numbers in sums]
-        trust = ends[2:4] if len(sums.trust) else []
-        own = [first[: self._seen, :units].t(), bias[:units], *own, *ends[:2], *trust]
-        others = [first[:, units:].t(), bias[units:], *others, *ends[4:]]
-        return [found.contiguous() for found in (*own, *others)]
+
+def sparse_passes(
+    device: LearnerDevice, kept: Quantities, actor: nn.Module, critic: nn.Module, factors: Array
+) -> SparsePasses:
+    """Those that are quickest in a game, where they are taken at all."""
+    assert isinstance(actor, Actor)
+    assert isinstance(critic, PlainCritic)
+    alike, few = alike_inputs(kept), few_legal(kept.game)
+    return SparsePasses(device, actor, critic, factors, alike, few_legal=few)
+
+
+def few_legal(game: Game) -> bool:
+    """Whether so few of the actions are legal that the others are better left out."""
+    return shares_of(game).legal < FEW
 
 
 def suit(config: TrainingConfig, game: Game) -> bool:
@@ -140,7 +208,17 @@ def suit(config: TrainingConfig, game: Game) -> bool:
     network = config.network
     plain = not network.channels and config.device == "cpu" and config.ppo.magnet == 0
     alike = len(network.critic_widths or network.widths) == len(network.widths)
-    return config.learner == "ppo" and plain and alike and is_sparse(game)
+    return config.learner == "ppo" and plain and alike and _changes_little(config, game)
+
+
+def _changes_little(config: TrainingConfig, game: Game) -> bool:
+    """Whether few of the inputs change along a chain, its first decision included."""
+    players, shares = game.players, shares_of(game)
+    if players * game.observation.size > np.iinfo(np.uint16).max:
+        return False  # more than `Entries` can number
+    length = chain_length(config.ppo.minibatch, config.ppo.rollout_length, players) / players
+    first = 1 / max(1.0, length)
+    return first * shares.anew + (1 - first) * shares.after < FEW
 
 
 def use_sparse(config: TrainingConfig, game: Game) -> bool:

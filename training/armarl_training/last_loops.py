@@ -1,4 +1,4 @@
-"""The loops of `sparse_passes`: into the first layers, through the last ones, and back."""
+"""The loops of `sparse_passes`: through the last layers, and back."""
 
 from __future__ import annotations
 
@@ -9,98 +9,9 @@ from numpy.typing import NDArray
 
 from armarl.compiled import inlined, summed
 from armarl.loops import own
-from armarl_training.entries import Entries
+from armarl_training.first_loops import Floats, add
 from armarl_training.losses import Lot, Room, Weights, policy_gradient, value_gradient
 from armarl_training.softmax import Scratch, find_legal, place_of
-
-Floats = NDArray[np.float32]
-CHUNK = 64  # rows that go back together
-
-
-class First(NamedTuple):
-    """Rows that go through the first layer of both."""
-
-    rows: NDArray[np.int64]  # (n,), of the entries
-    entries: Entries
-    factors: Floats  # (inputs,), by which quantities are multiplied
-    weights: Floats  # (inputs, units of both)
-    biases: Floats  # (units of both,)
-    found: Floats  # (n, units of both) written
-
-
-def go_in(batch: First, i: int, thread: int) -> None:
-    """What the first layer finds in row `i`: the sum of weights of what is not zero."""
-    starts, columns, quantities = batch.entries
-    row, found, weights, factors = batch.rows[i], batch.found[i], batch.weights, batch.factors
-    k, end = starts[row], starts[row + 1]
-    for unit in range(found.size):
-        found[unit] = batch.biases[unit]
-    while k + 4 <= end:
-        a, b, c, d = columns[k], columns[k + 1], columns[k + 2], columns[k + 3]
-        p, q = quantities[k] * factors[a], quantities[k + 1] * factors[b]
-        r, s = quantities[k + 2] * factors[c], quantities[k + 3] * factors[d]
-        _add_four(found, weights[a], weights[b], weights[c], weights[d], p, q, r, s)
-        k += 4
-    while k < end:
-        _add(found, weights[columns[k]], np.float32(quantities[k] * factors[columns[k]]))
-        k += 1
-
-
-class FirstBack(NamedTuple):
-    """The way back to the first layer's weights. Sums are taken, so by one thread alone."""
-
-    rows: NDArray[np.int64]  # (n,), of the entries
-    entries: Entries
-    factors: Floats  # (inputs,)
-    slopes: Floats  # (n, units of both), gradients of what was found
-    ends: NDArray[np.int64]  # (inputs + 1,) scratch
-    sorted: NDArray[np.int64]  # (most entries of CHUNK rows, 2) scratch
-    weights: Floats  # (inputs, units of both), gradients to which those of the rows are added
-
-
-def go_back(batch: FirstBack, i: int, thread: int) -> None:
-    """What some rows add to the gradients of the weights of their entries.
-
-    Column by column, so that the weights of each are fetched once for all of these rows.
-    """
-    entries, slopes, weights, ends = batch.entries, batch.slopes, batch.weights, batch.ends
-    found = batch.sorted
-    _sort_by_column(batch, CHUNK * i, min(CHUNK * i + CHUNK, batch.rows.size))
-    j = 0
-    for column in range(len(weights)):
-        total, factor, end = weights[column], batch.factors[column], ends[column]
-        while j + 4 <= end:
-            a, b, c, d = found[j], found[j + 1], found[j + 2], found[j + 3]
-            p, q = entries.quantities[a[1]] * factor, entries.quantities[b[1]] * factor
-            r, s = entries.quantities[c[1]] * factor, entries.quantities[d[1]] * factor
-            _add_four(total, slopes[a[0]], slopes[b[0]], slopes[c[0]], slopes[d[0]], p, q, r, s)
-            j += 4
-        while j < end:
-            row, k = found[j]
-            _add(total, slopes[row], np.float32(entries.quantities[k] * factor))
-            j += 1
-
-
-@inlined
-def _sort_by_column(batch: FirstBack, first: int, last: int) -> None:
-    """Write in `sorted` the entries of some rows, and of which row each is, column by column.
-
-    In `ends` where those of each column end.
-    """
-    starts, columns, _ = batch.entries
-    places, found = batch.ends, batch.sorted
-    places[:] = 0
-    for row in batch.rows[first:last]:
-        for k in range(starts[row], starts[row + 1]):
-            places[columns[k] + 1] += 1
-    for column in range(1, places.size):
-        places[column] += places[column - 1]
-    for j in range(first, last):
-        row = batch.rows[j]
-        for k in range(starts[row], starts[row + 1]):
-            place = places[columns[k]]
-            found[place, 0], found[place, 1] = j, k
-            places[columns[k]] = place + 1
 
 
 class Ends(NamedTuple):
@@ -204,8 +115,8 @@ def say_legal(ends: Ends, hidden: Any, mask: Any, advice: Any, scratch: Scratch,
 @inlined
 def _go_through(x: Any, weights: Any, slope: Any, back: Any, gradients: Any) -> None:
     """Back through one output of a layer, by the gradient of that output."""
-    _add(back, weights, np.float32(slope))
-    _add(gradients, x, np.float32(slope))
+    add(back, weights, np.float32(slope))
+    add(gradients, x, np.float32(slope))
 
 
 @summed
@@ -214,18 +125,3 @@ def _dot(x: Any, y: Any) -> Any:
     for k in range(x.size):
         total += x[k] * y[k]
     return total
-
-
-@summed
-def _add(total: Any, x: Any, factor: Any) -> None:
-    """Add a multiple to a total."""
-    for k in range(total.size):
-        total[k] += factor * x[k]
-
-
-@summed
-def _add_four(total: Any, x: Any, y: Any, z: Any, w: Any, p: Any, q: Any, r: Any, s: Any) -> None:
-    """Add multiples of four at once, which reads and writes the total but once."""
-    p, q, r, s = np.float32(p), np.float32(q), np.float32(r), np.float32(s)
-    for k in range(total.size):
-        total[k] += (p * x[k] + q * y[k]) + (r * z[k] + s * w[k])

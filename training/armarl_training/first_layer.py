@@ -1,0 +1,135 @@
+"""The first layers of an actor and a critic as one, by what changes in what they see.
+
+What a seat sees at two of its decisions in a row is mostly the same, so what the layer finds in
+the second is what it found in the first, and the weights of what has changed: as engines of chess
+keep it along the moves that they try (NNUE: Nasu, 2018). On the way back each change bears what
+follows from it in the rest of its chain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from armarl_training.devices import Array, LearnerDevice
+from armarl_training.entries import Entries, alike_inputs, make_spare
+from armarl_training.first_loops import (
+    CHUNK,
+    First,
+    FirstBack,
+    Floats,
+    Following,
+    Table,
+    Tables,
+    follow,
+    for_changes,
+    for_inputs,
+    go_back,
+    go_in,
+)
+from armarl_training.quantities import Quantities
+from armarl_training.workspace import Workspace
+
+
+class Followed:
+    """What every seat of some games saw last, and what the layer found in it."""
+
+    def __init__(self, kept: Quantities, games: int, units: int) -> None:
+        """Of games whose first decisions are still to come."""
+        players, inputs = kept.game.players, kept.truth_scales.size
+        self.alike = alike_inputs(kept)
+        self.kept = np.zeros((games, players, inputs), kept.dtype)
+        self.sums = np.empty((games, players, units), np.float32)
+        rows = kept.device.scratch_rows(games)
+        self.spare = make_spare(kept.device, games, inputs)
+        self.columns = np.empty((rows, inputs), np.uint16)
+        self.changes = np.empty((rows, inputs), np.int16)
+
+
+class FirstLayer:
+    """With the weights that they have now, on the CPU and in float32."""
+
+    @torch.no_grad()
+    def __init__(
+        self,
+        device: LearnerDevice,
+        own: nn.Linear,
+        others: nn.Linear,
+        factors: Floats,
+        alike: NDArray[np.int16],
+    ) -> None:
+        """Of actor and critic.
+
+        Args:
+            factors: turn quantities into inputs, see `Reading`.
+            alike: see `alike_inputs`.
+        """
+        self._device, self._apart, seen = device, own.out_features, own.in_features
+        both = torch.cat([own.weight.t(), others.weight[:, :seen].t()], 1)
+        secrets = others.weight[:, seen:].t().contiguous()
+        self._tables = Tables(
+            Table(alike[:seen], factors[:seen], both.numpy()),
+            Table(alike[seen:], factors[seen:], secrets.numpy()),
+        )
+        for table in self._tables:
+            for_changes(table)
+        self._biases: Floats = torch.cat([own.bias, others.bias]).numpy()
+
+    @property
+    def units(self) -> int:
+        """Of both."""
+        return self._biases.size
+
+    def there(
+        self, rows: NDArray[np.int64], entries: Entries, workspace: Workspace
+    ) -> torch.Tensor:
+        """What it finds, (n, units), in rows of which chains are whole and in order."""
+        found = workspace.take("there 0", len(rows), self.units, torch.float32)
+        batch = First(rows, entries, self._tables, self._biases, found.numpy())
+        self._device.run_alone(go_in, len(rows), batch)
+        return found
+
+    def back(
+        self, rows: NDArray[np.int64], entries: Entries, slopes: torch.Tensor
+    ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """The gradients of weights and bias, the actor's and the critic's.
+
+        Args:
+            slopes: (n, units), gradients of what was found; written over.
+        """
+        apart, bias, inputs = self._apart, slopes.sum(0), sum(len(t.alike) for t in self._tables)
+        most = CHUNK * int(np.diff(entries.starts).max(initial=0))
+        scratch = np.empty(inputs + 1, np.int64), np.empty(most, np.int64)
+        sums = Tables(*(t._replace(weights=np.zeros_like(t.weights)) for t in self._tables))
+        batch = FirstBack(rows, entries, slopes.numpy(), *scratch, np.empty(most, np.float32), sums)
+        self._device.run_alone(go_back, -(-len(rows) // CHUNK), batch)
+        for table in sums:
+            for_inputs(table)
+        seen, secrets = (torch.from_numpy(table.weights) for table in sums)
+        others = torch.cat([seen[:, apart:], secrets]).t()
+        return [seen[:, :apart].t(), bias[:apart]], [others, bias[apart:]]
+
+    def begin(self, followed: Followed) -> None:
+        """Follow games from here on; what was found in them with other weights is forgotten."""
+        followed.kept[:] = 0
+        followed.sums[:] = self._biases
+
+    def follow(
+        self,
+        followed: Followed,
+        quantities: Array,
+        secrets: Array,
+        movers: Array,
+        workspace: Workspace,
+    ) -> torch.Tensor:
+        """What it finds in the next position of every game, (games, units)."""
+        found = workspace.take("there 0", len(movers), self.units, torch.float32)
+        batch = Following(
+            *(quantities, secrets, movers, followed.alike, self._tables),
+            *(followed.kept, followed.sums, followed.spare),
+            *(followed.columns, followed.changes, found.numpy()),
+        )
+        self._device.run(follow, len(movers), batch)
+        return found
