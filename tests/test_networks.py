@@ -7,11 +7,12 @@ import pytest
 import torch
 
 import tiny
+import variants  # noqa: F401 - registers a game without a board
 from armarl.advice import Advice
 from armarl.game import make_game
 from armarl.network_players import NetworkPlayer
 from armarl.networks import Network, NetworkError, check_network, widths
-from armarl.places import AROUND, around, places_of
+from armarl.places import Looking, around, places_of
 from armarl.players import make_player
 from armarl.policies import (
     PolicyError,
@@ -26,7 +27,15 @@ from armarl_training.quantities import Quantities
 
 GAME = make_game("armadora", players=2)
 ADVISERS = ("greedy", "greedy:style=settler")
-VARIANTS = [{"players": 2}, {"players": 3}, {"players": 4, "advanced": True}]
+GRIDS = [{"players": 2}, {"players": 3}, {"players": 4, "advanced": True}]
+CHARTS = [{"players": 2}, {"players": 4, "cards": True, "enrolment": True}]
+GAMES = [
+    *(make_game("armadora", **options) for options in GRIDS),
+    *(make_game("armada", **options) for options in CHARTS),
+]
+every_game = pytest.mark.parametrize(
+    "game", GAMES, ids=lambda game: f"{game.name} {game.players} {game.options}"
+)
 
 
 def actor_of(game, seed=0, **settings):
@@ -45,7 +54,7 @@ def player_of(game, actor, advisers=()):
 # --- the tables ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+@pytest.mark.parametrize("variant", GRIDS, ids=str)
 def test_a_cell_sees_itself_and_those_around_it(variant):
     game = make_game("armadora", **variant)
     places = places_of(game)
@@ -60,9 +69,29 @@ def test_a_cell_sees_itself_and_those_around_it(variant):
         assert np.array_equal(found, patch)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_every_action_on_the_board_has_a_score_of_its_own_where_it_acts(variant):
-    game = make_game("armadora", **variant)
+@pytest.mark.parametrize("options", CHARTS, ids=str)
+def test_a_place_sees_itself_and_its_neighbours_by_kind_of_border(options):
+    game = make_game("armada", **options)
+    states, seats = tiny.positions(game, 5)
+    observations = game.views(states, seats)[0]
+    graph = game.observation.graph(observations)
+    nodes = np.concatenate(
+        [graph.nodes, np.broadcast_to(graph.constants, (len(states), *graph.constants.shape))], 2
+    )
+    kinds = len(game.observation.board.kinds)
+    wanted = np.zeros((*nodes.shape, 1 + kinds), np.float32)
+    wanted[..., 0] = nodes
+    for (origin, target), kind in zip(graph.edges.T, graph.edge_kinds, strict=True):
+        wanted[:, target, :, 1 + kind] += nodes[:, origin]
+    looking = Looking(places_of(game))
+    np.testing.assert_allclose(
+        looking.first(observations), wanted.reshape(len(states), nodes.shape[1], -1), rtol=1e-5
+    )
+    assert np.array_equal(looking.second(nodes), looking.first(observations))
+
+
+@every_game
+def test_every_action_on_the_board_has_a_score_of_its_own_where_it_acts(game):
     places, at = places_of(game), game.actions.places
     on_cells = places.cells * places.at
     none = on_cells + places.pairs.shape[1] * places.between
@@ -78,9 +107,9 @@ def test_every_action_on_the_board_has_a_score_of_its_own_where_it_acts(variant)
             assert places.pairs[:, pair].tolist() == [at.origin[action], at.target[action]]
 
 
-def test_a_board_that_is_no_grid_is_refused():
-    with pytest.raises(ValueError, match="armada is no grid"):
-        places_of(make_game("armada", players=2))
+def test_a_game_without_a_board_is_refused():
+    with pytest.raises(ValueError, match="kuhn_poker has no board"):
+        places_of(make_game("kuhn_poker"))
 
 
 # --- the same numbers from NumPy and torch -------------------------------------------------------
@@ -88,9 +117,8 @@ def test_a_board_that_is_no_grid_is_refused():
 
 @pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
 @pytest.mark.parametrize("channels", [0, 8])
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_numpy_computes_what_torch_does(variant, channels, advisers):
-    game = make_game("armadora", **variant)
+@every_game
+def test_numpy_computes_what_torch_does(game, channels, advisers):
     actor = actor_of(game, channels=channels, advisers=advisers)
     tensors = actor.tensors()
     check_network(game, tensors, "relu", len(advisers))
@@ -114,10 +142,9 @@ def test_gathered_gradients_are_those_of_the_definition():
     assert torch.autograd.gradcheck(lambda x: gathered(x, torch.from_numpy(index), takers), (x,))
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_the_critic_s_cells_show_what_every_seat_knows(variant):
+@every_game
+def test_the_critic_s_cells_show_what_every_seat_knows(game):
     """Each cell of the truth has the mover's features and then those that the others know."""
-    game = make_game("armadora", **variant)
     kept = Quantities(game)
     critic = make_critic(game, NetworkConfig(widths=(8,), channels=4), kept)
     own = places_of(game)
@@ -135,7 +162,9 @@ def test_the_critic_s_cells_show_what_every_seat_knows(variant):
         cells = np.pad(others, ((0, 0), (0, 1)))[:, own.seen[known]]
         first = features + (k - 1) * known.sum()
         np.testing.assert_allclose(seen[:, first : first + known.sum()], cells, atol=1e-4)
-    assert AROUND * len(critic.board.seen) == critic.board.first.weight.shape[1]
+    ways = 9 if own.is_grid else len(own.spread)
+    inputs = ways * (len(critic.board.seen) + len(own.constants))
+    assert critic.board.first.weight.shape[1] == inputs
 
 
 # --- advice --------------------------------------------------------------------------------------
@@ -237,15 +266,18 @@ def test_another_number_of_advisers_is_refused():
         check_network(GAME, tensors, "relu", 1)
 
 
-def test_cells_of_a_board_that_is_no_grid_are_refused():
-    armada = make_game("armada", players=2)
-    tensors = tiny.tensors(armada) | {
+@pytest.mark.parametrize(
+    ("name", "message"), [("kuhn_poker", "no board"), ("armada", r"cells\.0 does not fit")]
+)
+def test_cells_of_another_board_are_refused(name, message):
+    game = make_game(name)
+    tensors = tiny.tensors(game) | {
         name: tensor
         for name, tensor in actor_of(GAME, channels=8).tensors().items()
         if name.startswith("cells")
     }
-    with pytest.raises(NetworkError, match="no grid"):
-        check_network(armada, tensors, "tanh", 0)
+    with pytest.raises(NetworkError, match=message):
+        check_network(game, tensors, "tanh", 0)
 
 
 def test_tanh_of_bfloat16_and_its_gradient_are_torch_s():

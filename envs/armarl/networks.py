@@ -2,10 +2,10 @@
 
 Dense layers from the flat observation on: those of the *trunk*, then a *policy* head, one logit per
 action, and a *value* head. With the parts for a board (see `armarl.places`) every cell is looked at
-as well: *cells* sees it and those around it, *mix* adds what the trunk made of the whole, *at*
-scores the actions on a cell, *ends* and *between* those between two cells, and the value head sees
-the mean of all cells beside the trunk. *Trust* is what is added to the logit of each adviser's
-action (see `armarl.advice`).
+as well: *cells* sees it and those around it (on a chart its second layer does so again), *mix*
+adds what the trunk made of the whole, *at* scores the actions on a cell, *ends* and *between* those
+between two cells, and the value head sees the mean of all cells beside the trunk. *Trust* is what
+is added to the logit of each adviser's action (see `armarl.advice`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game
-from armarl.places import AROUND, around, places_of
+from armarl.places import Looking, Places, places_of
 
 FLAT_PARTS = ("trunk", "policy", "value")
 BOARD_PARTS = ("cells", "mix", "at", "ends", "between")
@@ -57,8 +57,7 @@ class Network:
         self.tensors, self.activation = tensors, activation
         self._layers = {part: layers(tensors, part) for part in PARTS}
         self._places = places_of(game) if has_board(tensors) else None
-        if self._places:
-            self._seen = around(self._places)
+        self._looking = Looking(self._places) if self._places else None
 
     def logits(self, x: Floats, advice: NDArray[np.int64]) -> Floats:
         """Logits (n, actions) of observations (n, size) and advised actions (n, advisers)."""
@@ -82,11 +81,11 @@ class Network:
         seen = x
         for k in range(self._layers["trunk"]):
             seen = ACTIVATIONS[self.activation](self.layer("trunk", k, seen))
-        if self._places is None:
+        if self._looking is None:
             return seen, None
-        wide = np.concatenate([x, np.zeros((len(x), 1), np.float32)], axis=1)
-        cells = np.maximum(self.layer("cells", 0, wide[:, self._seen]), 0)
-        cells = self.layer("cells", 1, cells) + self.layer("mix", 0, seen)[:, None]
+        cells = np.maximum(self.layer("cells", 0, self._looking.first(x)), 0)
+        cells = self.layer("cells", 1, self._looking.second(cells))
+        cells += self.layer("mix", 0, seen)[:, None]
         return seen, np.maximum(cells, 0)
 
     def _logits(self, seen: Floats, cells: Floats | None) -> Floats:
@@ -171,9 +170,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
         places = places_of(game)
     except ValueError as error:
         raise NetworkError(str(error)) from error
-    if layers(tensors, "cells") != 2:
-        raise NetworkError("the part cells must have 2 layers")
-    channels = check_layers(tensors, "cells", len(places.seen) * AROUND)
+    channels = _check_cells(tensors, places)
     ends = check_layers(tensors, "ends", channels)
     if ends % 2:
         raise NetworkError("the part ends must have an even number of outputs")
@@ -190,25 +187,38 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
     return channels
 
 
+def _check_cells(tensors: Tensors, places: Places) -> int:
+    """Refuse a part cells that does not fit; returns the channels of a cell."""
+    if layers(tensors, "cells") != 2:
+        raise NetworkError("the part cells must have 2 layers")
+    channels = check_layer(tensors, "cells", 0, places.first_inputs)
+    return check_layer(tensors, "cells", 1, places.second_inputs(channels))
+
+
 def check_layers(tensors: Tensors, part: str, width: int) -> int:
     """Refuse layers that do not follow on each other; returns the width of the last."""
     number = layers(tensors, part)
     if number > MOST_LAYERS:
         raise NetworkError(f"{part} has more than {MOST_LAYERS} layers")
     for k in range(number):
-        weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
-        if weight is None or bias is None:
-            raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
-        if weight.ndim != 2 or bias.shape != weight.shape[:1]:
-            raise NetworkError(f"layer {part}.{k} does not fit its bias, or is no matrix")
-        if weight.shape[1] != width:
-            raise NetworkError(
-                f"layer {part}.{k} does not fit what comes before it: "
-                f"it takes {weight.shape[1]:,} inputs, not {width:,}"
-            )
-        if weight.dtype != np.float32 or bias.dtype != np.float32:
-            raise NetworkError(f"layer {part}.{k} is not of float32 numbers")
-        if not 1 <= len(weight) <= MOST_UNITS:
-            raise NetworkError(f"layer {part}.{k} has {len(weight)} outputs, not 1 to {MOST_UNITS}")
-        width = weight.shape[0]
+        width = check_layer(tensors, part, k, width)
     return width
+
+
+def check_layer(tensors: Tensors, part: str, k: int, width: int) -> int:
+    """Refuse a layer that does not follow on so many inputs; returns how many it puts out."""
+    weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
+    if weight is None or bias is None:
+        raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
+    if weight.ndim != 2 or bias.shape != weight.shape[:1]:
+        raise NetworkError(f"layer {part}.{k} does not fit its bias, or is no matrix")
+    if weight.shape[1] != width:
+        raise NetworkError(
+            f"layer {part}.{k} does not fit what comes before it: "
+            f"it takes {weight.shape[1]:,} inputs, not {width:,}"
+        )
+    if weight.dtype != np.float32 or bias.dtype != np.float32:
+        raise NetworkError(f"layer {part}.{k} is not of float32 numbers")
+    if not 1 <= len(weight) <= MOST_UNITS:
+        raise NetworkError(f"layer {part}.{k} has {len(weight)} outputs, not 1 to {MOST_UNITS}")
+    return len(weight)

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from armarl.game import Game
 from armarl.networks import Tensors, layers
-from armarl.places import AROUND, Places, places_of
+from armarl.places import Places, places_of
 from armarl_training.config import NetworkConfig
 from armarl_training.layers import Linear, PolicyNetwork, linears, make_activation, make_linear, mlp
 from armarl_training.quantities import Quantities
@@ -27,7 +27,7 @@ def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
     """The actor of a configuration.
 
     Raises:
-        ValueError: it is to look at cells, and the game's board is no grid.
+        ValueError: it is to look at cells, and the game has no board.
     """
     advisers, activation = len(config.advisers), config.activation
     if config.channels:
@@ -40,7 +40,7 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCri
     """The critic of a configuration, which sees what all seats see.
 
     Raises:
-        ValueError: it is to look at cells, and the game's board is no grid.
+        ValueError: it is to look at cells, and the game has no board.
     """
     widths, inputs = config.critic_widths or config.widths, kept.truth_scales.size
     if not config.channels:
@@ -176,28 +176,49 @@ class Cells(nn.Module):
     """What is made of every cell of the board, by the same weights; see `armarl.places`."""
 
     _entries: torch.Tensor
+    _constants: torch.Tensor
+    _spread: torch.Tensor
 
     def __init__(self, places: Places, channels: int, context: int) -> None:
         super().__init__()
-        self.seen = places.seen
-        features = len(places.seen)
-        self._grid = (*places.shape, features)
-        entries = torch.from_numpy(places.seen.T.reshape(-1).copy())
-        self.register_buffer("_entries", entries, persistent=False)  # goes where the weights go
-        self.first = make_linear(features * AROUND, channels, math.sqrt(2))
-        self.second = make_linear(channels, channels, 1.0)
+        self.seen, self._shape, self._is_grid = places.seen, places.shape, places.is_grid
+        for name, table in (
+            ("_entries", places.seen.T.reshape(-1)),
+            ("_constants", places.constants.T),
+            ("_spread", places.spread),
+        ):  # which go where the weights go
+            self.register_buffer(name, torch.from_numpy(table.copy()), persistent=False)
+        self.first = make_linear(places.first_inputs, channels, math.sqrt(2))
+        self.second = make_linear(places.second_inputs(channels), channels, 1.0)
         self.mix = make_linear(context, channels, 1.0)
 
     def forward(self, x: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
         """From observations (n, size) and the trunk's (n, context): (n, cells, channels)."""
-        planes = functional.pad(x, (0, 1)).index_select(1, self._entries).view(-1, *self._grid)
-        planes = planes.permute(0, 3, 1, 2)  # in the order of memory, channels are the last
-        kernel = self.first.weight.to(x.dtype).view(len(self.first.weight), -1, 3, 3)
+        cells = functional.pad(x, (0, 1)).index_select(1, self._entries)
+        cells = cells.view(len(x), -1, len(self.seen))
+        if self._is_grid:
+            y = self.second(torch.relu(self._convolved(cells)))
+        else:
+            constants = self._constants.to(x.dtype).expand(len(x), -1, -1)
+            y = torch.relu(self.first(self._told(torch.cat([cells, constants], 2))))
+            y = self.second(self._told(y))
+        return torch.relu(y + self.mix(context).unsqueeze(1))
+
+    def _convolved(self, cells: torch.Tensor) -> torch.Tensor:
+        """The first layer on a grid, from (n, cells, features)."""
+        # In the order of memory, channels are the last.
+        planes = cells.view(len(cells), *self._shape, -1).permute(0, 3, 1, 2)
+        kernel = self.first.weight.to(cells.dtype).view(len(self.first.weight), -1, 3, 3)
         kernel = kernel.contiguous(memory_format=torch.channels_last)
-        y = functional.conv2d(planes, kernel, self.first.bias.to(x.dtype), padding=1)
-        y = torch.relu(y.permute(0, 2, 3, 1).flatten(1, 2))
-        y = self.second(y) + self.mix(context).unsqueeze(1)
-        return torch.relu(y)
+        bias = self.first.bias.to(cells.dtype)
+        y = functional.conv2d(planes, kernel, bias, padding=1)
+        return y.permute(0, 2, 3, 1).flatten(1, 2)
+
+    def _told(self, cells: torch.Tensor) -> torch.Tensor:
+        """Of every place of a chart, itself and its neighbours: `armarl.places.spread_over`."""
+        ways, places, _ = self._spread.shape
+        told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
+        return told.view(-1, ways, places, cells.shape[2]).permute(0, 2, 3, 1).flatten(2)
 
 
 class PlacesActor(PolicyNetwork):
