@@ -21,7 +21,7 @@ from armarl.policies import (
     save_policy,
 )
 from armarl_training.config import NetworkConfig
-from armarl_training.layers import Tanh
+from armarl_training.layers import Tanh, tanh_in_place
 from armarl_training.ppo_networks import gathered, make_actor, make_critic, takers_of
 from armarl_training.quantities import Quantities
 
@@ -288,3 +288,12 @@ def test_tanh_of_bfloat16_and_its_gradient_are_torch_s():
     weights = torch.linspace(-1, 1, 2001).bfloat16()
     gradients = torch.autograd.grad(ours, x, weights), torch.autograd.grad(theirs, y, weights)
     torch.testing.assert_close(*gradients)
+
+
+def test_tanh_of_float32_is_nearly_torch_s():
+    x = torch.cat([torch.linspace(-12, 12, 20001), torch.linspace(-1e-3, 1e-3, 101)])
+    x = torch.cat([x, torch.tensor([float("inf"), -float("inf"), 0.0])])
+    found, wanted = tanh_in_place(x.clone()), torch.tanh(x.double())
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found.double(), wanted, atol=1e-30, rtol=5e-7)
+    assert tanh_in_place(torch.tensor([float("nan")])).isnan()
