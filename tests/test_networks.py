@@ -79,10 +79,10 @@ def test_a_place_sees_itself_and_its_neighbours_by_kind_of_border(options):
         [graph.nodes, np.broadcast_to(graph.constants, (len(states), *graph.constants.shape))], 2
     )
     kinds = len(game.observation.board.kinds)
-    wanted = np.zeros((*nodes.shape, 1 + kinds), np.float32)
-    wanted[..., 0] = nodes
+    wanted = np.zeros((*nodes.shape[:2], 1 + kinds, nodes.shape[2]), np.float32)
+    wanted[:, :, 0] = nodes
     for (origin, target), kind in zip(graph.edges.T, graph.edge_kinds, strict=True):
-        wanted[:, target, :, 1 + kind] += nodes[:, origin]
+        wanted[:, target, 1 + kind] += nodes[:, origin]
     looking = Looking(places_of(game))
     np.testing.assert_allclose(
         looking.first(observations), wanted.reshape(len(states), nodes.shape[1], -1), rtol=1e-5

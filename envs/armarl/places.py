@@ -125,9 +125,8 @@ class Looking:
 
 
 def spread_over(places: Places, cells: Floats) -> Floats:
-    """Every cell of a chart with the sums of its neighbours: (n, cells, features * ways)."""
-    told = np.stack([way @ cells for way in places.spread], axis=3)
-    return told.reshape(*cells.shape[:2], -1)
+    """Every cell of a chart, and after it sums of its neighbours: (n, cells, ways * features)."""
+    return np.concatenate([way @ cells for way in places.spread], axis=2)
 
 
 def around(places: Places) -> Indices:

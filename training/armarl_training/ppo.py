@@ -76,7 +76,6 @@ class PPO(ShardedLearner):
         self._actors: list[torch.Tensor] = list(self.actor.parameters())
         self._averages: list[torch.Tensor] = list(self.average.parameters())
         self._sparse = use_sparse(config, game)
-        self._alike = alike_inputs(self._kept)
         self._advice = Advice(game, config.network.advisers)
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
@@ -144,7 +143,7 @@ class PPO(ShardedLearner):
         deal: Callable[[int, int], Iterator[Sequence[Array]]] = partial(self._dealt, rows)
         if self._sparse:
             chains = self._chains(rollout)
-            entries = entries_of(device, quantities, secrets, self._alike, *chains)
+            entries = entries_of(device, quantities, secrets, alike_inputs(self._kept), *chains)
             seen = Seen(quantities, secrets, advice[chains.rows], entries)
             lot = Lot(*(array[chains.rows] for array in lot))
             deal = partial(chains.dealt, self._rng)

@@ -218,7 +218,7 @@ class Cells(nn.Module):
         """Of every place of a chart, itself and its neighbours: `armarl.places.spread_over`."""
         ways, places, _ = self._spread.shape
         told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
-        return told.view(-1, ways, places, cells.shape[2]).permute(0, 2, 3, 1).flatten(2)
+        return told.view(-1, ways, places, cells.shape[2]).transpose(1, 2).flatten(2)
 
 
 class PlacesActor(PolicyNetwork):
