@@ -20,10 +20,11 @@ from armarl.policies import (
     read_policy_metadata,
     save_policy,
 )
-from armarl_training.config import NetworkConfig
+from armarl_training.config import NetworkConfig, TrainingConfig
 from armarl_training.layers import Tanh, tanh_in_place
 from armarl_training.ppo_networks import gathered, make_actor, make_critic, takers_of
 from armarl_training.quantities import Quantities
+from armarl_training.run import Run
 
 GAME = make_game("armadora", players=2)
 ADVISERS = ("greedy", "greedy:style=settler")
@@ -278,6 +279,25 @@ def test_cells_of_another_board_are_refused(name, message):
     }
     with pytest.raises(NetworkError, match=message):
         check_network(game, tensors, "tanh", 0)
+
+
+@pytest.mark.parametrize("name", ["armadora", "armada"])
+def test_ppo_learns_with_the_cells_of_a_board(name, tmp_path):
+    network = {"widths": [16], "channels": 4, "advisers": ["greedy"]}
+    config = TrainingConfig(**tiny.settings(game=name, network=network))
+    learner = Run(config, tmp_path).learner
+    before = learner.actor.tensors()
+    for _ in range(4):  # games of Armada do not begin with moves
+        figures = learner.iterate(0.0)
+        assert np.isfinite(list(figures.values())).all()
+    after = learner.actor.tensors()
+    still = [name for name in before if np.array_equal(after[name], before[name])]
+    assert not still
+    policy, game = learner.policy(average=True), make_game(name)
+    check_network(game, policy.tensors, policy.activation, 1)
+    states, seats = tiny.positions(game, 10)
+    chosen = policy.choose(states, seats, np.full(seats.size, 0.5))
+    assert game.legal_masks(states)[np.arange(seats.size), chosen].all()
 
 
 def test_tanh_of_bfloat16_and_its_gradient_are_torch_s():
