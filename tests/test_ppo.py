@@ -374,21 +374,3 @@ def test_an_error_of_a_thread_is_told():
         assert crew.map(lambda number: number + 1, range(5)) == [1, 2, 3, 4, 5]
         with pytest.raises(ValueError, match="no 0"):
             crew.map(fail, range(2))
-
-
-def test_the_critic_learns_first(tmp_path):
-    settings = tiny.settings(ppo={"rollout_length": 16, "minibatch": 64, "critic_first": 300})
-    learner = Run(TrainingConfig(**settings), tmp_path).learner
-    begun = learner.actor.tensors()
-    critic = [weights.detach().clone() for weights in learner.critic.parameters()]
-
-    def unchanged(tensors):
-        return all(np.array_equal(tensors[name], tensor) for name, tensor in begun.items())
-
-    while learner.decisions < 300:
-        learner.iterate(0.0)
-        assert unchanged(learner.actor.tensors())
-        assert unchanged(learner.policy(average=True).tensors)
-        assert not any(map(torch.equal, learner.critic.parameters(), critic))
-    learner.iterate(0.0)
-    assert not unchanged(learner.actor.tensors())

@@ -95,9 +95,6 @@ class PPOConfig(_Section):
         0, description="ours: other actions of each decision that the critic judges"
     )
     averaging: Average = Field(0.999, description="ours: of the weights, per step")
-    critic_first: Whole = Field(
-        0, description="ours: decisions from which the critic alone learns; after start_from"
-    )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto", description="ours: of products; auto: as is quicker on the machine of the start"
     )

@@ -210,8 +210,6 @@ class PPO(ShardedLearner):
         whole, *others = (list(part) for part in parts)
         for part in others:
             torch._foreach_add_(whole, part)
-        if self.decisions < self._config.ppo.critic_first:
-            torch._foreach_zero_(whole[: len(self._actors)])
         for weights, gradient in zip(self._parameters, whole, strict=True):
             weights.grad = gradient
         norm: torch.Tensor = nn.utils.clip_grad_norm_(
