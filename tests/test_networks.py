@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import tiny
-import variants  # noqa: F401 - registers a game without a board
 from armarl.advice import Advice
 from armarl.game import make_game
 from armarl.network_players import NetworkPlayer
@@ -25,6 +24,7 @@ from armarl_training.layers import Tanh, tanh_in_place
 from armarl_training.ppo_networks import gathered, make_actor, make_critic, takers_of
 from armarl_training.quantities import Quantities
 from armarl_training.run import Run
+from variants import KUHN_POKER
 
 GAME = make_game("armadora", players=2)
 ADVISERS = ("greedy", "greedy:style=settler")
@@ -110,7 +110,7 @@ def test_every_action_on_the_board_has_a_score_of_its_own_where_it_acts(game):
 
 def test_a_game_without_a_board_is_refused():
     with pytest.raises(ValueError, match="kuhn_poker has no board"):
-        places_of(make_game("kuhn_poker"))
+        places_of(KUHN_POKER[0].make())
 
 
 # --- the same numbers from NumPy and torch -------------------------------------------------------

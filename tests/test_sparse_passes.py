@@ -129,6 +129,7 @@ def _learner(name, options, folder, **network):
     [
         {"widths": [24, 16], "critic_widths": [8, 40], "advisers": ["greedy"]},
         {"widths": [12], "activation": "relu"},
+        {"widths": [1]},
         {"widths": [9, 7, 5], "critic_widths": [5, 7, 11]},
     ],
 )
@@ -186,7 +187,7 @@ def test_what_is_said_along_games_is_what_other_passes_say(name, options, advise
     torch.manual_seed(0)
     actor, critic = make_actor(game, config), make_critic(game, config, kept)
     factors, workspace = (1 / kept.truth_scales).astype(np.float32), Workspace(device.place)
-    passes = sparse_passes(device, kept, actor, critic, factors)
+    passes = sparse_passes(device, game, actor, critic, factors)
     recorded = RecordedPasses(actor, critic)
     batch, followed = SelfPlayBatch(game, 30), Followed(kept, 30, passes.first.units)
     turn, rng = batch.reset(seed=3), np.random.default_rng(0)
@@ -211,7 +212,7 @@ def test_what_is_said_along_games_is_what_other_passes_say(name, options, advise
             with torch.no_grad():
                 for weights in (*actor.parameters(), *critic.parameters()):
                     weights *= 0.9
-            passes = sparse_passes(device, kept, actor, critic, factors)
+            passes = sparse_passes(device, game, actor, critic, factors)
             passes.first.begin(followed)
         turn = batch.step([rng.choice(np.flatnonzero(row)) for row in legal])
 

@@ -193,27 +193,26 @@ class Shares(NamedTuple):
 @cache
 def shares_of(game: Game) -> Shares:
     """How much there is to pass over in a game."""
-    first, changes, legal = _observed(game)
-    alike = np.zeros(game.observation.size, np.bool_)
     kept = Quantities(game)
-    for block in game.observation.blocks:
+    first, changes, legal = _observed(kept)
+    alike = np.zeros(game.observation.size, np.bool_)
+    # By how much changes of more than a byte differ may not fit `Entries`.
+    for block in game.observation.blocks if kept.dtype == np.uint8 else ():
         place = game.observation.slices[block.name]
         steps = np.diff(changes[:, place], axis=1)
         if np.count_nonzero(steps) < np.count_nonzero(changes[:, place][:, 1:]):
             alike[place][1:] = kept.scales[place][1:] == kept.scales[place][:-1]
-    if kept.dtype != np.uint8:
-        alike[:] = False  # by how much changes of more than a byte differ may not fit `Entries`
 
     def noted(rows: NDArray[Any]) -> float:
         before = np.where(alike, np.roll(rows, 1, axis=1), 0)
-        return float(np.mean(rows != before))
+        return float(np.mean(rows != before)) if rows.size else 1.0
 
     return Shares(noted(first), noted(changes), legal, alike)
 
 
-def _observed(game: Game) -> tuple[NDArray[Any], NDArray[Any], float]:
+def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
     """Observations as quantities, their changes, and the share of actions that is legal."""
-    kept = Quantities(game)
+    game, size = kept.game, kept.scales.size
     states, chance = game.new_states(np.arange(_TRIED)), game.new_chance(np.arange(_TRIED))
     games = np.arange(_TRIED)
     before: dict[tuple[int, int], NDArray[Any]] = {}
@@ -229,18 +228,21 @@ def _observed(game: Game) -> tuple[NDArray[Any], NDArray[Any], float]:
         kept.keep(observations, quantities)
         players = zip(games.tolist(), seats.tolist(), strict=True)
         for who, row in zip(players, quantities.astype(int), strict=True):
-            changes.append(row - before.get(who, row))
+            if who in before:
+                changes.append(row - before[who])
             before[who] = row
             rows.append(row)
         legal.append(float(masks.mean()))
         actions = game.random_actions(masks, chance[: states.size])
         game.apply(states, np.arange(states.size), actions)
-    return np.array(rows), np.array(changes), float(np.mean(legal))
+    found = np.array(rows), np.array(changes, int).reshape(-1, size)
+    return *found, float(np.mean(legal))
 
 
-def alike_inputs(kept: Quantities) -> NDArray[np.int16]:
+@cache
+def alike_inputs(game: Game) -> NDArray[np.int16]:
     """Of the inputs of a critic, those that mostly change as the one before: -1, and else 0."""
-    alike = shares_of(kept.game).alike
-    beside = np.diff(kept.private, prepend=-1) == 1
-    secrets = np.tile(alike[kept.private] & beside, kept.game.players - 1)
+    alike, private = shares_of(game).alike, Quantities(game).private
+    beside = np.diff(private, prepend=-1) == 1
+    secrets = np.tile(alike[private] & beside, game.players - 1)
     return -np.concatenate([alike, secrets]).astype(np.int16)

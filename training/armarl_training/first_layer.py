@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl_training.devices import Array, LearnerDevice
-from armarl_training.entries import Entries, alike_inputs, make_spare
+from armarl_training.entries import Entries, make_spare
 from armarl_training.first_loops import (
     CHUNK,
     First,
@@ -39,7 +39,6 @@ class Followed:
     def __init__(self, kept: Quantities, games: int, units: int) -> None:
         """Of games whose first decisions are still to come."""
         players, inputs = kept.game.players, kept.truth_scales.size
-        self.alike = alike_inputs(kept)
         self.kept = np.zeros((games, players, inputs), kept.dtype)
         self.sums = np.empty((games, players, units), np.float32)
         rows = kept.device.scratch_rows(games)
@@ -66,9 +65,11 @@ class FirstLayer:
             factors: turn quantities into inputs, see `Reading`.
             alike: see `alike_inputs`.
         """
-        self._device, self._apart, seen = device, own.out_features, own.in_features
+        self._device, self._alike = device, alike
+        self._apart, seen = own.out_features, own.in_features
         both = torch.cat([own.weight.t(), others.weight[:, :seen].t()], 1)
-        secrets = others.weight[:, seen:].t().contiguous()
+        # A copy even where the turned weights lie in one piece as they are: it is written over.
+        secrets = others.weight[:, seen:].t().clone(memory_format=torch.contiguous_format)
         self._tables = Tables(
             Table(alike[:seen], factors[:seen], both.numpy()),
             Table(alike[seen:], factors[seen:], secrets.numpy()),
@@ -99,7 +100,7 @@ class FirstLayer:
         Args:
             slopes: (n, units), gradients of what was found; written over.
         """
-        apart, bias, inputs = self._apart, slopes.sum(0), sum(len(t.alike) for t in self._tables)
+        apart, bias, inputs = self._apart, slopes.sum(0), self._alike.size
         most = CHUNK * int(np.diff(entries.starts).max(initial=0))
         scratch = np.empty(inputs + 1, np.int64), np.empty(most, np.int64)
         sums = Tables(*(t._replace(weights=np.zeros_like(t.weights)) for t in self._tables))
@@ -127,7 +128,7 @@ class FirstLayer:
         """What it finds in the next position of every game, (games, units)."""
         found = workspace.take("there 0", len(movers), self.units, torch.float32)
         batch = Following(
-            *(quantities, secrets, movers, followed.alike, self._tables),
+            *(quantities, secrets, movers, self._alike, self._tables),
             *(followed.kept, followed.sums, followed.spare),
             *(followed.columns, followed.changes, found.numpy()),
         )

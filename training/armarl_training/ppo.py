@@ -143,7 +143,7 @@ class PPO(ShardedLearner):
         deal: Callable[[int, int], Iterator[Sequence[Array]]] = partial(self._dealt, rows)
         if self._sparse:
             chains = self._chains(rollout)
-            entries = entries_of(device, quantities, secrets, alike_inputs(self._kept), *chains)
+            entries = entries_of(device, quantities, secrets, alike_inputs(self._game), *chains)
             seen = Seen(quantities, secrets, advice[chains.rows], entries)
             lot = Lot(*(array[chains.rows] for array in lot))
             deal = partial(chains.dealt, self._rng)
@@ -181,7 +181,7 @@ class PPO(ShardedLearner):
         """Through the networks as they are now."""
         actor, critic, reading = self.actor, self.critic, self._reading
         if self._sparse:
-            return sparse_passes(self._device, self._kept, actor, critic, reading.factors)
+            return sparse_passes(self._device, self._game, actor, critic, reading.factors)
         return passes_of(actor, critic, reading.dtype)
 
     def _gradients(self, passes: Passes | SparsePasses, part: Part) -> Sequence[torch.Tensor]:

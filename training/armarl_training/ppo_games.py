@@ -91,9 +91,9 @@ class PPOGames:
             self._speaker.first.begin(self._followed_games)
 
     def _make_speaker(self) -> Speaker | SparsePasses:
-        actor, critic, kept = self._actor, self._critic, self.self_play.kept
+        actor, critic = self._actor, self._critic
         if self._sparse:
-            return sparse_passes(self._device, kept, actor, critic, self._reading.factors)
+            return sparse_passes(self._device, self._game, actor, critic, self._reading.factors)
         return speaker_of(actor, critic, self._reading.dtype)
 
     @torch.no_grad()

@@ -26,7 +26,6 @@ from armarl_training.layers import linears
 from armarl_training.minibatch import Part, gradient_of_outputs
 from armarl_training.passes import Layers, Onward
 from armarl_training.ppo_networks import Actor, PlainCritic
-from armarl_training.quantities import Quantities
 from armarl_training.softmax import make_scratch
 from armarl_training.workspace import Workspace
 
@@ -189,12 +188,12 @@ class _Legal:
 
 
 def sparse_passes(
-    device: LearnerDevice, kept: Quantities, actor: nn.Module, critic: nn.Module, factors: Array
+    device: LearnerDevice, game: Game, actor: nn.Module, critic: nn.Module, factors: Array
 ) -> SparsePasses:
     """Those that are quickest in a game, where they are taken at all."""
     assert isinstance(actor, Actor)
     assert isinstance(critic, PlainCritic)
-    alike, few = alike_inputs(kept), few_legal(kept.game)
+    alike, few = alike_inputs(game), few_legal(game)
     return SparsePasses(device, actor, critic, factors, alike, few_legal=few)
 
 
