@@ -245,9 +245,9 @@ def test_rivals_cost_a_few_counts_in_an_iteration_and_none_in_a_step(crossings, 
         run.learner.iterate(0.0)  # brings their networks
         crossings.clear()
         run.learner.iterate(0.1)
-        slots = len(run.pool.players)
+        slots = sum(not isinstance(player, GreedyPlayer) for player in run.pool.players)
         # Who sits in the games that begin and what they are called go there; in how many games
-        # each may sit, and what the learner won against each, come from there.
+        # each may sit who is not scripted, and what the learner won against each, come from there.
         expected = {"put": 2, "nonzero": 1 + slots, "fetch": 2, "__float__": 1}
         assert crossings == expected
 
@@ -268,16 +268,22 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, tmp_path):
     all_over = play.batch.new_turn()
     all_over.ends[:] = ENDED
     rivals.note_ends(all_over)  # so that the earlier self sits there as well
-    host, turn = HostRivals(run.game, run.pool, np.random.default_rng(0), 40), play._turn
+    host, turn = (
+        HostRivals(run.game, run.pool, np.random.default_rng(0), 40, rivals._advice),
+        play._turn,
+    )
     for _ in range(3):
         play._see(0)
         held = device.along(rivals.lineups, turn.seats[:, None], axis=1)[:, 0]
         draws, actions = device.random(play.rng, (40,)), device.put(np.full((40, 1), -1))
-        advice = device.advised(play._advice, play.batch.states, turn.seats)
+        advice = rivals.advised(play.batch, turn, held, draws)
         seen = play._rollout.quantities[0], advice
         rivals.answer(Position(play.batch, turn, held, draws, *seen, actions))
         there, wanted = play.batch.to("cpu"), np.full((40, 1), -1)
         its_turn = there.load_states(there.states)
+        advised = host.advised(there, its_turn, held.numpy(), draws.numpy())
+        listen = held.numpy() == LEARNER
+        assert np.array_equal(advice.numpy()[listen], advised[listen])
         host.answer(Position(there, its_turn, held.numpy(), draws.numpy(), None, None, wanted))
         same, his = actions.numpy() == wanted, held.numpy()[:, None] == newest
         assert same[~his].all()

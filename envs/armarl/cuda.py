@@ -265,7 +265,8 @@ class CudaGame:
 
     def scratch_states(self, games: int) -> Tensor:
         """Likewise records, of which nothing is said."""
-        return self.zeros((self.scratch_rows(games), self._record.itemsize), np.uint8)
+        shape = self.scratch_rows(games), self._record.itemsize
+        return self._torch.empty(shape, dtype=self._torch.uint8, device=self._place)
 
     # --- what `Game` does with batches -----------------------------------------------------------
 
@@ -351,18 +352,27 @@ class CudaGame:
         return actions
 
     def scripted_actions(
-        self, states: Tensor, seats: Tensor, draws: Tensor, style: int = 0
+        self, states: Tensor, seats: Tensor, draws: Tensor, styles: Tensor | int = 0
     ) -> Tensor:
         """What the scripted player does as `seats[i]`, to move in each state, int64 (batch,).
 
         Args:
             draws: float64 (batch,) in [0, 1), by which equally good actions are chosen from.
-            style: the number of one of his styles, as `players.style_number` has it.
+            styles: numbers of his styles, as `players.style_number` has them: int64 (batch,), or
+                one for all.
         """
+        if isinstance(styles, int):
+            styles = self._torch.full_like(draws, styles, dtype=self._torch.int64)
         self._check("draws", draws, (len(states),), np.float64)
-        seen, size = self.concealed(states, seats), len(states)
+        self._check("styles", styles, (len(states),), np.int64)
+        return self.scripted_choices(self.concealed(states, seats), draws, styles)
+
+    def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
+        """`scripted_actions` in states that are concealed already; 0 where the draw is -inf."""
         # Below the next style's number, to which the sum might be rounded.
-        styled = (draws + style).clamp_(max=float(np.nextafter(style + 1.0, 0.0)))
+        following = (styles + 1).to(draws.dtype)
+        below = self._torch.nextafter(following, self._torch.zeros_like(following))
+        styled, size = self._torch.minimum(draws + styles, below), len(seen)
         actions, spare = self.zeros((size,), np.int64), self.scratch_states(size).unsqueeze(1)
         batch = loops.Choices(seen, styled, self.scratch_masks(size), spare, actions)
         self.run(loops.choose_greedily, size, batch)

@@ -265,7 +265,7 @@ class Choices(NamedTuple):
     """Decisions of the seats to move."""
 
     states: States  # (n,)
-    draws: Float64s  # (n,) in [0, 1); for a greedy choice plus the number of a style
+    draws: Float64s  # (n,) in [0, 1); for a greedy choice plus a style's number, or below 0: none
     masks: Int8s  # (2 * threads, actions) scratch
     scratch: States  # (2 * threads, 1) records to try actions on
     actions: Int64s  # (n,) written
@@ -279,7 +279,9 @@ def choose_randomly(batch: Choices, i: int, thread: int) -> None:
 
 
 def choose_greedily(batch: Choices, i: int, thread: int) -> None:
-    """The scripted choice."""
+    """The scripted choice, where one is asked for."""
+    if batch.draws[i] < 0:
+        return
     mask, scratch = batch.masks[own(thread)], batch.scratch[own(thread)]
     batch.actions[i] = verbs.greedy(batch.states[i], batch.draws[i], mask, scratch)
 

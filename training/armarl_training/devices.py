@@ -195,11 +195,20 @@ class OnGpu(cuda.CudaGame):
         return states[index]
 
     def advised(self, advice: Advice, states: Array, seats: Array) -> Array:
-        found = self.zeros((len(states), len(advice)), np.int64)
-        same = self.zeros((len(states),), np.float64)
-        for k, player in enumerate(advice.players):
-            found[:, k] = self.scripted_actions(states, seats, same, player.style)
-        return found
+        numbers = [player.style for player in advice.players]
+        styles = self.put(np.array(numbers, np.int64)).expand(len(states), -1)
+        return self.scripted(states, seats, styles, self.zeros(styles.shape, np.float64))
+
+    def scripted(self, states: Array, seats: Array, styles: Array, draws: Array) -> Array:
+        """What scripted players of some styles do in each state, int64 (n, k); see
+        `scripted_choices`.
+
+        All of them at once: since each decision has a thread, it takes hardly longer than one.
+        """
+        number, each = styles.shape
+        seen = self.concealed(states, seats).repeat(each, 1)
+        chosen = self.scripted_choices(seen, draws.t().reshape(-1), styles.t().reshape(-1))
+        return chosen.view(each, number).t().contiguous()
 
     def random(self, rng: np.random.Generator, shape: Shape) -> Array:
         chance = self._seeded(rng)

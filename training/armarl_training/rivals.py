@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.advice import Advice
 from armarl.game import Game
 from armarl.loops import own
 from armarl.network_players import NetworkPlayer
@@ -29,6 +30,7 @@ from armarl_training.opponents import RECENT_GAMES, OpponentPool
 
 # From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
 Logits = Callable[[Array, Array], Array]
+NO_STYLE = -1  # of who is no scripted player
 # Of an earlier self.
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
@@ -60,8 +62,15 @@ class Rivals(Protocol):
         """A rollout begins."""
         ...
 
+    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
+        """What advisers would do where they are listened to, int64 (games, advisers).
+
+        See `Position`.
+        """
+        ...
+
     def answer(self, position: Position) -> None:
-        """Have those who hold other seats than the learner's decide."""
+        """Have those who hold other seats than the learner's decide, for whom it was `advised`."""
         ...
 
     def note_ends(self, turn: Turn) -> None:
@@ -77,14 +86,23 @@ class HostRivals:
     """Rivals on the CPU; see `Rivals`. Whoever can be a player can be one."""
 
     def __init__(
-        self, game: Game, pool: OpponentPool, rng: np.random.Generator, games: int
+        self, game: Game, pool: OpponentPool, rng: np.random.Generator, games: int, advice: Advice
     ) -> None:
-        self._game, self._pool, self._rng = game, pool, rng
+        self._game, self._pool, self._rng, self._advice = game, pool, rng, advice
         self.lineups = pool.lineups(rng, games)
         self.recent: dict[str, deque[float]] = {}
 
     def begin(self) -> None:
         """See `Rivals`."""
+
+    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
+        """See `Rivals`; earlier selves ask for themselves."""
+        found = np.zeros((len(held), len(self._advice)), np.int64)
+        if len(self._advice):
+            games = np.flatnonzero(held == LEARNER)
+            states = self._game.taken(batch.states, games)
+            found[games] = self._advice.actions(states, turn.seats[games])
+        return found
 
     def answer(self, position: Position) -> None:
         """See `Rivals`; a player is asked for all his decisions at once."""
@@ -164,6 +182,7 @@ class CudaRivals:
         pool: OpponentPool,
         rng: np.random.Generator,
         games: int,
+        advice: Advice,
         logits_of: LogitsOf,
         draw: Callable[[Array, Array, Array], Array],
     ) -> None:
@@ -177,12 +196,20 @@ class CudaRivals:
             ConfigError: somebody in the pool plays on the CPU alone.
         """
         self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
-        self._logits_of = logits_of
-        for player in pool.players if pool.has_share else ():
+        self._logits_of, self._advice = logits_of, advice
+        styles = [player.style for player in advice.players] or [NO_STYLE]
+        self._advisers = device.put(np.array(styles))  # or nobody, who is never asked
+        rivals = pool.players if pool.has_share else []
+        for player in rivals:
             _refuse_strangers(player)
+        # Whether anybody scripted is ever asked.
+        self._scripts = len(advice) > 0 or any(isinstance(p, GreedyPlayer) for p in rivals)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
         self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
+        # By slot, the last for LEARNER: the style of who is scripted, and who listens to advisers.
+        self._styles, self._advised = device.put(np.array([[NO_STYLE], [len(advice) > 0]]))
+        self._scripted = self._answers = self._styles  # where it is their turn, and what they do
 
     def begin(self) -> None:
         """See `Rivals`; waits, to count in how many games each of them may sit."""
@@ -192,28 +219,51 @@ class CudaRivals:
         device, players = self._device, self._pool.players
         self._following = device.put(self._pool.lineups(self._rng, len(self.lineups)))
         self._names = list(dict.fromkeys(player.name for player in players))
-        self._name_of = device.put(np.array([self._names.index(p.name) for p in players], np.int64))
+        names = [self._names.index(player.name) for player in players]
+        styles = [p.style if isinstance(p, GreedyPlayer) else NO_STYLE for p in players]
+        listens = len(self._advice) > 0
+        advised = [listens and isinstance(player, NetworkPlayer) for player in players]
+        told = np.array([[*names, 0], [*styles, NO_STYLE], [*advised, listens]], np.int64)
+        self._name_of, self._styles, self._advised = device.put(told)
         rows = device.scratch_rows(len(self.lineups))
         self._tally = device.interleaved((rows, len(self._names), 2), np.float64)
-        for slot in range(len(players)):
+        for slot, style in enumerate(styles):
             may = ((self.lineups == slot) | (self._following == slot)).any(1)
-            if len(games := device.where(may)):
+            if style == NO_STYLE and len(games := device.where(may)):
                 self._members.append((slot, games))
 
+    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
+        """See `Rivals`; scripted players are asked in the same breath, each in place of advisers.
+
+        Who listens to no adviser has none asked.
+        """
+        device, advisers = self._device, self._advisers
+        rivals = self._styles[held]
+        self._scripted = rivals != NO_STYLE
+        if not self._scripts:
+            self._answers = held
+            return device.zeros((len(held), 0), np.int64)
+        styles = advisers.repeat(len(held), 1)
+        asked = device.zeros(styles.shape, np.float64)
+        asked.masked_fill_(~self._advised[held].bool()[:, None], -np.inf)
+        first = rivals.where(self._scripted, styles[:, 0]), draws.where(self._scripted, asked[:, 0])
+        styles[:, 0], asked[:, 0] = first
+        actions = device.scripted(batch.states, turn.seats, styles, asked)
+        self._answers = actions[:, 0]
+        return actions[:, : len(self._advice)]
+
     def answer(self, position: Position) -> None:
-        """See `Rivals`; each is asked about all games in which he may sit."""
+        """See `Rivals`; who is not scripted is asked about all games in which he may sit."""
+        actions = position.actions
+        actions[:, 0] = self._answers.where(self._scripted, actions[:, 0])
         for slot, games in self._members:
-            chosen, before = self._choices(slot, games, position), position.actions[games, 0]
-            his = position.held[games] == slot
-            position.actions[games, 0] = chosen.where(his, before)
+            chosen, his = self._choices(slot, games, position), position.held[games] == slot
+            actions[games, 0] = chosen.where(his, actions[games, 0])
 
     def _choices(self, slot: int, games: Array, position: Position) -> Array:
         """What the player in a slot would do in some games, int64 (n,)."""
         device, player = self._device, self._pool.players[slot]
         draws = position.draws[games]
-        if isinstance(player, GreedyPlayer):
-            states, seats = position.batch.states[games], position.turn.seats[games]
-            return device.scripted_actions(states, seats, draws, player.style)
         masks = position.turn.masks[games]
         if isinstance(player, NetworkPlayer):
             logits = self._logits_of(player)(position.quantities[games], position.advice[games])

@@ -136,7 +136,7 @@ class SelfPlay:
         self.batch = SelfPlayBatch(game, games, reward=reward, device=device.name)
         self.kept = Quantities(game, device)
         self._ahead = LookAhead(game, self.kept, reward)
-        self._advice = Advice(game, advisers)
+        advice = Advice(game, advisers)
         rows = device.scratch_rows(games)
         self._reached = device.interleaved((rows, len(game.actions)), np.float64)
         self._scratch = make_scratch(device, games, len(game.actions))
@@ -147,9 +147,9 @@ class SelfPlay:
         self.rivals: Rivals
         if isinstance(device, OnGpu):
             assert logits_of is not None
-            self.rivals = CudaRivals(device, pool, self.rng, games, logits_of, self._drawn)
+            self.rivals = CudaRivals(device, pool, self.rng, games, advice, logits_of, self._drawn)
         else:
-            self.rivals = HostRivals(game, pool, self.rng, games)
+            self.rivals = HostRivals(game, pool, self.rng, games, advice)
         zeros, size, players = device.zeros, game.observation.size, game.players
         self._rollout = Rollout(
             quantities=zeros((steps + 1, games, size), self.kept.dtype),
@@ -213,7 +213,7 @@ class SelfPlay:
         held = device.along(self.lineups, turn.seats[:, None], axis=1)[:, 0]
         rollout.learners[t] = held == LEARNER
         draws = device.random(self.rng, rollout.actions[t].shape)
-        rollout.advice[t] = device.advised(self._advice, self.batch.states, turn.seats)
+        rollout.advice[t] = self.rivals.advised(self.batch, turn, held, draws[:, 0])
         seen = rollout.quantities[t], rollout.advice[t]
         others = rollout.secrets[t], rollout.masks[t], rollout.movers[t]
         logits, rollout.expected[t] = say(*seen, *others)
