@@ -29,6 +29,12 @@ from armarl_training.ppo_networks import Actor, PlainCritic
 from armarl_training.softmax import make_scratch
 from armarl_training.workspace import Workspace
 
+Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
+Advised = NDArray[np.int64]  # (n, advisers), what advisers would do
+Said = tuple[Floats, Floats]  # logits (n, at least actions) where legal, the critic's (n, players)
+# Gradients of what the first layer found, and of the actor's and the critic's other layers.
+Learnt = tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]
+
 
 class SparsePasses:
     """Of networks of plain layers, as many in both, with the weights that they have now."""
@@ -71,16 +77,8 @@ class SparsePasses:
         return [piece.contiguous() for piece in (*own_first, *own, *others_first, *others)]
 
     @torch.no_grad()
-    def say(
-        self,
-        found: torch.Tensor,
-        masks: NDArray[np.uint8],
-        advice: NDArray[np.int64],
-        workspace: Workspace,
-    ) -> tuple[Floats, Floats]:
-        """Logits (n, at least actions), where an action is legal, and the critic's (n, players).
-
-        They stand there until the next call with this workspace.
+    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
+        """What stands there until the next call with this workspace.
 
         Args:
             found: by the first layer, written over.
@@ -91,19 +89,11 @@ class SparsePasses:
 class _Rest(Protocol):
     """The layers after the first."""
 
-    def learn(
-        self, found: torch.Tensor, part: Part
-    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
-        """The gradients of what the first found, and of the actor's and the critic's layers."""
+    def learn(self, found: torch.Tensor, part: Part) -> Learnt:
+        """By a part of a minibatch."""
         ...
 
-    def say(
-        self,
-        found: torch.Tensor,
-        masks: NDArray[np.uint8],
-        advice: NDArray[np.int64],
-        workspace: Workspace,
-    ) -> tuple[Floats, Floats]:
+    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
         """See `SparsePasses.say`."""
         ...
 
@@ -115,21 +105,13 @@ class _Whole:
         self._device, self._onward = device, Onward(layers, actor.activation, torch.float32)
         self._players = layers[-1][1].out_features
 
-    def learn(
-        self, found: torch.Tensor, part: Part
-    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
+    def learn(self, found: torch.Tensor, part: Part) -> Learnt:
         trail = self._onward.there(found, part.workspace)
         run = self._device.run_alone
         gradient = gradient_of_outputs(self._device, run, trail[-1], part)
         return self._onward.back(trail, gradient, part.workspace)
 
-    def say(
-        self,
-        found: torch.Tensor,
-        masks: NDArray[np.uint8],
-        advice: NDArray[np.int64],
-        workspace: Workspace,
-    ) -> tuple[Floats, Floats]:
+    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
         outputs: Floats = self._onward.there(found, workspace)[-1].numpy()
         return outputs, outputs[:, -self._players :]
 
@@ -143,9 +125,7 @@ class _Legal:
         self._device, self._onward = device, Onward(between, actor.activation, torch.float32)
         self._ends = _ends(own, actor.trust, others)
 
-    def learn(
-        self, found: torch.Tensor, part: Part
-    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
+    def learn(self, found: torch.Tensor, part: Part) -> Learnt:
         rows, workspace, device = part.rows, part.workspace, self._device
         trail = self._hidden(found, workspace)
         hidden = trail[-1]
@@ -164,13 +144,7 @@ class _Legal:
         trust = ends[2:4] if len(sums.trust) else []
         return gradient, [*own, *ends[:2], *trust], [*others, *ends[4:]]
 
-    def say(
-        self,
-        found: torch.Tensor,
-        masks: NDArray[np.uint8],
-        advice: NDArray[np.int64],
-        workspace: Workspace,
-    ) -> tuple[Floats, Floats]:
+    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
         n, hidden = len(masks), self._hidden(found, workspace)[-1].numpy()
         actions, players = self._ends.action_biases.size - 1, self._ends.outlook_biases.size
         scratch = make_scratch(self._device, n, actions)
