@@ -76,7 +76,9 @@ class NetworkConfig(_Section):
 class PPOConfig(_Section):
     """Settings of PPO (Schulman et al., 2017); those of our learner alone are marked."""
 
-    rollout_length: Count = Field(64, description="decisions per environment and update")
+    rollout_length: Count = Field(
+        64, description="decisions per environment and update: ours better holds turns of all seats"
+    )
     minibatch: Count = Field(2048, description="decisions per gradient step")
     epochs: Passes = Field(2, description="passes over each rollout")
     learning_rate: Rate = Field(5e-4, description="of Adam, at the start")
