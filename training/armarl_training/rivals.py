@@ -202,8 +202,7 @@ class CudaRivals:
         rivals = pool.players if pool.has_share else []
         for player in rivals:
             _refuse_strangers(player)
-        # Whether anybody scripted is ever asked.
-        self._scripts = len(advice) > 0 or any(isinstance(p, GreedyPlayer) for p in rivals)
+        self._any_scripted = len(advice) > 0 or any(isinstance(p, GreedyPlayer) for p in rivals)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
         self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
@@ -237,17 +236,16 @@ class CudaRivals:
 
         Who listens to no adviser has none asked.
         """
-        device, advisers = self._device, self._advisers
-        rivals = self._styles[held]
+        device, rivals = self._device, self._styles[held]
         self._scripted = rivals != NO_STYLE
-        if not self._scripts:
+        if not self._any_scripted:
             self._answers = held
             return device.zeros((len(held), 0), np.int64)
-        styles = advisers.repeat(len(held), 1)
-        asked = device.zeros(styles.shape, np.float64)
-        asked.masked_fill_(~self._advised[held].bool()[:, None], -np.inf)
-        first = rivals.where(self._scripted, styles[:, 0]), draws.where(self._scripted, asked[:, 0])
-        styles[:, 0], asked[:, 0] = first
+        styles = self._advisers.repeat(len(held), 1)
+        listens = self._advised[held].bool()[:, None]
+        asked = device.zeros(styles.shape, np.float64).masked_fill_(~listens, -np.inf)
+        styles[:, 0] = rivals.where(self._scripted, styles[:, 0])
+        asked[:, 0] = draws.where(self._scripted, asked[:, 0])
         actions = device.scripted(batch.states, turn.seats, styles, asked)
         self._answers = actions[:, 0]
         return actions[:, : len(self._advice)]
