@@ -16,7 +16,8 @@ NAMES = (  # of the policies, and of their configurations
     *(f"armadora-{players}p{rules}" for rules in ("", "-advanced") for players in (2, 3, 4)),
     *(f"armada-{players}p{cards}" for cards in ("", "-cards") for players in (2, 3, 4)),
     "armada-3p-cards-ppo",  # on a GPU
-    *("armada-3p-ppo", "armada-2p-cards-ppo"),  # begin with that one
+    "armada-3p-ppo",  # begins with that one
+    "armada-2p-cards-ppo",  # likewise
 )
 
 

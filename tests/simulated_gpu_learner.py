@@ -268,10 +268,8 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, tmp_path):
     all_over = play.batch.new_turn()
     all_over.ends[:] = ENDED
     rivals.note_ends(all_over)  # so that the earlier self sits there as well
-    host, turn = (
-        HostRivals(run.game, run.pool, np.random.default_rng(0), 40, rivals._advice),
-        play._turn,
-    )
+    host = HostRivals(run.game, run.pool, np.random.default_rng(0), 40, rivals._advice)
+    turn = play._turn
     for _ in range(3):
         play._see(0)
         held = device.along(rivals.lineups, turn.seats[:, None], axis=1)[:, 0]
@@ -314,6 +312,10 @@ def test_scripted_players_advise_as_they_do_on_the_cpu(name, options):
         asked = there.put(states), there.put(seats), there.put(draws)
         found = there.scripted_actions(*asked, player.style)
         assert np.array_equal(there.fetch(found), wanted)
+    nobody = np.where(np.arange(len(draws)) % 2, -np.inf, draws)
+    styles = np.full(len(draws), player.style)
+    found = there.scripted_actions(*asked[:2], there.put(nobody), there.put(styles))
+    assert np.array_equal(there.fetch(found), np.where(np.isinf(nobody), 0, wanted))
 
 
 def test_whoever_plays_on_the_cpu_alone_is_refused(tmp_path):

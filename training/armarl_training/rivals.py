@@ -30,9 +30,10 @@ from armarl_training.opponents import RECENT_GAMES, OpponentPool
 
 # From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
 Logits = Callable[[Array, Array], Array]
-NO_STYLE = -1  # of who is no scripted player
 # Of an earlier self.
 LogitsOf = Callable[[NetworkPlayer], Logits]
+
+NO_STYLE = -1  # of who is no scripted player
 
 
 class Position(NamedTuple):
@@ -198,7 +199,7 @@ class CudaRivals:
         self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
         self._logits_of, self._advice = logits_of, advice
         styles = [player.style for player in advice.players] or [NO_STYLE]
-        self._advisers = device.put(np.array(styles))  # or nobody, who is never asked
+        self._advisers = device.put(np.array(styles, np.int64))  # or nobody, who is never asked
         rivals = pool.players if pool.has_share else []
         for player in rivals:
             _refuse_strangers(player)
@@ -207,7 +208,9 @@ class CudaRivals:
         self.recent: dict[str, deque[float]] = {}
         self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
         # By slot, the last for LEARNER: the style of who is scripted, and who listens to advisers.
-        self._styles, self._advised = device.put(np.array([[NO_STYLE], [len(advice) > 0]]))
+        self._styles, self._advised = device.put(
+            np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
+        )
         self._scripted = self._answers = self._styles  # where it is their turn, and what they do
 
     def begin(self) -> None:
@@ -226,9 +229,9 @@ class CudaRivals:
         self._name_of, self._styles, self._advised = device.put(told)
         rows = device.scratch_rows(len(self.lineups))
         self._tally = device.interleaved((rows, len(self._names), 2), np.float64)
-        for slot, style in enumerate(styles):
+        for slot in [slot for slot, style in enumerate(styles) if style == NO_STYLE]:
             may = ((self.lineups == slot) | (self._following == slot)).any(1)
-            if style == NO_STYLE and len(games := device.where(may)):
+            if len(games := device.where(may)):
                 self._members.append((slot, games))
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
