@@ -357,18 +357,19 @@ class CudaGame:
         """What the scripted player does as `seats[i]`, to move in each state, int64 (batch,).
 
         Args:
-            draws: float64 (batch,) in [0, 1), by which equally good actions are chosen from.
+            draws: float64 (batch,) in [0, 1), by which equally good actions are chosen from; -inf
+                where nobody is asked: the action is 0.
             styles: numbers of his styles, as `players.style_number` has them: int64 (batch,), or
                 one for all.
         """
-        if isinstance(styles, int):
-            styles = self._torch.full_like(draws, styles, dtype=self._torch.int64)
         self._check("draws", draws, (len(states),), np.float64)
+        if not isinstance(styles, self._torch.Tensor):
+            styles = self._torch.full_like(draws, styles, dtype=self._torch.int64)
         self._check("styles", styles, (len(states),), np.int64)
         return self.scripted_choices(self.concealed(states, seats), draws, styles)
 
     def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
-        """`scripted_actions` in states that are concealed already; 0 where the draw is -inf."""
+        """`scripted_actions` in states that are concealed already."""
         # Below the next style's number, to which the sum might be rounded.
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))

@@ -77,7 +77,7 @@ class PPOConfig(_Section):
     """Settings of PPO (Schulman et al., 2017); those of our learner alone are marked."""
 
     rollout_length: Count = Field(
-        64, description="decisions per environment and update: ours better holds turns of all seats"
+        64, description="decisions per environment and update: for ours, turns of all seats"
     )
     minibatch: Count = Field(2048, description="decisions per gradient step")
     epochs: Passes = Field(2, description="passes over each rollout")

@@ -200,10 +200,10 @@ class OnGpu(cuda.CudaGame):
         return self.scripted(states, seats, styles, self.zeros(styles.shape, np.float64))
 
     def scripted(self, states: Array, seats: Array, styles: Array, draws: Array) -> Array:
-        """What scripted players of some styles do in each state, int64 (n, k); see
-        `scripted_choices`.
+        """What scripted players of k styles do in each state, int64 (n, k), by (n, k) of each.
 
-        All of them at once: since each decision has a thread, it takes hardly longer than one.
+        See `scripted_actions`. All of them at once: some thousand decisions, a thread each, leave
+        most of a GPU idle.
         """
         number, each = styles.shape
         seen = self.concealed(states, seats).repeat(each, 1)
