@@ -33,7 +33,7 @@ class Entries(NamedTuple):
 
     starts: NDArray[np.int64]  # (rows + 1,)
     columns: NDArray[np.uint16]  # (k,), those of the secrets after those of the observation
-    changes: NDArray[np.int16]  # (k,), of quantities, see `Quantities`
+    changes: NDArray[np.float32]  # (k,), of inputs
     anew: NDArray[np.bool_]  # (rows,)
 
 
@@ -75,6 +75,7 @@ class Findings(NamedTuple):
     """Rows whose changes are noted."""
 
     rows: Rows
+    factors: NDArray[np.float32]  # (size + secrets,), turn quantities into inputs
     entries: Entries  # of which columns and changes are written
 
 
@@ -95,7 +96,8 @@ def find_entries(batch: Findings, i: int, thread: int) -> None:
     mine, entries = own(thread), batch.entries
     _compare(batch.rows, i, mine)
     start = entries.starts[i]
-    note(batch.rows.spare, mine, entries.columns[start:], entries.changes[start:])
+    columns, changes = entries.columns[start:], entries.changes[start:]
+    note(batch.rows.spare, mine, batch.factors, columns, changes)
 
 
 @inlined
@@ -132,14 +134,14 @@ def compare(
 
 
 @inlined
-def note(spare: Spare, mine: int, columns: Any, changes: Any) -> Any:
-    """Write what has been worked out and is not zero; returns how much that is."""
+def note(spare: Spare, mine: int, factors: Any, columns: Any, changes: Any) -> Any:
+    """Write what has been worked out and is not zero, as inputs; returns how much that is."""
     words, steps, number = spare.words[mine], spare.steps[mine], 0
     for j in range(words.size):
         if words[j] != 0:
             for k in range(4 * j, 4 * j + 4):
                 if steps[k] != 0:
-                    columns[number], changes[number] = k, steps[k]
+                    columns[number], changes[number] = k, steps[k] * factors[k]
                     number += 1
     return number
 
@@ -148,6 +150,7 @@ def entries_of(
     device: LearnerDevice,
     quantities: Array,
     secrets: Array,
+    factors: NDArray[np.float32],
     alike: NDArray[np.int16],
     chosen: NDArray[np.int64],
     anew: NDArray[np.bool_],
@@ -157,6 +160,7 @@ def entries_of(
     Args:
         quantities: (n, size).
         secrets: (n, secrets), beside them.
+        factors: (size + secrets,), turn quantities into inputs, see `Reading`.
         alike: (size + secrets,), see `alike_inputs`.
         chosen: (rows,), rows of these.
         anew: (rows,), where all that is not zero counts as a change; so it does in the first.
@@ -168,9 +172,9 @@ def entries_of(
     rows = Rows(*kept, chosen, anew, nothing, alike, spare)
     device.run(count_entries, number, Counts(rows, starts[1:]))
     np.cumsum(starts, out=starts)
-    columns, changes = np.empty(starts[-1], np.uint16), np.empty(starts[-1], np.int16)
+    columns, changes = np.empty(starts[-1], np.uint16), np.empty(starts[-1], np.float32)
     entries = Entries(starts, columns, changes, anew)
-    device.run(find_entries, number, Findings(rows, entries))
+    device.run(find_entries, number, Findings(rows, factors, entries))
     return entries
 
 

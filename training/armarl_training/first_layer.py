@@ -23,14 +23,13 @@ from armarl_training.first_loops import (
     Following,
     Table,
     Tables,
-    follow,
     for_changes,
     for_inputs,
     go_back,
     go_in,
 )
 from armarl_training.quantities import Quantities
-from armarl_training.workspace import Workspace
+from armarl_training.workspace import Workspace, aligned_zeros
 
 
 class Followed:
@@ -44,7 +43,7 @@ class Followed:
         rows = kept.device.scratch_rows(games)
         self.spare = make_spare(kept.device, games, inputs)
         self.columns = np.empty((rows, inputs), np.uint16)
-        self.changes = np.empty((rows, inputs), np.int16)
+        self.changes = np.empty((rows, inputs), np.float32)
 
 
 class FirstLayer:
@@ -65,14 +64,14 @@ class FirstLayer:
             factors: turn quantities into inputs, see `Reading`.
             alike: see `alike_inputs`.
         """
-        self._device, self._alike = device, alike
+        self._device, self._alike, self._factors = device, alike, factors
         self._apart, seen = own.out_features, own.in_features
         both = torch.cat([own.weight.t(), others.weight[:, :seen].t()], 1)
         # A copy even where the turned weights lie in one piece as they are: it is written over.
         secrets = others.weight[:, seen:].t().clone(memory_format=torch.contiguous_format)
         self._tables = Tables(
-            Table(alike[:seen], factors[:seen], both.numpy()),
-            Table(alike[seen:], factors[seen:], secrets.numpy()),
+            Table(alike[:seen], both.numpy()),
+            Table(alike[seen:], secrets.numpy()),
         )
         for table in self._tables:
             for_changes(table)
@@ -103,34 +102,32 @@ class FirstLayer:
         apart, bias, inputs = self._apart, slopes.sum(0), self._alike.size
         most = CHUNK * int(np.diff(entries.starts).max(initial=0))
         scratch = np.empty(inputs + 1, np.int64), np.empty(most, np.int64)
-        sums = Tables(*(t._replace(weights=np.zeros_like(t.weights)) for t in self._tables))
+        sums = Tables(*(Table(its.alike, aligned_zeros(its.weights.shape)) for its in self._tables))
         batch = FirstBack(rows, entries, slopes.numpy(), *scratch, np.empty(most, np.float32), sums)
         self._device.run_alone(go_back, -(-len(rows) // CHUNK), batch)
         for table in sums:
             for_inputs(table)
         seen, secrets = (torch.from_numpy(table.weights) for table in sums)
-        others = torch.cat([seen[:, apart:], secrets]).t()
-        return [seen[:, :apart].t(), bias[:apart]], [others, bias[apart:]]
+        others = torch.cat([seen[:, apart:], secrets])
+        return [seen[:, :apart].contiguous().t(), bias[:apart]], [others.t(), bias[apart:]]
 
     def begin(self, followed: Followed) -> None:
         """Follow games from here on; what was found in them with other weights is forgotten."""
         followed.kept[:] = 0
         followed.sums[:] = self._biases
 
-    def follow(
+    def following(
         self,
         followed: Followed,
         quantities: Array,
         secrets: Array,
         movers: Array,
         workspace: Workspace,
-    ) -> torch.Tensor:
-        """What it finds in the next position of every game, (games, units)."""
+    ) -> Following:
+        """What is to be done where games are followed to their next positions."""
         found = workspace.take("there 0", len(movers), self.units, torch.float32)
-        batch = Following(
-            *(quantities, secrets, movers, self._alike, self._tables),
+        return Following(
+            *(quantities, secrets, movers, self._alike, self._factors, self._tables),
             *(followed.kept, followed.sums, followed.spare),
             *(followed.columns, followed.changes, found.numpy()),
         )
-        self._device.run(follow, len(movers), batch)
-        return found

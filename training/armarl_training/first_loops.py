@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import inlined, kernel, summed
-from armarl.loops import own
 from armarl_training.entries import Entries, Spare, compare, note
+from armarl_training.rows import add_rows
 
 Floats = NDArray[np.float32]
 CHUNK = 256  # rows that go back together
@@ -19,7 +19,6 @@ class Table(NamedTuple):
     """Weights or their gradients, one row for each of some inputs."""
 
     alike: NDArray[np.int16]  # (inputs,), see `alike_inputs`
-    factors: Floats  # (inputs,), by which quantities are multiplied
     weights: Floats  # (inputs, units)
 
 
@@ -88,19 +87,11 @@ def _add_columns(batch: FirstBack, before: int, table: Table, apart: int) -> Non
         apart: units of the slopes that are not the table's, before those that are.
     """
     slopes, rows, changes = batch.slopes, batch.sorted_rows, batch.sorted_changes
-    ends, weights = batch.places, table.weights
-    j = ends[before - 1] if before > 0 else 0
-    for column in range(len(weights)):
-        total, end = weights[column], ends[before + column]
-        while j + 4 <= end:
-            x, y = slopes[rows[j]][apart:], slopes[rows[j + 1]][apart:]
-            z, w = slopes[rows[j + 2]][apart:], slopes[rows[j + 3]][apart:]
-            p, q, r, s = changes[j], changes[j + 1], changes[j + 2], changes[j + 3]
-            add_four(total, x, y, z, w, p, q, r, s)
-            j += 4
-        while j < end:
-            add(total, slopes[rows[j]][apart:], changes[j])
-            j += 1
+    ends = batch.places
+    for column in range(len(table.weights)):
+        first = ends[before + column - 1] if before + column > 0 else 0
+        total, last = table.weights[column], ends[before + column]
+        add_rows(total, slopes, rows, changes, first, last, 0, apart)
 
 
 @inlined
@@ -114,13 +105,12 @@ def _hand_back(batch: FirstBack, first: int, last: int) -> None:
 
 @inlined
 def _sort_by_column(batch: FirstBack, first: int, last: int) -> None:
-    """Write the changes of some rows, as inputs, and of which row each is, column by column.
+    """Write the changes of some rows, and of which row each is, column by column.
 
     In `places` where those of each column end.
     """
     starts, columns, changes, _ = batch.entries
-    places, (seen, secrets) = batch.places, batch.tables
-    size = len(seen.weights)
+    places = batch.places
     places[:] = 0
     for row in batch.rows[first:last]:
         for k in range(starts[row], starts[row + 1]):
@@ -133,9 +123,7 @@ def _sort_by_column(batch: FirstBack, first: int, last: int) -> None:
             column = columns[k]
             place = places[column]
             batch.sorted_rows[place] = j
-            of_secrets = column >= size
-            factor = secrets.factors[column - size] if of_secrets else seen.factors[column]
-            batch.sorted_changes[place] = changes[k] * factor
+            batch.sorted_changes[place] = changes[k]
             places[column] = place + 1
 
 
@@ -146,22 +134,27 @@ class Following(NamedTuple):
     secrets: NDArray[Any]  # (games, secrets)
     movers: NDArray[np.int64]  # (games,)
     alike: NDArray[np.int16]  # (inputs,), see `alike_inputs`
+    factors: Floats  # (inputs,), by which quantities are multiplied
     tables: Tables
     kept: NDArray[Any]  # (games, players, inputs), what each saw last; written
     sums: Floats  # (games, players, units), what was found in it; written
     spare: Spare
     columns: NDArray[np.uint16]  # (2 * threads, inputs) scratch
-    changes: NDArray[np.int16]  # (2 * threads, inputs) scratch
+    changes: Floats  # (2 * threads, inputs) scratch
     found: Floats  # (games, units) written
 
 
-def follow(batch: Following, i: int, thread: int) -> None:
-    """What the first layer finds in game `i`, from what it found in what the mover saw last."""
-    mine, mover, seen, secrets = own(thread), batch.movers[i], batch.quantities[i], batch.secrets[i]
+@inlined
+def follow(batch: Following, i: int, mine: int) -> None:
+    """What the first layer finds in game `i`, from what it found in what the mover saw last.
+
+    Row `mine` of the scratch is written over.
+    """
+    mover, seen, secrets = batch.movers[i], batch.quantities[i], batch.secrets[i]
     kept, sums, size = batch.kept[i, mover], batch.sums[i, mover], seen.size
     columns, changes = batch.columns[mine], batch.changes[mine]
     compare(seen, secrets, kept, kept[size:], batch.alike, batch.spare, mine)
-    number = note(batch.spare, mine, columns, changes)
+    number = note(batch.spare, mine, batch.factors, columns, changes)
     _add_changes(columns[:number], changes[:number], batch.tables, sums)
     for k in range(size):
         kept[k] = seen[k]
@@ -179,25 +172,8 @@ def _add_changes(columns: Any, changes: Any, tables: Tables, total: Any) -> None
     for k in range(columns.size):
         number += columns[k] < size
     apart = seen.weights.shape[1] - secrets.weights.shape[1]
-    _add_rows(columns[:number], changes[:number], 0, seen, total)
-    _add_rows(columns[number:], changes[number:], size, secrets, total[apart:])
-
-
-@inlined
-def _add_rows(columns: Any, changes: Any, before: int, table: Table, total: Any) -> None:
-    """Add multiples of rows of a table. `before` its columns there are so many others."""
-    weights, factors, k = table.weights, table.factors, 0
-    while k + 4 <= columns.size:
-        a, b = columns[k] - before, columns[k + 1] - before
-        c, d = columns[k + 2] - before, columns[k + 3] - before
-        p, q = changes[k] * factors[a], changes[k + 1] * factors[b]
-        r, s = changes[k + 2] * factors[c], changes[k + 3] * factors[d]
-        add_four(total, weights[a], weights[b], weights[c], weights[d], p, q, r, s)
-        k += 4
-    while k < columns.size:
-        a = columns[k] - before
-        add(total, weights[a], np.float32(changes[k] * factors[a]))
-        k += 1
+    add_rows(total, seen.weights, columns, changes, 0, number, 0, 0)
+    add_rows(total[apart:], secrets.weights, columns, changes, number, columns.size, size, 0)
 
 
 @kernel
@@ -223,11 +199,3 @@ def add(total: Any, x: Any, factor: Any) -> None:
     """Add a multiple to a total."""
     for k in range(total.size):
         total[k] += factor * x[k]
-
-
-@summed
-def add_four(total: Any, x: Any, y: Any, z: Any, w: Any, p: Any, q: Any, r: Any, s: Any) -> None:
-    """Add multiples of four at once, which reads and writes the total but once."""
-    p, q, r, s = np.float32(p), np.float32(q), np.float32(r), np.float32(s)
-    for k in range(total.size):
-        total[k] += (p * x[k] + q * y[k]) + (r * z[k] + s * w[k])

@@ -233,9 +233,10 @@ def value_gradient(
     statistics[OWN_LOSS] += error * error
     for k in range(players):
         z, wanted = read(said, 1 + k, brief), 0.5 * (targets[k] + 1.0)
-        chance = 1.0 / (1.0 + math.exp(-z))
+        small = math.exp(-abs(z))
+        chance = (1.0 if z >= 0 else small) / (1.0 + small)
         write(share * (chance - wanted) / players, gradient, 1 + k, brief)
-        bits = max(z, 0.0) - z * wanted + math.log(1.0 + math.exp(-abs(z)))
+        bits = max(z, 0.0) - z * wanted + math.log(1.0 + small)
         statistics[VALUE_LOSS] += bits / players
         if k == 0:
             statistics[ERROR] += 4.0 * (chance - wanted) * (chance - wanted)

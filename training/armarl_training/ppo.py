@@ -49,7 +49,8 @@ from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
-from armarl_training.sparse_passes import SparsePasses, sparse_passes, use_sparse
+from armarl_training.sparse_passes import SparsePasses, lay_out, sparse_passes, use_sparse
+from armarl_training.steps import Steps
 from armarl_training.workspace import Workspace
 
 
@@ -73,14 +74,17 @@ class PPO(ShardedLearner):
         self.actor = make_actor(game, config.network).to(device.place)
         self.average = copy.deepcopy(self.actor)
         self.critic = make_critic(game, config.network, self._kept).to(device.place)
+        self._sparse = use_sparse(config, game)
+        if self._sparse:
+            lay_out(self.actor, self.average, self.critic)
         self._actors: list[torch.Tensor] = list(self.actor.parameters())
         self._averages: list[torch.Tensor] = list(self.average.parameters())
-        self._sparse = use_sparse(config, game)
         self._advice = Advice(game, config.network.advisers)
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
-        self._steps = 0  # of the optimiser, counted here since to ask a GPU would mean to wait
+        self._count = 0  # of the optimiser's steps, kept here since to ask a GPU would mean to wait
+        self._steps = self._make_steps()
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -143,12 +147,13 @@ class PPO(ShardedLearner):
         deal: Callable[[int, int], Iterator[Sequence[Array]]] = partial(self._dealt, rows)
         if self._sparse:
             chains = self._chains(rollout)
-            entries = entries_of(device, quantities, secrets, alike_inputs(self._game), *chains)
+            inputs = self._reading.factors, alike_inputs(self._game)
+            entries = entries_of(device, quantities, secrets, *inputs, *chains)
             seen = Seen(quantities, secrets, advice[chains.rows], entries)
             lot = Lot(*(array[chains.rows] for array in lot))
             deal = partial(chains.dealt, self._rng)
 
-        norm = torch.zeros(())
+        norm: torch.Tensor | float = 0.0
         for _ in range(ppo.epochs):
             for shares in deal(minibatches, crew):
                 number = sum(map(len, shares))
@@ -202,25 +207,31 @@ class PPO(ShardedLearner):
         found: torch.Tensor = self.average(truth[:, : self.average.inputs], advice).float()
         return found
 
-    def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor:
+    def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor | float:
         """One step of the optimiser, and of the average after it; returns the gradient's norm.
 
         The gradient is the sum of those of the parts of a minibatch.
         """
-        whole, *others = (list(part) for part in parts)
+        ppo, (whole, *others) = self._config.ppo, (list(part) for part in parts)
         for part in others:
             torch._foreach_add_(whole, part)
+        self._count += 1
+        newest, longest = newest_weight(ppo.averaging, self._count), ppo.max_gradient_norm
+        if self._steps is not None:
+            return self._steps.take(whole, longest, newest)
         for weights, gradient in zip(self._parameters, whole, strict=True):
             weights.grad = gradient
-        norm: torch.Tensor = nn.utils.clip_grad_norm_(
-            self._parameters, self._config.ppo.max_gradient_norm
-        )
+        norm: torch.Tensor = nn.utils.clip_grad_norm_(self._parameters, longest)
         self._optimiser.step()
         with torch.no_grad():
-            self._steps += 1
-            newest = newest_weight(self._config.ppo.averaging, self._steps)
             torch._foreach_lerp_(self._averages, self._actors, newest)
         return norm
+
+    def _make_steps(self) -> Steps | None:
+        """What takes the optimiser's steps in its place on the CPU."""
+        if self._config.device != "cpu":
+            return None
+        return Steps(self._optimiser, self._parameters, self._averages)
 
     # --- the head start --------------------------------------------------------------------------
 
@@ -268,7 +279,7 @@ class PPO(ShardedLearner):
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """See `ShardedLearner.restore`."""
         super().restore(tensors, values)
-        self._steps = steps_taken(self._optimiser)
+        self._count, self._steps = steps_taken(self._optimiser), self._make_steps()
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""

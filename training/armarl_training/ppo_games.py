@@ -103,8 +103,8 @@ class PPOGames:
         """Logits, and what every seat expects; see `rollout.Say`."""
         if isinstance(self._speaker, SparsePasses):
             seen = quantities, secrets, movers
-            found = self._speaker.first.follow(self._followed_games, *seen, self._workspace)
-            logits, outlooks = self._speaker.say(found, masks, advice, self._workspace)
+            games, workspace = self._followed_games, self._workspace
+            logits, outlooks = self._speaker.say(games, seen, masks, advice, workspace)
             return logits, np.tanh(outlooks / 2)
         truth = self._reading.truth(quantities, secrets, None, self._workspace)
         said = self._speaker.say(truth, self._device.tensor(advice), self._workspace)

@@ -68,12 +68,13 @@ class Quantities:
     ) -> None:
         """Write what the seats other than `seats[i]` alone know into `out`, (n, secrets).
 
-        `spare`, float32 (n, size), is written over; a new array if None.
+        `spare`, float32 (scratch rows of n, size), is written over; a new array if None.
         """
         if self.secrets == 0:
             return
         if spare is None:
-            spare = self.device.interleaved((len(out), self.scales.size), np.float32)
+            rows = self.device.scratch_rows(len(out))
+            spare = self.device.interleaved((rows, self.scales.size), np.float32)
         players = self.game.players
         batch = Secrets(states, seats, players, spare, self.its_scales, self.its_private, out)
         self.device.run(keep_secrets, len(out), batch)
@@ -105,7 +106,7 @@ class Secrets(NamedTuple):
     states: States  # (n,)
     seats: NDArray[np.int64]  # (n,), who knows the rest
     players: int
-    seen: NDArray[np.float32]  # (n, size) scratch
+    seen: NDArray[np.float32]  # (2 * threads, size) scratch
     scales: NDArray[np.float32]  # (size,)
     private: NDArray[np.int64]  # entries that depend on what a seat knows
     secrets: WrittenRows  # (n, secrets)
@@ -113,7 +114,7 @@ class Secrets(NamedTuple):
 
 def keep_secrets(batch: Secrets, i: int, thread: int) -> None:
     """What the others alone know, clockwise."""
-    s, seat, seen, out = batch.states[i], batch.seats[i], batch.seen[i], batch.secrets[i]
+    s, seat, out, seen = batch.states[i], batch.seats[i], batch.secrets[i], batch.seen[own(thread)]
     keep_others(s, seat, batch.players, seen, batch.scales, batch.private, out)
 
 

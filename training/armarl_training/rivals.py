@@ -119,7 +119,7 @@ class HostRivals:
     def note_ends(self, turn: Turn) -> None:
         """See `Rivals`."""
         over = np.flatnonzero(turn.ends != PLAYING)
-        if over.size:
+        if over.size and self._pool.has_share:
             self._pool.note(self.recent, self.lineups[over], turn.rewards[over])
             self.lineups[over] = self._pool.lineups(self._rng, over.size)
 

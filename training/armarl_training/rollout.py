@@ -141,7 +141,7 @@ class SelfPlay:
         self._reached = device.interleaved((rows, len(game.actions)), np.float64)
         self._scratch = make_scratch(device, games, len(game.actions))
         self._returns = device.interleaved((rows, game.players), np.float64)
-        self._spare = device.interleaved((games, game.observation.size), np.float32)
+        self._spare = device.interleaved((rows, game.observation.size), np.float32)
         self.rng = np.random.default_rng(seed)
         self._turn: Turn = self.batch.reset(seed=_deals(self.rng, games))
         self.rivals: Rivals

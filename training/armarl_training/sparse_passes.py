@@ -1,13 +1,14 @@
 """The way through an actor and a critic by what changes in what they see.
 
-Their first layer is `first_layer`'s. Where few of the actions are legal, their last layers work out
-these and nothing else, and on the way back only their weights are touched. Between, matrices are
-multiplied as in `passes`, which these are held to by `tests/test_sparse_passes.py`.
+Their first layer is `first_layer`'s. Their last layers work out the legal actions and nothing else,
+and on the way back only the weights of these are touched. Between, matrices are multiplied as in
+`passes`, which these are held to by `tests/test_sparse_passes.py`. In play the way through all
+layers is gone for each position by itself, so that threads share the positions.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -19,15 +20,16 @@ from armarl_training.chains import chain_length
 from armarl_training.config import TrainingConfig
 from armarl_training.devices import Array, LearnerDevice
 from armarl_training.entries import FEW, alike_inputs, shares_of
-from armarl_training.first_layer import FirstLayer
-from armarl_training.first_loops import Floats
-from armarl_training.last_loops import Ends, Learning, Speaking, learn, speak
+from armarl_training.first_layer import FirstLayer, Followed
+from armarl_training.first_loops import Floats, Following
+from armarl_training.last_loops import Ends, Hidden, Learning, Speaking, learn, speak
 from armarl_training.layers import linears
-from armarl_training.minibatch import Part, gradient_of_outputs
+from armarl_training.minibatch import Part
 from armarl_training.passes import Layers, Onward
 from armarl_training.ppo_networks import Actor, PlainCritic
 from armarl_training.softmax import make_scratch
-from armarl_training.workspace import Workspace
+from armarl_training.steps import turn
+from armarl_training.workspace import Workspace, aligned_zeros
 
 Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
 Advised = NDArray[np.int64]  # (n, advisers), what advisers would do
@@ -46,21 +48,16 @@ class SparsePasses:
         critic: PlainCritic,
         factors: Floats,
         alike: NDArray[np.int16],
-        *,
-        few_legal: bool,
     ) -> None:
         """On the CPU.
 
         Args:
             factors: turn quantities into inputs, see `Reading`.
             alike: see `alike_inputs`.
-            few_legal: whether the last layers shall work out legal actions alone. With advisers
-                they do so in any case.
         """
         (own, others), *onward = zip(linears(actor.layers), linears(critic), strict=True)
         self.first = FirstLayer(device, own, others, factors, alike)
-        some = few_legal or actor.trust is not None
-        self._rest: _Rest = _Legal(device, actor, onward) if some else _Whole(device, actor, onward)
+        self._rest = _Rest(device, actor, onward)
 
     @torch.no_grad()
     def gradients(self, part: Part) -> list[torch.Tensor]:
@@ -73,64 +70,61 @@ class SparsePasses:
         found = self.first.there(part.rows, entries, part.workspace)
         slopes, own, others = self._rest.learn(found, part)
         own_first, others_first = self.first.back(part.rows, entries, slopes)
-        # The fused optimiser takes for granted that they lie in one piece.
-        return [piece.contiguous() for piece in (*own_first, *own, *others_first, *others)]
+        return [*own_first, *own, *others_first, *others]
 
-    @torch.no_grad()
-    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
+    def say(
+        self,
+        followed: Followed,
+        seen: tuple[Array, Array, Array],
+        masks: Masks,
+        advice: Advised,
+        workspace: Workspace,
+    ) -> Said:
         """What stands there until the next call with this workspace.
 
         Args:
-            found: by the first layer, written over.
+            followed: the games, of which these are the next positions.
+            seen: quantities, secrets and the seats to move, see `Rollout`.
         """
-        return self._rest.say(found, masks, advice, workspace)
+        following = self.first.following(followed, *seen, workspace)
+        said: Said = self._rest.say(following, masks, advice, workspace)
+        return said
 
 
-class _Rest(Protocol):
+class _Rest:
     """The layers after the first."""
-
-    def learn(self, found: torch.Tensor, part: Part) -> Learnt:
-        """By a part of a minibatch."""
-        ...
-
-    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
-        """See `SparsePasses.say`."""
-        ...
-
-
-class _Whole:
-    """All actions are worked out, by products of matrices."""
-
-    def __init__(self, device: LearnerDevice, actor: Actor, layers: Layers) -> None:
-        self._device, self._onward = device, Onward(layers, actor.activation, torch.float32)
-        self._players = layers[-1][1].out_features
-
-    def learn(self, found: torch.Tensor, part: Part) -> Learnt:
-        trail = self._onward.there(found, part.workspace)
-        run = self._device.run_alone
-        gradient = gradient_of_outputs(self._device, run, trail[-1], part)
-        return self._onward.back(trail, gradient, part.workspace)
-
-    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
-        outputs: Floats = self._onward.there(found, workspace)[-1].numpy()
-        return outputs, outputs[:, -self._players :]
-
-
-class _Legal:
-    """Legal actions alone are worked out."""
 
     @torch.no_grad()
     def __init__(self, device: LearnerDevice, actor: Actor, layers: Layers) -> None:
         *between, (own, others) = layers
         self._device, self._onward = device, Onward(between, actor.activation, torch.float32)
-        self._ends = _ends(own, actor.trust, others)
+        self._ends, self._between = _ends(own, actor.trust, others), between
+        self._units = np.array([[one.in_features for one in pair] for pair in layers])
+        self._tanh = actor.activation == "tanh"
+
+    @cached_property
+    def _hidden(self) -> Hidden:
+        """Copies of the layers between."""
+        pairs = [[one, other] for one, other in self._between]
+        most = max((one.out_features for pair in pairs for one in pair), default=0)
+        weights = np.zeros((int(self._units[:-1].sum()), most), np.float32)
+        biases = np.zeros((len(pairs), 2, most), np.float32)
+        place = 0
+        for k, pair in enumerate(pairs):
+            for side, one in enumerate(pair):
+                rows = slice(place, place + one.in_features)
+                weights[rows, : one.out_features] = one.weight.detach().t().numpy()
+                biases[k, side, : one.out_features] = one.bias.detach().numpy()
+                place = rows.stop
+        return Hidden(self._units, weights, biases, np.arange(place), self._tanh)
 
     def learn(self, found: torch.Tensor, part: Part) -> Learnt:
+        """By a part of a minibatch."""
         rows, workspace, device = part.rows, part.workspace, self._device
-        trail = self._hidden(found, workspace)
-        hidden = trail[-1]
+        trail = self._onward.there(found, workspace)
+        hidden = self._onward.activate(trail[-1])
         back = workspace.take("back", len(hidden), hidden.shape[1], torch.float32)
-        sums = Ends(*(np.zeros_like(weights) for weights in self._ends))
+        sums = Ends(*(aligned_zeros(weights.shape) for weights in self._ends))
         values = 1 + self._ends.outlook_biases.size
         said, slopes = np.empty((2, device.scratch_rows(1), values), np.float32)
         learning = Learning(
@@ -144,21 +138,19 @@ class _Legal:
         trust = ends[2:4] if len(sums.trust) else []
         return gradient, [*own, *ends[:2], *trust], [*others, *ends[4:]]
 
-    def say(self, found: torch.Tensor, masks: Masks, advice: Advised, workspace: Workspace) -> Said:
-        n, hidden = len(masks), self._hidden(found, workspace)[-1].numpy()
-        actions, players = self._ends.action_biases.size - 1, self._ends.outlook_biases.size
-        scratch = make_scratch(self._device, n, actions)
+    def say(
+        self, following: Following, masks: Masks, advice: Advised, workspace: Workspace
+    ) -> Said:
+        """See `SparsePasses.say`."""
+        n, device, ends = len(masks), self._device, self._ends
+        actions, players = ends.action_biases.size - 1, ends.outlook_biases.size
+        inputs = np.empty((device.scratch_rows(n), int(self._units.sum())), np.float32)
+        scratch = make_scratch(device, n, actions)
         logits = workspace.take("logits", n, actions, torch.float32).numpy()
         outlooks = workspace.take("outlooks", n, players, torch.float32).numpy()
-        batch = Speaking(masks, advice, self._ends, hidden, scratch, logits, outlooks)
-        self._device.run(speak, n, batch)
+        given = following, masks, advice, self._hidden, ends
+        device.run(speak, n, Speaking(*given, inputs, scratch, logits, outlooks))
         return logits, outlooks
-
-    def _hidden(self, found: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
-        """What goes into each layer after the first, the last ones included."""
-        trail = self._onward.there(found, workspace)
-        self._onward.activate(trail[-1])
-        return trail
 
 
 def sparse_passes(
@@ -167,8 +159,15 @@ def sparse_passes(
     """Those that are quickest in a game, where they are taken at all."""
     assert isinstance(actor, Actor)
     assert isinstance(critic, PlainCritic)
-    alike, few = alike_inputs(game), few_legal(game)
-    return SparsePasses(device, actor, critic, factors, alike, few_legal=few)
+    return SparsePasses(device, actor, critic, factors, alike_inputs(game))
+
+
+def lay_out(*networks: nn.Module) -> None:
+    """Have the first layers' weights lie as their passes read them, and put out gradients."""
+    for network in networks:
+        layers = network.layers if isinstance(network, Actor) else network
+        assert isinstance(layers, nn.Sequential)
+        turn(linears(layers)[0])
 
 
 def few_legal(game: Game) -> bool:
