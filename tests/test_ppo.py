@@ -336,6 +336,19 @@ def test_every_variant_is_learnt_from(variant, tmp_path):
     assert all(np.isfinite(figure) for figure in figures.values())
 
 
+def test_nothing_is_learnt_where_rivals_are_to_move(tmp_path):
+    settings = tiny.settings(ppo={"rollout_length": 1, "minibatch": 8})
+    learner = Run(TrainingConfig(**settings), tmp_path).learner
+    (games,) = learner.shards.parts
+    games.self_play.lineups[:] = 0  # the first of the pool, in all seats
+    before = learner.policy(average=False).tensors
+    figures = learner.iterate(0.0)
+    assert all(np.isfinite(figure) for figure in figures.values())
+    assert learner.decisions == 0
+    for name, weights in learner.policy(average=False).tensors.items():
+        assert np.array_equal(weights, before[name])
+
+
 def learned(tmp_path, threads):
     """The gradient of the first minibatch, and the weights after an update, by so many threads."""
     settings = tiny.settings(game="armada", options={"cards": True}, threads=threads)

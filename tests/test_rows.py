@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-from armarl.compiled import kernel
+from armarl.compiled import PLAIN_PYTHON, kernel
 from armarl_training.rows import MANY, SOME, add_rows, add_to_rows
 
 
@@ -51,3 +55,12 @@ def test_multiples_of_a_row_are_added_to_rows(units):
     wanted[chosen[:7]] += factors[:7, None] * row
     _add_to_rows(row, table, chosen, factors, 7)
     np.testing.assert_allclose(table, wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.skipif(PLAIN_PYTHON, reason="this process is the plain one already")
+def test_plain_python_adds_as_well():
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+    settings = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout

@@ -99,8 +99,11 @@ class PPO(ShardedLearner):
         self._set_rate(rate)
         # The rows of a rollout: (steps, games) are one axis.
         rows = self._device.where(flat(rollout.learners))
-        with self._crew.at_work():
-            statistics = self._update(rollout, rows, gains, targets, entropy)
+        if len(rows) == 0:  # rivals were to move all the time
+            statistics = dict.fromkeys((*REPORTED, "explained_variance", "gradient_norm"), 0.0)
+        else:
+            with self._crew.at_work():
+                statistics = self._update(rollout, rows, gains, targets, entropy)
         self.decisions += len(rows)
         return statistics | {"learning_rate": rate, "entropy_coefficient": entropy}
 
