@@ -59,7 +59,7 @@ def test_multiples_of_a_row_are_added_to_rows(units):
 
 @pytest.mark.skipif(PLAIN_PYTHON, reason="this process is the plain one already")
 def test_plain_python_adds_as_well():
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", __file__]
     settings = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(command, env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -2,6 +2,7 @@
 
 Numba compiles loops over numbers, and LLVM does several of them at once, but keeps no row in
 registers while others are added to it. So there are a few instructions for numbers side by side.
+Rows and tables lie in one piece each, row by row.
 """
 
 from __future__ import annotations
