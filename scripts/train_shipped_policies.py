@@ -18,6 +18,8 @@ NAMES = (  # of the policies, and of their configurations
     "armada-3p-cards-ppo",  # on a GPU
     "armada-3p-ppo",  # begins with that one
     "armada-2p-cards-ppo",  # likewise
+    "armada-2p-ppo",  # begins with that one
+    "armada-4p-ppo",  # begins with armada-3p-ppo
 )
 
 

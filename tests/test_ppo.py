@@ -285,6 +285,49 @@ def test_in_four_seats_partners_sit_together():
     assert not (rollout.ends != PLAYING).any()
 
 
+def test_games_begin_at_random():
+    """Of a random opening nothing is learnt, and everybody's actions in it are random."""
+    game, games, longest = make_game("armadora", board="mini"), 600, 4
+    pool = OpponentPool(game, OpponentConfig(share=0.5, earlier=0, players={"greedy": 1}), None)
+    settings = {"steps": 24, "reward": "win", "seed": [1], "openings": (0.5, longest)}
+    play = SelfPlay(game, pool, games, **settings)
+
+    def outlook(quantities, secrets):
+        return np.zeros((len(quantities), game.players), np.float32)
+
+    def first(quantities, advice, secrets, masks, movers):  # the first legal action, nearly always
+        logits = np.zeros((len(quantities), len(game.actions)), np.float32)
+        logits -= 100 * np.arange(len(game.actions), dtype=np.float32)
+        return logits, outlook(quantities, secrets)
+
+    left = play.save()[0]["openings"].copy()
+    counts = np.bincount(left, minlength=longest + 1)
+    assert left.max() == longest
+    assert 0.4 < counts[0] / games < 0.6
+    assert counts[1:].min() > 40
+    lineups, rollout = play.lineups.copy(), play.play(first, outlook)
+    for t in range(longest):  # no game ends before, so that all sit where they sat
+        held = np.take_along_axis(lineups, rollout.movers[t][:, None], axis=1)[:, 0]
+        opening, taken = left > t, rollout.actions[t, :, 0]
+        assert np.array_equal(rollout.learners[t], ~opening & (held == LEARNER))
+        legal = np.unpackbits(rollout.masks[t], axis=1)
+        assert np.take_along_axis(legal, taken[:, None], axis=1).all()
+        likeliest = taken == legal.argmax(axis=1)
+        assert likeliest[rollout.learners[t]].all()
+        assert likeliest[opening].mean() < 0.5
+    began = play.save()[0]["openings"]  # those of games that have begun since
+    assert began.any()
+    assert began.max() <= longest
+    other = SelfPlay(game, pool, games, **settings)
+    other.restore(*play.save())
+    one, two = play.play(first, outlook), other.play(first, outlook)
+    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+    damaged = play.save()
+    damaged[0]["openings"][0] = longest + 1
+    with pytest.raises(ValueError, match="openings"):
+        other.restore(*damaged)
+
+
 def test_what_is_looked_at_is_what_would_follow():
     """Action by action as the game itself would play it, seen by whoever is to move then."""
     game = make_game("armadora", players=3)

@@ -9,7 +9,7 @@ from typing import TypeVar
 from armarl.cards import WINS, Card, Measured, Row, Training
 from armarl.words import printable
 
-_MOST_SHOWN = 12  # rows of a curve on a terminal
+_MOST_SHOWN = 8  # rows of a curve on a terminal
 _WIDTH, _LABEL, _BAR = 100, 10, 24  # of a card's lines, their names, and a curve's bars
 
 T = TypeVar("T")

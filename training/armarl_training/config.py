@@ -96,6 +96,8 @@ class PPOConfig(_Section):
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0, description="ours: other actions of each decision that the critic judges"
     )
+    openings: Part = Field(0.0, description="ours: part of the games that begin at random")
+    opening_length: Count = Field(40, description="ours: the most random actions of such a game")
     averaging: Average = Field(0.999, description="ours: of the weights, per step")
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto", description="ours: of products; auto: as is quicker on the machine of the start"

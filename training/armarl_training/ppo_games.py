@@ -50,6 +50,7 @@ class PPOGames:
             (config.seed, 1, number),
             looks=ppo.looks,
             advisers=network.advisers,
+            openings=(ppo.openings, ppo.opening_length),
             device=device,
             logits_of=self._logits_of,
         )

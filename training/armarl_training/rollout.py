@@ -20,6 +20,7 @@ from armarl.self_play_batch import SelfPlayBatch, Turn
 from armarl.verbs import PLAYING, States, verbs
 from armarl_training.devices import Array, LearnerDevice, OnCpu, OnGpu
 from armarl_training.looks import LookAhead, Outlook
+from armarl_training.openings import Openings
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.rivals import CudaRivals, HostRivals, LogitsOf, Position, Rivals
@@ -114,6 +115,7 @@ class SelfPlay:
         *,
         looks: int = 0,
         advisers: Sequence[str] = (),
+        openings: tuple[float, int] = (0.0, 1),
         device: LearnerDevice | None = None,
         logits_of: LogitsOf | None = None,
     ) -> None:
@@ -125,6 +127,7 @@ class SelfPlay:
             seed: of all chance.
             looks: other actions of each decision to be judged.
             advisers: scripted players to be asked at each decision.
+            openings: the part of the games that begin at random, and how many actions at most.
             device: where they are played; None: on the CPU.
             logits_of: plays earlier selves on a GPU; on the CPU they are players.
 
@@ -150,6 +153,10 @@ class SelfPlay:
             self.rivals = CudaRivals(device, pool, self.rng, games, advice, logits_of, self._drawn)
         else:
             self.rivals = HostRivals(game, pool, self.rng, games, advice)
+        share, longest = openings
+        self._openings = None
+        if share > 0:
+            self._openings = Openings(device, self.rng, games, share=share, longest=longest)
         zeros, size, players = device.zeros, game.observation.size, game.players
         self._rollout = Rollout(
             quantities=zeros((steps + 1, games, size), self.kept.dtype),
@@ -193,6 +200,8 @@ class SelfPlay:
             if early and weight > 0:
                 self._weigh_early(t, early, weight)
             self.rivals.note_ends(turn)
+            if self._openings is not None:
+                self._openings.note_ends(turn)
         self._see(steps)
         rollout.expected[steps] = outlook(rollout.quantities[steps], rollout.secrets[steps])
         self.rivals.end()
@@ -219,6 +228,9 @@ class SelfPlay:
         logits, rollout.expected[t] = say(*seen, *others)
         self._draw(logits, rollout.masks[t], draws, rollout.actions[t], rollout.chances[t])
         self.rivals.answer(Position(self.batch, turn, held, draws[:, 0], *seen, rollout.actions[t]))
+        if self._openings is not None:
+            rollout.learners[t] &= ~self._openings.under_way()
+            self._openings.play(turn, draws[:, 0], rollout.actions[t, :, 0])
 
     def _draw(
         self, logits: Array, masks: Array, draws: Array, actions: Array, chances: Array
@@ -259,6 +271,8 @@ class SelfPlay:
             "states": states.view(np.uint8).reshape(states.size, -1),
             "lineups": self._device.fetch(self.lineups),
         }
+        if self._openings is not None:
+            arrays["openings"] = self._device.fetch(self._openings.left)
         recent = {name: list(returns) for name, returns in self.rivals.recent.items()}
         return arrays, {"chance": self.rng.bit_generator.state, "recent": recent}
 
@@ -273,6 +287,9 @@ class SelfPlay:
         check_range(arrays["lineups"], LEARNER, len(self.pool.players) - 1, "the games' lineups")
         self._turn = self.batch.load_states(states)
         self.lineups[:] = self._device.put(arrays["lineups"])
+        if self._openings is not None:
+            check_range(arrays["openings"], 0, self._openings.longest, "the games' openings")
+            self._openings.left[:] = self._device.put(arrays["openings"])
         self.rng.bit_generator.state = values["chance"]
         self.rivals.recent = recent_returns(values["recent"])
 
