@@ -84,12 +84,12 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
 
 
 def test_a_curve(tmp_path):
-    """At most twelve of its rows are shown, the first and the last among them."""
+    """At most eight of its rows are shown, the first and the last among them."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
     head, *rows = card_text(card).split("the bars are the rating\n")[1].splitlines()
     assert head.split() == ["decisions", "rating", "greedy"]
-    assert len(rows) == 12
+    assert len(rows) == 8
     assert rows[0].split() == ["0", "0", "0", "%"]
     assert rows[-1].split() == ["4,900", "490", "#" * 24, "98", "%"]
     bars = [row.count("#") for row in rows]
