@@ -65,9 +65,9 @@ class Steps:
         torch._foreach_add_(self._counts, 1)
         step = float(self._counts[0])
         rate = group["lr"] / (1 - first**step)
-        widest = 1 / math.sqrt(1 - second**step)
+        correction = 1 / math.sqrt(1 - second**step)
         scale = min(1.0, longest / (length + 1e-6))
-        settings = np.array([scale, first, second, rate, widest, group["eps"]], np.float32)
+        settings = np.array([scale, first, second, rate, correction, group["eps"]], np.float32)
         for numbers, some in zip(self._numbers, slopes, strict=True):
             move(some, *numbers, *settings)
         for (weights, *_), average in zip(self._numbers, self._averages, strict=False):
@@ -118,16 +118,23 @@ def move(
     first: Any,
     second: Any,
     rate: Any,
-    widest: Any,
+    correction: Any,
     eps: Any,
 ) -> None:
-    """Move weights by moments of their gradients (Kingma & Ba, 2015, algorithm 1)."""
+    """Move weights by moments of their gradients (Kingma & Ba, 2015, algorithm 1).
+
+    Args:
+        scale: of the gradients, for their length.
+        first, second: what remains of the moments from step to step.
+        rate: of learning, corrected for first moments that began at zero.
+        correction: of the roots of second moments, likewise.
+    """
     for k in range(weights.size):
         slope = scale * slopes[k]
         mean = firsts[k] + (np.float32(1) - first) * (slope - firsts[k])
         square = second * seconds[k] + (np.float32(1) - second) * slope * slope
         firsts[k], seconds[k] = mean, square
-        weights[k] -= rate * mean / (widest * np.sqrt(square) + eps)
+        weights[k] -= rate * mean / (correction * np.sqrt(square) + eps)
 
 
 @summed
