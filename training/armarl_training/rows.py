@@ -95,9 +95,51 @@ def _instructions(width: int) -> tuple[Callable[..., Any], ...]:
     )
 
 
-MANY, SOME = 64, 8  # numbers side by side: as many as half of the registers hold, and one register
-_load_many, _store_many, _add_many = _instructions(MANY)
-_load_some, _store_some, _add_some = _instructions(SOME)
+def _loops(width: int) -> tuple[Callable[..., Any], ...]:
+    """Of `add_rows` and `add_to_rows`, so many units at a time from unit `k` on.
+
+    They return the first unit that is left: what there is are fewer.
+    """
+    load, store, add = _instructions(width)
+
+    @inlined
+    def gather(
+        k: int,
+        total: Any,
+        table: Any,
+        chosen: Any,
+        factors: Any,
+        first: int,
+        last: int,
+        before: int,
+        apart: int,
+    ) -> Any:
+        while k + width <= total.size:
+            some = load(total, k)
+            for j in range(first, last):
+                some = add(some, factors[j], load(table[chosen[j] - before], apart + k))
+            store(total, k, some)
+            k += width
+        return k
+
+    @inlined
+    def scatter(k: int, row: Any, table: Any, chosen: Any, factors: Any, number: int) -> Any:
+        while k + width <= row.size:
+            some = load(row, k)
+            for j in range(number):
+                total = table[chosen[j]]
+                store(total, k, add(load(total, k), factors[j], some))
+            k += width
+        return k
+
+    return gather, scatter
+
+
+# Numbers side by side: as many as half of the registers hold, one register, and what is left.
+MANY, SOME = 64, 8
+_gather_many, _scatter_many = _loops(MANY)
+_gather_some, _scatter_some = _loops(SOME)
+_gather_one, _scatter_one = _loops(1)
 
 
 @inlined
@@ -119,25 +161,9 @@ def add_rows(
         factors: float32, beside them.
         apart: columns of the table that are passed over before those that are added.
     """
-    k = 0
-    while k + MANY <= total.size:
-        many = _load_many(total, k)
-        for j in range(first, last):
-            row = table[chosen[j] - before]
-            many = _add_many(many, factors[j], _load_many(row, apart + k))
-        _store_many(total, k, many)
-        k += MANY
-    while k + SOME <= total.size:
-        some = _load_some(total, k)
-        for j in range(first, last):
-            row = table[chosen[j] - before]
-            some = _add_some(some, factors[j], _load_some(row, apart + k))
-        _store_some(total, k, some)
-        k += SOME
-    while k < total.size:
-        for j in range(first, last):
-            total[k] += factors[j] * table[chosen[j] - before, apart + k]
-        k += 1
+    k = _gather_many(0, total, table, chosen, factors, first, last, before, apart)
+    k = _gather_some(k, total, table, chosen, factors, first, last, before, apart)
+    _gather_one(k, total, table, chosen, factors, first, last, before, apart)
 
 
 @inlined
@@ -148,20 +174,6 @@ def add_to_rows(row: Any, table: Any, chosen: Any, factors: Any, number: int) ->
         table: written.
         factors: float32, beside `chosen`.
     """
-    k = 0
-    while k + MANY <= row.size:
-        many = _load_many(row, k)
-        for j in range(number):
-            total = table[chosen[j]]
-            _store_many(total, k, _add_many(_load_many(total, k), factors[j], many))
-        k += MANY
-    while k + SOME <= row.size:
-        some = _load_some(row, k)
-        for j in range(number):
-            total = table[chosen[j]]
-            _store_some(total, k, _add_some(_load_some(total, k), factors[j], some))
-        k += SOME
-    while k < row.size:
-        for j in range(number):
-            table[chosen[j], k] += factors[j] * row[k]
-        k += 1
+    k = _scatter_many(0, row, table, chosen, factors, number)
+    k = _scatter_some(k, row, table, chosen, factors, number)
+    _scatter_one(k, row, table, chosen, factors, number)

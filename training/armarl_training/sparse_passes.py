@@ -171,7 +171,7 @@ def lay_out(*networks: nn.Module) -> None:
 
 
 def few_legal(game: Game) -> bool:
-    """Whether so few of the actions are legal that the others are better left out."""
+    """Whether so few of the actions are legal that no processor is quicker with them all."""
     return shares_of(game).legal < FEW
 
 

@@ -1,7 +1,7 @@
 """Steps of Adam on a CPU: weights, their moments and their average in one go.
 
 Torch goes over all numbers once for the length of the gradient, once to scale it, once for the step
-and once for the average, and by more threads than small networks are worth.
+and once for the average, which for small networks takes twice as long.
 """
 
 from __future__ import annotations
