@@ -20,6 +20,7 @@ NAMES = (  # of the policies, and of their configurations
     "armada-2p-cards-ppo",  # likewise
     "armada-2p-ppo",  # begins with that one
     "armada-4p-ppo",  # begins with armada-3p-ppo
+    "armada-4p-cards-ppo",  # begins with that one
 )
 
 
