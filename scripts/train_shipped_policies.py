@@ -6,6 +6,7 @@ matches that measured it. A run that was stopped goes on; one that is done is ke
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMES = (  # of the policies, and of their configurations
     *(f"armadora-{players}p{rules}" for rules in ("", "-advanced") for players in (2, 3, 4)),
     *(f"armada-{players}p{cards}" for cards in ("", "-cards") for players in (2, 3, 4)),
-    "armada-3p-cards-ppo",  # on a GPU
+    "armada-3p-cards-ppo",
     "armada-3p-ppo",  # begins with that one
     "armada-2p-cards-ppo",  # likewise
     "armada-2p-ppo",  # begins with that one
@@ -36,9 +37,14 @@ def train(name: str) -> Path:
 
 
 def main() -> None:
-    for name in sys.argv[1:] or NAMES:
-        if name not in NAMES:
-            sys.exit(f"no policy {name!r}; there are {', '.join(NAMES)}")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a policy; all if left out")
+    names = parser.parse_args().names or NAMES
+    if unknown := set(names).difference(NAMES):
+        parser.error(f"no policy {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+    for name in names:
         shutil.copy(train(name), ROOT / "envs" / "armarl" / "shipped" / f"{name}.safetensors")
 
 

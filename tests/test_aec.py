@@ -381,6 +381,16 @@ def test_raw_errors(variant):
     assert everything(env) == before
 
 
+@every_face
+def test_an_agent_that_there_is_not(face):
+    env = getattr(armadora_v0, face)(players=3)
+    env.reset(seed=1)
+    for ask in (env.observe, env.observation_space, env.action_space):
+        with pytest.raises(KeyError, match="no agent 'player_3'; there are player_0, player_1, pl"):
+            ask("player_3")
+    assert copy.deepcopy(env).action_space("player_2") == env.action_space("player_2")
+
+
 def test_an_action_that_costs_more_coups_than_are_left():
     env, rng = armada_v0.raw_env(cards=True), np.random.default_rng(0)
     env.reset(seed=0)

@@ -81,9 +81,7 @@ def test_shipped_configurations_have_names(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_what_is_dumped_reads_back(path, write):
-    config = load_config(
-        path, ["options.players=3", "ppo.learning_rate=1e-5", "network.widths=[8]"]
-    )
+    config = load_config(path, ["options.players=3", "environments=1024", "network.widths=[8]"])
     again = load_config(write(config.dump()))
     assert again == config
     assert again.dump() == config.dump()
@@ -117,6 +115,35 @@ def test_overrides(write):
     assert config.time_limit_minutes == 0.5
     assert config.ppo.learning_rate == 7e-4
     assert config.reward == "gold"
+
+
+def test_whole_numbers_may_be_written_with_an_exponent(write):
+    path = write("total_decisions: 3e6\nppo: {learning_rate: 3e-4, entropy: 1}\nseed: 0x1e3\n")
+    config = load_config(path, ["environments=1e+3"])
+    assert (config.total_decisions, config.environments, config.seed) == (3_000_000, 1000, 0x1E3)
+    assert (config.ppo.learning_rate, config.ppo.entropy) == (3e-4, 1.0)
+
+
+def test_a_setting_of_another_learner_is_refused(write):
+    path = write("total_decisions: 1000\nlearner: td\nppo: {epochs: 3, magnet: 0.1}\n")
+    assert "ppo.epochs, ppo.magnet: nothing that learner: td reads" in refused(path)
+    assert load_config(path, ["ppo={}"]).learner == "td"
+    assert load_config(path, ["learner=maskable_ppo"]).ppo.epochs == 3  # SB3's too
+    # As runs have it that began when the precision was settled for all learners.
+    assert load_config(path, ["ppo={precision: float32}"]).td.epochs == 4
+
+
+def test_the_overrides_are_named_where_they_are_wrong(write):
+    assert "run.yaml with seed=1 with td.epoch=3:" in refused(
+        write("total_decisions: 1000"), ["seed=1", "td.epoch=3"]
+    )
+
+
+def test_a_configuration_is_named_in_any_order_of_its_words():
+    with pytest.raises(FileNotFoundError, match=r"did you mean armadora-2p-advanced\?"):
+        load_config("armadora-advanced-2p")
+    with pytest.raises(TypeError, match=r"TrainingConfig\.model_validate"):
+        load_config({"total_decisions": 1000})
 
 
 def test_the_last_override_counts(write):
@@ -153,18 +180,23 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("ppo.gae_lambda=.nan", "ppo.gae_lambda: Input should be a finite number"),
         ("network.widths=[16, -1]", "network.widths.1: Input should be greater than 0, not -1"),
         ("network.widths=[]", "network.widths: Tuple should have at least 1 item"),
-        ("network.widths=wide", "network.widths: Input should be a valid tuple"),
+        ("network.widths=wide", "network.widths: must be a list, as in [64, 64]"),
         ("network.activation=gelu", "network.activation: Input should be 'relu' or 'tanh'"),
         ("seed=-1", "seed: Input should be greater than or equal to 0"),
         ("total_decisions=0", "total_decisions: Input should be greater than 0"),
-        ("options=3", "options: Input should be a valid dictionary"),
-        ("ppo=3", "ppo: Input should be a valid dictionary"),
+        ("options=3", "options: must be names and values, as in {players: 3}, not 3"),
+        ("ppo=3", "ppo: must be settings and values, as in {epochs: 3}, not 3"),
         ("evaluation.opponents=[1]", "evaluation.opponents.0: Input should be a valid string"),
         ("opponents.share=-0.5", "opponents.share: Input should be greater than or equal to 0"),
         ("seed='5'", "seed: Input should be a valid integer"),
         ("seed=true", "seed: Input should be a valid integer"),
         ("seed=5.0", "seed: Input should be a valid integer"),
         ("environments=1.0", "environments: Input should be a valid integer"),
+        ("time_limit_minutes=2:30", "time_limit_minutes: Input should be a valid number"),
+        (
+            "td.epochs=3",
+            "td.epochs: nothing that learner: ppo reads; its settings are those of ppo",
+        ),
         ("total_decisions=1" + "0" * 4000, "total_decisions: Input should be less than"),
         ("network.widths=[100000]", "network.widths.0: Input should be less than or equal to"),
         ("evaluation.opponents=[]", "evaluation.opponents: Tuple should have at least 1 item"),
@@ -206,7 +238,7 @@ def test_advisers_are_scripted_all_of_them(write, learner, adviser):
 
 def test_all_faults_are_named_at_once(write):
     message = refused(write("seed: x\nthreads: 0\n"))
-    for named in ("run.yaml", "seed: ", "threads: ", "total_decisions: Field required"):
+    for named in ("run.yaml", "seed: ", "threads: ", "total_decisions: is missing"):
         assert named in message
 
 
@@ -223,7 +255,7 @@ def test_nobody_to_play_against(write):
         ("a: b: c", "is no YAML"),
         ("- 1\n- 2\n", "must hold settings"),
         ("nonsense", "must hold settings"),
-        ("", "total_decisions: Field required"),
+        ("", "total_decisions: is missing, and has no default"),
         ("1: 2\ntotal_decisions: 5", "1: "),
         ("!!python/object/apply:os.getcwd []", "is no YAML"),
     ],

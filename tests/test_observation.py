@@ -120,6 +120,23 @@ def test_armadora_as_planes() -> None:
         game.observation.graph(observations)
 
 
+def test_observations_of_another_table_are_refused() -> None:
+    table = make_game("armadora", players=2).observation
+    larger, seat = make_game("armadora", players=3), np.zeros(1, np.int64)
+    other = larger.views(larger.new_states(0), seat)[0]
+    for read in (table.views, table.decode, table.grid):
+        with pytest.raises(
+            ValueError, match=rf"has {table.size} numbers, not those of shape \(1, "
+        ):
+            read(other)
+        with pytest.raises(ValueError, match=r"numbers, not those of shape \(5,\)"):
+            read(np.zeros(5, np.float32))
+        with pytest.raises(TypeError, match=r"not dict; of PettingZoo's that is observation\["):
+            read({"observation": np.zeros(table.size, np.float32)})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="not those of shape"):
+        make_game("armada", players=2).observation.graph(np.zeros((3, 5), np.float32))
+
+
 def test_planes_and_nodes_of_torch_tensors() -> None:
     torch = pytest.importorskip("torch")
     for name, form in (("armadora", "grid"), ("armada", "graph")):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,7 +65,7 @@ def test_the_grammar(text, spec):
 values = st.one_of(
     st.booleans(),
     st.integers(-(10**17), 10**17),
-    st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False),
+    st.floats(min_value=-1e300, allow_nan=False, allow_subnormal=False),
     st.text(st.characters(exclude_characters='"', exclude_categories=["C"]), min_size=1).filter(
         lambda text: text == text.strip()
     ),
@@ -124,11 +125,16 @@ def test_what_breaks_the_grammar(text, reason):
     ("text", "message"),
     [
         ("gredy", r"no player 'gredy' \(did you mean greedy\?\): there is random, greedy, human"),
-        ("no/such.safetensors", "there is random, greedy"),
+        ("armadora-advanced-4p", r"did you mean armadora-4p-advanced\?"),
+        ("no/such.safetensors", "that is no file, nor a folder$"),
+        (str(Path(__file__).parent), "that holds no policy.safetensors$"),
         ("x" * 300, "there is random, greedy"),
         ("greedy:colour=2", r"greedy takes .*noise, first_random, not 'colour'"),
         ("random:1,2", "takes patient, noise, first_random, not 1"),
         ("greedy:noise=much", "noise takes a number, not 'much'"),
+        ("greedy:noise", "noise lacks a value: noise="),
+        ("armadora-2p:sampel", r"not 'sampel' \(what there is: sample, temperature, noise"),
+        ("grave:milliseconds=inf", "milliseconds must be a number above 0, not inf"),
         ("greedy:noise=true", "noise takes a number, not True"),
         ("greedy:noise=1.5", "noise is a probability, in 0 to 1, not 1.5"),
         ("greedy:first_random=0.5", "first_random takes a whole number, not 0.5"),
@@ -150,6 +156,17 @@ def test_players_that_there_are_not(text, message):
 def test_what_is_no_player_at_all(wrong):
     with pytest.raises(TypeError, match="a specification, a path or a Player, not"):
         make_player(wrong, TWO)
+
+
+def test_a_player_must_take_what_he_is_asked_with():
+    class ByObservation:
+        name = "by observation"
+
+        def choose(self, observation, mask):
+            raise AssertionError
+
+    with pytest.raises(TypeError, match=r"does not take \(states, seats, draws\).*game\.views"):
+        make_player(ByObservation(), TWO)
 
 
 @pytest.mark.parametrize(

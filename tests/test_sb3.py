@@ -113,6 +113,14 @@ def test_what_cannot_be_saved(make, message, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_policy_is_not_called_a_pickle(tmp_path):
+    with pytest.raises(PolicyError, match=r"a policy is no pickle.*call it mine\.safetensors"):
+        save_policy(tmp_path / "mine.zip", model_of(mini()))
+    with pytest.raises(TypeError, match="takes a model of SB3's, not one of NoneType"):
+        save_policy(tmp_path / "mine.safetensors", None)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_model_of_another_game(tmp_path):
     with pytest.raises(PolicyError, match=r"the model was trained on .*mini"):
         save_policy(tmp_path / "mine.safetensors", model_of(mini()), make_game("armadora"))

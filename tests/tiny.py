@@ -57,13 +57,15 @@ def settings(**changes):
         "environments": 16,
         "threads": 1,
         "network": {"widths": [16]},
-        "ppo": {"rollout_length": 16, "minibatch": 128, "epochs": 2},
-        "td": {"rollout_length": 16, "minibatch": 128, "epochs": 2},
         "opponents": {"share": 0.5, "snapshot_every": 512, "pool_size": 2},
         "evaluation": {"games": 20, "workers": 1, "progress_games": 0},
     }
-    if changes.get("learner") == "critic":
+    learner = changes.get("learner", "ppo")
+    if learner == "critic":
         small["network"]["advisers"] = ["greedy"]  # whom he improves
+    else:
+        own = "td" if learner == "td" else "ppo"
+        small[own] = {"rollout_length": 16, "minibatch": 128, "epochs": 2}
     for name, value in changes.items():
         small[name] = {**small[name], **value} if isinstance(small.get(name), dict) else value
     return small

@@ -31,6 +31,13 @@ RENDER_MODES = ("human", "ansi")
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
+class _OfAgents(dict[str, Any]):
+    """Something for every agent; a KeyError says which agents there are."""
+
+    def __missing__(self, agent: object) -> Any:
+        raise KeyError(f"there is no agent {agent!r}; there are {', '.join(self)}")
+
+
 class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     """One game for agents `player_0`, `player_1`, ... in the order of the seats.
 
@@ -90,13 +97,13 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             "is_parallelizable": False,
         }
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
-        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._seats = _OfAgents(zip(self.possible_agents, range(game.players), strict=True))
         observation_space: spaces.Space[Any] = self._place.space(game)
         self._action_space = spaces.Discrete(len(game.actions))
         low, high = (np.tile(bound, game.players) for bound in game.observation.bounds())
         self.state_space = short_box(low, high)
-        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space)
-        self.action_spaces = dict.fromkeys(self.possible_agents, self._action_space)
+        self.observation_spaces = _OfAgents.fromkeys(self.possible_agents, observation_space)
+        self.action_spaces = _OfAgents.fromkeys(self.possible_agents, self._action_space)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The space of what an agent observes, one object for all agents."""

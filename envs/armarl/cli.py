@@ -54,9 +54,11 @@ def _parser() -> argparse.ArgumentParser:
 
     train = commands.add_parser("train", help="train a policy from a configuration")
     train.add_argument(
-        "config", nargs="?", type=Path, help="a YAML file, or a shipped one, such as armadora-quick"
+        "config", nargs="?", type=Path, help="a YAML file, or a shipped one: armadora-quick"
     )
-    train.add_argument("settings", nargs="*", metavar="key=value", help="such as ppo.epochs=3")
+    train.add_argument(
+        "settings", nargs="*", metavar="key=value", help="such as total_decisions=1e6"
+    )
     train.add_argument("--run", dest="folder", type=Path, help="folder of the run (runs/NAME)")
     train.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a stopped run")
     train.add_argument(
@@ -72,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         "settings",
         nargs="*",
         metavar="key=values",
-        help="ppo.learning_rate=1e-4..3e-3:log, ppo.epochs=1..4, network.widths=[64],[128,64]; "
+        help="ppo.learning_rate=1e-4..3e-3:log, ppo.epochs=1..4, 'network.widths=[64],[128,64]'; "
         "key=value stays as it is",
     )
     sweep.add_argument("--trials", type=int, default=20, help="in all (20)")
@@ -85,15 +87,21 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument(
         "players", nargs="+", help="such as greedy, armadora-2p or a path; see docs/arena.md"
     )
-    evaluate.add_argument("--games", type=int, default=1000)
+    evaluate.add_argument(
+        "--games", type=int, default=1000, help="with each other, or with each of the panel (1000)"
+    )
     evaluate.add_argument("--json", type=Path, help="also write the result to this file")
     evaluate.add_argument("--records", type=Path, help="add every game's record to this file")
     evaluate.set_defaults(run=strength.evaluate)
 
     arena = commands.add_parser("arena", help="play a tournament; rate the players")
     arena.add_argument("players", nargs="+", help="such as random greedy armadora-2p")
-    arena.add_argument("--deals", type=int, default=100, help="each in all arrangements of seats")
-    arena.add_argument("--kind", default="round-robin", help="round-robin, ladder or field")
+    arena.add_argument(
+        "--deals", type=int, default=100, help="each in all arrangements of seats (100)"
+    )
+    arena.add_argument(
+        "--kind", default="round-robin", help="round-robin (as it comes), ladder or field"
+    )
     arena.add_argument("--mixed", action="store_true", help="partners are different players")
     arena.add_argument("--every", action="store_true", help="all 24 arrangements of 4 players")
     arena.add_argument("--folder", type=Path, help="keep results, records and report; go on there")
@@ -174,7 +182,7 @@ def _parser() -> argparse.ArgumentParser:
             help="an option of the game, such as players=3 or advanced=true",
         )
     for command in (evaluate, arena, play):
-        command.add_argument("--seed", type=int, default=0, help="repeats the games exactly")
+        command.add_argument("--seed", type=int, default=0, help="repeats the games exactly (0)")
     return parser
 
 

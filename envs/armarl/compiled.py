@@ -90,7 +90,10 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         module = event.data["dispatcher"].py_func.__module__ or ""  # made by `exec`: it has none
         if not self.made and module.startswith("armarl."):
             self.made = True
-            say("compiling the rules for this machine (once; 10 to 40 seconds) ...")
+            say(
+                "compiling what this needs for the first time on this machine (10 to 40 seconds; "
+                "`armarl compile` compiles all there is) ..."
+            )
 
     def on_end(self, event: Any) -> None:
         pass

@@ -27,7 +27,7 @@ from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
 from armarl.players import pickle_refusal, policy_path, shipped_policies
 from armarl.specs import Part, Spec
-from armarl.words import brief
+from armarl.words import brief, did_you_mean
 
 FORMAT = "armarl-policy-4"
 # What earlier versions wrote: no judges; no parts for a board; no trunk and no description.
@@ -107,9 +107,14 @@ def save_policy(
     """Save a policy. `details` are JSON values kept in the metadata: training, strength, ...
 
     Raises:
-        PolicyError: the weights do not fit each other or the game.
+        PolicyError: the weights do not fit each other or the game, or the name is a pickle's.
         OSError: it could not be written; what was at `path` is untouched.
     """
+    if pickle_refusal(str(path)):
+        raise PolicyError(
+            f"{path}: a policy is no pickle, for which its name would be taken; call it "
+            f"{Path(path).with_suffix('.safetensors').name}"
+        )
     _check_network(Path(path), game, tensors, activation, advisers)
     metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
     metadata["network"] = _described(tensors)
@@ -131,7 +136,8 @@ def policy_file(name: str | Path) -> Path:
     if found is None or not found.is_file():
         raise FileNotFoundError(
             f"there is no file {name}, no run with a policy, and no shipped policy of that "
-            f"name; shipped are: {', '.join(shipped_policies())}"
+            f"name{did_you_mean(str(name), shipped_policies())}; shipped are: "
+            f"{', '.join(shipped_policies())}"
         )
     return found
 

@@ -28,6 +28,7 @@ from ray.exceptions import RayError, RayTaskError
 
 import armarl
 from armarl.guards import whole_number
+from armarl.kernel_cache import say
 from armarl.threads import set_threads
 from armarl.workers import Known, Work
 
@@ -109,6 +110,7 @@ class RayCluster:
         if ray.is_initialized():  # the cluster that the caller has chosen
             return
         here = {"include_dashboard": False} if self.address == "local" else {}
+        say(f"connecting to Ray at {self.address} ...")  # which takes a minute where nobody answers
         try:
             ray.init(self.address, log_to_driver=False, **here)
         except (ConnectionError, RayError, RuntimeError, ValueError) as error:

@@ -4,9 +4,10 @@
     part          = name [ ":" argument { "," argument } ]
     argument      = value | key "=" value          greedy:noise=0.2    ismcts:1000,seconds=2
 
-The first part names a player, the others what is put around it. Numbers, `true` and `false` are
-read as such, everything else is text; a name or text with a character of the grammar in it stands
-in double quotes. `str(Spec.parse(text))` is the shortest way to write it, and parses to the same.
+The first part names a player, the others what is put around it. Numbers, `inf`, `true` and
+`false` are read as such, everything else is text; a name or text with a character of the grammar
+in it stands in double quotes. `str(Spec.parse(text))` is the shortest way to write it, and parses
+to the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 Value = bool | int | float | str
 
-_WORDS = {"true": True, "false": False}
+_WORDS: dict[str, Value] = {"true": True, "false": False, "inf": math.inf}
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.?\d+)(e-?\d{1,3})?", re.IGNORECASE)
 _SPECIAL = re.compile(r'[+:,="\s]')

@@ -236,7 +236,13 @@ class ObservationTable:
         return np.zeros(self.size, np.float32), high
 
     def views(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-        """The named blocks as reshaped views of `observation` (..., size), scaled as they are."""
+        """The named blocks as reshaped views of `observation` (..., size), scaled as they are.
+
+        Raises:
+            ValueError: it is another game's, or table's, of another size.
+            TypeError: no array.
+        """
+        self._check(observation)
         batch = observation.shape[:-1]
         return {
             block.name: observation[..., self.slices[block.name]].reshape(*batch, *block.shape)
@@ -244,7 +250,7 @@ class ObservationTable:
         }
 
     def decode(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.int64]]:
-        """The named blocks in real units: Warriors, points, gold."""
+        """The named blocks in real units: Warriors, points, gold; raises what `views` does."""
         return {
             name: np.rint(view * np.asarray(block.scale)).astype(np.int64)
             for block, (name, view) in zip(
@@ -258,7 +264,8 @@ class ObservationTable:
         """Observations (..., size), NumPy's or torch's, as planes over the squares of the board.
 
         Raises:
-            ValueError: this game's board is no grid.
+            ValueError: this game's board is no grid, or the observations are of another size.
+            TypeError: no array.
         """
         board = self._board(2, "a grid of squares")
         return Grid(*self._on_board(observation, self._cells[1].reshape(-1, *board.shape)))
@@ -267,7 +274,8 @@ class ObservationTable:
         """Observations (..., size), NumPy's or torch's, as features of the places of a chart.
 
         Raises:
-            ValueError: this game's board is no graph.
+            ValueError: this game's board is no graph, or the observations are of another size.
+            TypeError: no array.
         """
         board = self._board(1, "a graph of places")
         assert board.edges is not None
@@ -307,6 +315,20 @@ class ObservationTable:
     def _others(self) -> list[Block]:
         return [block for block in self.blocks if block.on is None]
 
+    def _check(self, observation: Any) -> None:
+        """Raise TypeError or ValueError unless observations are arrays (..., size)."""
+        shape = getattr(observation, "shape", None)
+        if shape is None:
+            raise TypeError(
+                f"an observation is an array of {self.size} numbers, not "
+                f"{type(observation).__name__}; of PettingZoo's that is observation['observation']"
+            )
+        if not shape or shape[-1] != self.size:
+            raise ValueError(
+                f"an observation of this game at this table has {self.size} numbers, "
+                f"not those of shape {tuple(shape)}"
+            )
+
     def _board(self, axes: int, kind: str) -> Board:
         if self.board is None or len(self.board.shape) != axes:
             raise ValueError(f"the board of this game is not {kind}")
@@ -331,6 +353,7 @@ class ObservationTable:
 
     def _on_board(self, observation: Any, index: NDArray[np.int64]) -> tuple[Any, Any]:
         """The entries at `index`, and those that lie on no cell."""
+        self._check(observation)
         on_board = observation[..., index]
         on_board[(..., *np.nonzero(index < 0))] = 0
         return on_board, observation[..., self.other_index]

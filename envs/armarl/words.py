@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 MOST_SHOWN = 300  # characters
 
 
@@ -14,3 +17,17 @@ def brief(said: object, most: int = MOST_SHOWN) -> str:
     """What a file or an error says, in one line no longer than is read."""
     text = printable(" ".join(str(said).split()))
     return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """` (did you mean armadora-2p?)` for what is nearly a known name, else nothing.
+
+    Names of several words are looked for in any order of these.
+    """
+    by_words = {_in_order(one): one for one in known}
+    near = difflib.get_close_matches(_in_order(name[:MOST_SHOWN]), by_words, 1)
+    return f" (did you mean {by_words[near[0]]}?)" if near else ""
+
+
+def _in_order(name: str) -> str:
+    return "-".join(sorted(name.lower().split("-")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from armarl.advice import scripted
 from armarl.folders import read_text
-from armarl.words import brief, printable
+from armarl.words import brief, did_you_mean, printable
 
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
@@ -27,6 +28,15 @@ Rate = Annotated[float, Field(gt=0)]
 FinalRate = Annotated[float, Field(ge=0, description="reached linearly at the end")]
 Average = Annotated[float, Field(ge=0, lt=1, description="of the weights, per step")]
 
+NUMBERS = {  # what is read as one
+    "tag:yaml.org,2002:int": re.compile(
+        r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*|[1-9][0-9]*[eE]\+?[0-9]{1,2})$"
+    ),
+    "tag:yaml.org,2002:float": re.compile(
+        r"[-+]?(([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?|[0-9]+[eE]-[0-9]+"
+        r"|\.(inf|Inf|INF))$|\.(nan|NaN|NAN)$"
+    ),
+}
 MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
 MOST_NESTED = 32  # levels
 MOST_FAULTS = 20  # that are told at once
@@ -196,6 +206,10 @@ class EvaluationConfig(_Section):
     )
 
 
+# The section that is each learner's own.
+SECTIONS = {"td": "td", "critic": "critic", "ppo": "ppo", "maskable_ppo": "ppo"}
+
+
 class TrainingConfig(_Section):
     """Settings of a run itself."""
 
@@ -240,8 +254,12 @@ class TrainingConfig(_Section):
     @model_validator(mode="after")
     def _networks_of_the_learner(self) -> TrainingConfig:
         network, critic = self.network, self.learner == "critic"
-        if self.learner != "ppo" and (network.channels or (network.advisers and not critic)):
-            raise ValueError("network.channels and network.advisers need learner: ppo")
+        if network.channels and self.learner != "ppo":
+            raise ValueError("network.channels needs learner: ppo; leave it out, or set it to 0")
+        if network.advisers and self.learner not in ("ppo", "critic"):
+            raise ValueError(
+                "network.advisers needs learner: ppo or critic; leave it out, or set it to []"
+            )
         if critic and (not network.advisers or network.activation != "relu"):
             raise ValueError(
                 "learner: critic needs scripted players as network.advisers, of whom it improves "
@@ -255,6 +273,18 @@ class TrainingConfig(_Section):
             raise ValueError("early_reward needs learner: ppo")
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins: it needs reward: win")
+        return self
+
+    @model_validator(mode="after")
+    def _sections_of_the_learner(self) -> TrainingConfig:
+        read = SECTIONS[self.learner]
+        for section in dict.fromkeys(SECTIONS.values()):
+            if section != read and (idle := _differing(getattr(self, section))):
+                raise ValueError(
+                    f"{', '.join(f'{section}.{name}' for name in idle)}: nothing that learner: "
+                    f"{self.learner} reads; its settings are those of {read} (set {section} to "
+                    "{} for none of these)"
+                )
         return self
 
     @model_validator(mode="after")
@@ -328,7 +358,8 @@ def config_file(name: str | Path) -> Path:
         return shipped_configs()[str(name)]
     except KeyError:
         raise FileNotFoundError(
-            f"there is no file {path}, and no shipped configuration of that name; shipped are: "
+            f"there is no file {path}, and no shipped configuration of that name"
+            f"{did_you_mean(str(name), shipped_configs())}; shipped are: "
             f"{', '.join(shipped_configs())}"
         ) from None
 
@@ -342,7 +373,13 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
     Raises:
         ConfigError: an unknown or ill-typed setting, or no YAML, or no file of at most MOST_BYTES.
         FileNotFoundError: there is no such file.
+        TypeError: neither a path nor a name.
     """
+    if not isinstance(path, str | Path):
+        raise TypeError(
+            "load_config takes the path or name of a configuration; of a dictionary "
+            "TrainingConfig.model_validate makes one"
+        )
     path = config_file(path)
     try:
         settings = parsed(read_text(path, MOST_BYTES)) or {}
@@ -352,7 +389,7 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
         raise ConfigError(f"{path} must hold settings, `name: value`")
     for override in overrides or []:
         _override(settings, override)
-    return _validated(settings, str(path))
+    return _validated(settings, " with ".join([str(path), *(overrides or [])])[:1000])
 
 
 def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
@@ -362,10 +399,33 @@ def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
         raise ConfigError(f"{source}:\n" + "\n".join(_explain(error))) from error
 
 
+def _differing(section: _Section) -> list[str]:
+    """The settings that are not as they come; the precision is settled whoever learns."""
+    fields = type(section).model_fields.items()
+    return [
+        name
+        for name, field in fields
+        if name != "precision" and getattr(section, name) != field.default
+    ]
+
+
 class _Loader(yaml.SafeLoader):
     """YAML without aliases, by which few lines could stand for billions of values, and without deep
-    nesting, for every level of which PyYAML goes through all levels above it again.
+    nesting, for every level of which PyYAML goes through all levels above it again. Of numbers,
+    3e6 is a whole one, and 2:30 none, which would be 150.
     """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own
+        first: [(tag, NUMBERS.get(tag, pattern)) for tag, pattern in resolvers]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_yaml_int(self, node: Any) -> int:
+        text = str(self.construct_scalar(node)).lower()
+        digits, power, zeros = text.partition("e")
+        if power and "x" not in text:
+            return int(digits + "0" * int(zeros))
+        return int(super().construct_yaml_int(node))
 
     def fetch_flow_collection_start(self, token: Any) -> None:
         self._go_deeper()
@@ -384,6 +444,9 @@ class _Loader(yaml.SafeLoader):
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("aliases (*name) are not taken")
         return super().compose_node(parent, index)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def parsed(text: str) -> Any:
@@ -416,6 +479,13 @@ def _override(settings: dict[str, Any], override: str) -> None:
         raise ConfigError(f"{override[:100]!r}: the value is no YAML: {error}") from error
 
 
+WANTED = {  # in place of pydantic's words for its types of faults
+    "tuple_type": "must be a list, as in [64, 64] or [random, greedy]",
+    "dict_type": "must be names and values, as in {players: 3}",
+    "model_type": "must be settings and values, as in {epochs: 3}",
+}
+
+
 def _explain(error: ValidationError) -> list[str]:
     """One line per fault, with the possible names where a name is unknown."""
     lines = []
@@ -427,9 +497,12 @@ def _explain(error: ValidationError) -> list[str]:
         elif fault["type"] == "value_error":  # of our validators: they say all of it
             said = fault["msg"].removeprefix("Value error, ")
             lines.append(f"  {name}: {said}" if name else f"  {said}")
+        elif fault["type"] == "missing":
+            lines.append(f"  {name}: is missing, and has no default")
         else:
             found = _shown(fault["input"])
-            lines.append(f"  {name or 'configuration'}: {fault['msg']}, not {found}"[:300])
+            said = WANTED.get(fault["type"], fault["msg"])
+            lines.append(f"  {name or 'configuration'}: {said}, not {found}"[:300])
     return lines
 
 

@@ -399,7 +399,7 @@ def settled(config: TrainingConfig) -> TrainingConfig:
     Raises:
         ConfigError: there is no such game.
     """
-    if config.ppo.precision != "auto":
+    if config.learner != "ppo" or config.ppo.precision != "auto":
         return config
     game = _make_game(config)
     sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())

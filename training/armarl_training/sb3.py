@@ -38,9 +38,12 @@ def save_policy(
 
     Raises:
         PolicyError: no such network, or one of another game; the message says what would do.
+        TypeError: no model.
         ValueError: the model has no environment of ours, and no game is given.
         OSError: it could not be written.
     """
+    if not hasattr(model, "policy"):
+        raise TypeError(f"save_policy takes a model of SB3's, not one of {type(model).__name__}")
     game = _game_of(model, game)
     _refuse_normalised(model)
     policy = model.policy

@@ -59,6 +59,7 @@ from armarl.armada.state import (
     NATIVES_CARD,
     NOBODY,
     SHIP_ROOM,
+    SPREAD_BANDS,
     STRATEGIST_CARD,
     TRIBES,
     acting_colour,
@@ -147,11 +148,13 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         mask: scratch, int8 of shape (actions,).
         scratch: scratch, an array of one record like `s`.
     """
-    legal(s, mask)
     if ANSWER_ATTACK <= s.stage <= ANSWER_RAID:
         return _answer(s)  # for which no look at the map is needed
     number, colour = np.int64(draw), acting_colour(s)
     style = STYLES[row_of(s, number, colour)]
+    if s.stage == SPREAD_BANDS:
+        return s.first[COUNT] + _bands_beside_ship(s, style)  # nor for this
+    legal(s, mask)
     # int8 per place, or longer; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     by_land, by_sea = scratch[0].owner, scratch[0].border_to
@@ -405,11 +408,7 @@ def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int
 def _worth_of_count(
     s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, n: Int
 ) -> Int:
-    """How many bands: in the preliminary turn to the ships, in a move nearly all."""
-    if s.origin < 0:
-        place = np.int64(s.target)
-        wanted = min(style[AT_SHIPS], np.int64(s.due)) if s.ship[place] == 1 else 0
-        return -abs(n - wanted)
+    """How many bands: nearly all."""
     origin, target = np.int64(s.origin), np.int64(s.target)
     stay: Int = np.int64(_garrison(s, style, origin, colour, home))
     if origin >= TERRITORIES and ferry[origin] < FAR:
@@ -470,6 +469,12 @@ def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
 def _answer(s: State) -> Int:
     """The card that is asked for where it helps, else none."""
     return s.first[ANSWER] + (answer_of(s.stage) if _card_helps(s) else DECLINE)
+
+
+@kernel
+def _bands_beside_ship(s: State, style: Style) -> Int:
+    """How many bands go to a city in the preliminary turn: all to where ships are."""
+    return min(style[AT_SHIPS], np.int64(s.due)) if s.ship[s.target] == 1 else np.int64(0)
 
 
 @kernel

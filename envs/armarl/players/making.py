@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import re
@@ -16,7 +15,7 @@ from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
 from armarl.players.protocol import Player, check_player, check_variant, no_exit
 from armarl.specs import Part, Spec, Value
-from armarl.words import brief
+from armarl.words import brief, did_you_mean
 
 Factory = Callable[..., Player]
 PlayerLike = str | Path | Spec | Player
@@ -256,7 +255,11 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
         with no_exit(f"the module {name}"):
             factory = getattr(importlib.import_module(name), str(arguments[0]))
     except ModuleNotFoundError as error:
-        raise ValueError(f"{_unknown(name)} ({error})") from error
+        known = [*_players, *shipped_policies()]
+        raise ValueError(
+            f"no player {brief(part)}{did_you_mean(name, known)}: {error}; besides module:Class "
+            f"there is {', '.join(known)}"
+        ) from error
     except AttributeError as error:
         raise ValueError(f"no player {str(part)!r}: {error}") from error
     if not callable(factory):
@@ -267,13 +270,21 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
 
 def _unknown(name: str) -> str:
     """What there is, in place of what there is not."""
+    if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1:
+        what = "holds no policy.safetensors" if _is_folder(name) else "is no file, nor a folder"
+        return f"no player {name!r}: that {what}"
     known = [*_players, *shipped_policies()]
-    near = difflib.get_close_matches(name, known, 1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
     return (
-        f"no player {name!r}{meant}: there is {', '.join(known)}; or the path of a saved policy or "
-        "of a run's folder; or a class of your own as module:Class"
+        f"no player {name!r}{did_you_mean(name, known)}: there is {', '.join(known)}; or the path "
+        "of a saved policy or of a run's folder; or a class of your own as module:Class"
     )
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except OSError:  # too long for a name, or in a folder that is closed to us
+        return False
 
 
 def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Player:
@@ -287,21 +298,25 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
     parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
     hints = get_type_hints(_annotated(factory))
     names = [parameter.name for parameter in parameters]
+    takes = [*names, *besides]
     flags = [name for name in names if bool in (get_args(hints.get(name)) or (hints.get(name),))]
     values = dict(part.settings)
     unnamed = [name for name in names if name not in flags]
     for argument in part.arguments:
         if not (argument in flags or unnamed):
-            raise ValueError(_takes(part, names + besides, repr(argument)))
+            raise ValueError(_takes(part, takes, repr(argument)))
+        if argument in takes and argument not in flags:
+            raise ValueError(f"{brief(part)}: {argument} lacks a value: {argument}=...")
         key = str(argument) if argument in flags else unnamed.pop(0)
         if key in values:
             raise ValueError(f"{brief(part)}: {key} is given twice")
         values[key] = True if argument in flags else argument
     for key, value in values.items():
         if key not in names:
-            raise ValueError(_takes(part, names + besides, repr(key)))
+            raise ValueError(_takes(part, takes, repr(key)))
         if not _fits(value, hints.get(key)):
-            raise ValueError(f"{brief(part)}: {key} takes {_kinds(hints[key])}, not {value!r}")
+            said = f"{brief(part)}: {key} takes {_kinds(hints[key])}, not {value!r}"
+            raise ValueError(f"{said} (what there is: {', '.join(takes)})")
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
     if missing:
         raise ValueError(f"{brief(part.name)} needs {missing[0]}: {part.name}:{missing[0]}=...")

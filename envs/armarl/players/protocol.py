@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol, cast, runtime_checkable
 
@@ -114,14 +115,31 @@ def check_player(found: object, said: str) -> Player:
             f"{said} is a class, not a player: give one of its instances, or name it as "
             f"{found.__module__}:{found.__name__}"
         )
-    if not callable(getattr(found, "choose", None)):
+    choose = getattr(found, "choose", None)
+    if not callable(choose):
         raise TypeError(
             f"{said} is {_article(found)}, not a player: it has no choose(states, seats, draws)"
+        )
+    if not _takes_a_question(choose):
+        raise TypeError(
+            f"{said} is no player yet: its choose does not take (states, seats, draws), with which "
+            "it is called; game.views(states, seats) makes observations and masks of them"
         )
     if not isinstance(name := getattr(found, "name", None), str):
         lacks = "it has no `name`" if name is None else f"its `name` is {_article(name)}"
         raise TypeError(f"{said} is no player yet: {lacks}, which is the text that tables show")
     return cast("Player", found)
+
+
+def _takes_a_question(choose: Callable[..., object]) -> bool:
+    """Whether it can be called with three arguments, as far as Python can tell."""
+    try:
+        inspect.signature(choose).bind(None, None, None)
+    except TypeError:
+        return False
+    except ValueError:  # of what is not written in Python
+        return True
+    return True
 
 
 def _article(found: object) -> str:

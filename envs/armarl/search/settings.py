@@ -38,8 +38,8 @@ def simulations_of(
         f"simulations must be in 1 to {MOST}, not {simulations}",
     )
     check(
-        milliseconds is None or milliseconds > 0,
-        f"milliseconds must be above 0, not {milliseconds}",
+        milliseconds is None or 0 < milliseconds < float("inf"),
+        f"milliseconds must be a number above 0, not {milliseconds}",
     )
     if simulations is None and milliseconds is None:
         return otherwise
