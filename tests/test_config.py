@@ -124,6 +124,20 @@ def test_whole_numbers_may_be_written_with_an_exponent(write):
     assert (config.ppo.learning_rate, config.ppo.entropy) == (3e-4, 1.0)
 
 
+def test_text_that_looks_like_a_number_stays_text(write):
+    options = {
+        "a": "3e6",
+        "b": "2:30",
+        "c": "1e-3",
+        "d": "0x1e3",
+        "e": "1.5",
+        "f": "3e400",
+        "g": "1_0",
+    }
+    config = TrainingConfig(total_decisions=1000, options=options)
+    assert load_config(write(config.dump())).options == options
+
+
 def test_a_setting_of_another_learner_is_refused(write):
     path = write("total_decisions: 1000\nlearner: td\nppo: {epochs: 3, magnet: 0.1}\n")
     assert "ppo.epochs, ppo.magnet: nothing that learner: td reads" in refused(path)
@@ -195,7 +209,7 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("time_limit_minutes=2:30", "time_limit_minutes: Input should be a valid number"),
         (
             "td.epochs=3",
-            "td.epochs: nothing that learner: ppo reads; its settings are those of ppo",
+            "td.epochs: nothing that learner: ppo reads, whose own settings are ppo.*",
         ),
         ("total_decisions=1" + "0" * 4000, "total_decisions: Input should be less than"),
         ("network.widths=[100000]", "network.widths.0: Input should be less than or equal to"),

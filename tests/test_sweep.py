@@ -61,6 +61,7 @@ def test_what_is_searched_for():
         ("ppo.epochs=0..3", "greater than 0"),
         ("network.activation=relu,relux", "activation"),
         ("seed=1", "nothing is searched for"),
+        ("ppo.learning_rate=1e-4..3e-3:lg", "after low..high stands nothing, or :log"),
     ],
 )
 def test_refused(config, tmp_path, setting, said):

@@ -282,8 +282,8 @@ class TrainingConfig(_Section):
             if section != read and (idle := _differing(getattr(self, section))):
                 raise ValueError(
                     f"{', '.join(f'{section}.{name}' for name in idle)}: nothing that learner: "
-                    f"{self.learner} reads; its settings are those of {read} (set {section} to "
-                    "{} for none of these)"
+                    f"{self.learner} reads, whose own settings are {read}.* (to drop what a file "
+                    f"has there: {section}={{}})"
                 )
         return self
 
@@ -309,7 +309,7 @@ class TrainingConfig(_Section):
 
     def dump(self) -> str:
         """The configuration with all its settings, as YAML."""
-        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+        return yaml.dump(self.model_dump(mode="json"), Dumper=_Dumper, sort_keys=False)
 
     def changed(self, overrides: list[str]) -> TrainingConfig:
         """This configuration with `key=value` changes, of settings that a running run may change.
@@ -447,6 +447,12 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts into quotes what `_Loader` would not read as text."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
 
 
 def parsed(text: str) -> Any:

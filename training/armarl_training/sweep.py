@@ -82,6 +82,8 @@ def read_space(settings: list[str]) -> tuple[Space, list[str]]:
         if match := _RANGE.fullmatch(words):
             space[key] = _range(setting, *match.groups())
             continue
+        if _RANGE.match(words):
+            raise ConfigError(f"{setting[:100]!r}: after low..high stands nothing, or :log")
         try:
             values = parsed(f"[{words}]")
         except ValueError as error:

@@ -32,8 +32,9 @@ from armarl.armada.state import (
     ALL_CARDS,
     COUPS,
     MAX_BORDERS,
-    MAX_PLACES,
+    MAX_SQUARES,
     MORE_COUPS,
+    MOST_PLACES,
     RAID_COUPS,
     STATE,
 )
@@ -162,19 +163,22 @@ def _launches(chart: Chart) -> NDArray[np.int64]:
 
 
 def _fill_borders(blank: Any, chart: Chart) -> None:
-    """The borders in both directions, those to land first, and each place's first of both."""
+    """The borders in both directions, those to land first, each place's first of both, and sets."""
     to_land, to_sea = directed_borders(chart)
     borders = np.array(to_land + to_sea)
-    if len(chart.places) >= MAX_PLACES or len(borders) > MAX_BORDERS:
+    if len(chart.sea) > MAX_SQUARES or len(borders) > MAX_BORDERS:
         raise ChartError(
-            f"the chart has {len(chart.places) - TERRITORIES} sea squares and "
-            f"{len(borders) // 2} borders; at most {MAX_PLACES - 1 - TERRITORIES} and "
-            f"{MAX_BORDERS // 2} can be played on"
+            f"the chart has {len(chart.sea)} sea squares and {len(borders) // 2} borders; at most "
+            f"{MAX_SQUARES} and {MAX_BORDERS // 2} can be played on"
         )
-    blank["border_from"][: len(borders)], blank["border_to"][: len(borders)] = borders.T
-    places = np.arange(MAX_PLACES + 1)
+    blank["border_to"][: len(borders)] = borders[:, 1]
+    places = np.arange(MOST_PLACES + 1)
     blank["land_borders"] = np.searchsorted([a for a, _ in to_land], places)
     blank["sea_borders"] = len(to_land) + np.searchsorted([a for a, _ in to_sea], places)
+    for place, land in to_land:
+        blank["land_near"][place] |= np.int64(1) << land
+    for place, square in to_sea:
+        blank["sea_near"][place] |= np.int64(1) << square - TERRITORIES
 
 
 def _longest_game(max_turns: int) -> int:

@@ -40,6 +40,7 @@ from armarl.armada.state import (
     STRATEGIST_CARD,
     acting_colour,
     acting_seat,
+    border_from,
     cities_owned,
     is_enemy,
     is_sea,
@@ -125,7 +126,7 @@ class _Reasons:
         return self.game.attributes["chart"].places[place]
 
     def _border(self, border: int) -> tuple[int, int]:
-        return int(self.s["border_from"][border]), int(self.s["border_to"][border])
+        return int(border_from(self.s, border)), int(self.s["border_to"][border])
 
     def _own(self, place: int) -> bool:
         return bool(self.s["owner"][place] == self.colour)

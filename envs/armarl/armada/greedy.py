@@ -63,6 +63,7 @@ from armarl.armada.state import (
     STRATEGIST_CARD,
     TRIBES,
     acting_colour,
+    border_from,
     cities_owned,
     city_place,
     colours_playing,
@@ -158,14 +159,15 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     # int8 per place, or longer; the scratch state is used for nothing else
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     by_land, by_sea = scratch[0].owner, scratch[0].border_to
+    land, sea = scratch[0].land_near, scratch[0].sea_near
     set_tolls(s, style, colour, by_land, by_sea)
     set_goals(s, style, colour, cost)
-    spread_costs(s, by_land, by_sea, cost)
+    spread_costs(s, by_land, by_sea, cost, land, sea)
     set_markets(s, colour, home)
     if s.reserve[colour] >= style[HUNGRY] and owns_gold(s, colour):
-        spread_costs(s, by_land, by_sea, home)
+        spread_costs(s, by_land, by_sea, home, land, sea)
     if set_landings(s, colour, cost, ferry):
-        spread_costs(s, by_land, by_sea, ferry)
+        spread_costs(s, by_land, by_sea, ferry, land, sea)
     lots = np.uint64((draw - number) * DRAWS)
     best = np.int64(-1000), np.uint64(0), np.int64(0)
     whole = mask.size - mask.size % 8
@@ -278,7 +280,7 @@ def _worth_of_move(
     s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
 ) -> Int:
     """Bands that take a territory, or come nearer to a goal."""
-    place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    place, to = border_from(s, border), np.int64(s.border_to[border])
     if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
         return 8  # one goes to fetch others
     if s.bands[place] <= _garrison(s, style, place, colour, home):
@@ -336,7 +338,7 @@ def _worth_of_sail(
     s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
 ) -> Int:
     """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
-    place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    place, to = border_from(s, border), np.int64(s.border_to[border])
     if is_ferry(s, place, ferry):
         return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
     if is_treasure(s, style, place, colour, home):
@@ -371,7 +373,7 @@ def _attackers(s: State, colour: Int, place: Int) -> Int:
 @kernel
 def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int) -> Int:
     """A fight at good odds: a roll costs the attacker a third of a band, the other five sixths."""
-    place, to = np.int64(s.border_from[border]), np.int64(s.border_to[border])
+    place, to = border_from(s, border), np.int64(s.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
     if impatience(s) > 0:
         attackers = _bands_around(s, colour, to)

@@ -27,6 +27,7 @@ from armarl.armada.state import (
     add_bands,
     add_gold,
     add_tribes,
+    border_from,
     check_last_player,
     city_place,
     disown_empty_ship,
@@ -73,7 +74,7 @@ def city_of_launch(s: State, number: Int) -> Int:
 @kernel
 def sail(s: State, border: Int) -> None:
     """ADA-20: a ship with its crew and gold to the next square."""
-    origin, to = s.border_from[border], s.border_to[border]
+    origin, to = border_from(s, border), s.border_to[border]
     s.ship[to] = 1
     s.owner[to] = s.owner[origin]
     s.bands[to] = s.bands[origin]
@@ -101,7 +102,7 @@ def scuttle(s: State, number: Int) -> None:
 @kernel
 def begin_move(s: State, border: Int) -> None:
     """ADA-17: the places of a move; then the number of bands, if there is a choice."""
-    s.origin, s.target = s.border_from[border], s.border_to[border]
+    s.origin, s.target = border_from(s, border), s.border_to[border]
     if most_bands(s) > 1:
         s.stage = NUMBER_BANDS
     else:
@@ -179,7 +180,7 @@ def place_enrolled(s: State, territory: Int) -> None:
 @kernel
 def attack(s: State, border: Int) -> None:
     """ADA-22: roll the combat die; cards may answer before it counts."""
-    s.origin, s.target = s.border_from[border], s.border_to[border]
+    s.origin, s.target = border_from(s, border), s.border_to[border]
     s.roll = throw(s, COMBAT_DIE)
     if s.roll != MOST_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):
         s.stage = ANSWER_ATTACK  # ADA-32

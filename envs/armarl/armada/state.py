@@ -30,8 +30,12 @@ from armarl.records import record_type
 from armarl.verbs import Int, State
 
 MAX_PLAYERS = 4
-MAX_PLACES = 128
-MAX_BORDERS = 768  # in both directions; no map of 128 places that can be drawn has more
+MAX_PLACES = 128  # that there is room for, in whole words of 64 bits
+MAX_SQUARES = 64  # so that a set of them is a word, as one of territories is
+MOST_PLACES = TERRITORIES + MAX_SQUARES  # that there are
+MAX_BORDERS = 760  # in both directions
+# Words of sets by place, which are as many as the scripted player's costs: he puts his sets there.
+SETS = 121
 
 LAIR = CENTRAL // len(COLOURS)  # territories of a lair
 FOUR = len(COLOURS)
@@ -124,16 +128,19 @@ STAGE_NAMES = (
 STATE = record_type(
     [
         ("rng", np.uint64),
+        # The chart, for each place as sets: contiguous land, and contiguous squares, which are
+        # numbered from 0 there.
+        ("land_near", np.int64, SETS),
+        ("sea_near", np.int64, SETS),
         ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
         ("max_turns", np.int32),  # ADA-30
-        # The chart. Borders are numbered in both directions, those to land first, then those to
-        # sea; the borders from place p are `land_borders[p]` to `land_borders[p + 1]`, and so on.
+        # The same by numbers. Borders are numbered in both directions, those to land first, then
+        # those to sea; from place p go `land_borders[p]` to `land_borders[p + 1]`, and so on.
         ("first", np.int16, FAMILIES + 1),  # first action id of every family
-        ("land_borders", np.int16, MAX_PLACES + 1),
-        ("sea_borders", np.int16, MAX_PLACES + 1),
+        ("land_borders", np.int16, MOST_PLACES + 1),
+        ("sea_borders", np.int16, MOST_PLACES + 1),
         ("order", np.int16),  # the action that began the chain under way, or -1
         ("launches", np.int8, ALL_CITIES + 1),  # number of each city's first launch
-        ("border_from", np.int8, MAX_BORDERS),
         ("border_to", np.int8, MAX_BORDERS),
         ("cities", np.int8, ALL_CITIES),  # their places, three per lair
         ("posts", np.int8, ALL_POSTS),  # their places, the Centre first
@@ -313,6 +320,21 @@ def lairs_held(owned: Int) -> Int:
     for lair in range(FOUR):
         held += owned_in(owned, lair) >= LAIR_HELD
     return held
+
+
+@kernel
+def border_from(s: State, border: Int) -> Int:
+    """The place from which a border goes: the last whose first border is no later."""
+    by_land = border < s.sea_borders[0]
+    low, high = np.int64(0), np.int64(s.places)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        first = np.int64(s.land_borders[middle] if by_land else s.sea_borders[middle])
+        if first <= border:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 # --- what may be done to a place -----------------------------------------------------------------

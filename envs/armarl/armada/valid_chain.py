@@ -45,6 +45,7 @@ from armarl.armada.state import (
     TRIBES_DIE,
     acting_colour,
     acting_seat,
+    border_from,
     is_hostile,
     is_unexplored,
     lairs_held,
@@ -116,7 +117,7 @@ def _on_a_border(s: State, family: Any) -> Int:
     border = np.int64(s.order) - s.first[family]
     if border < 0 or s.order >= s.first[family + 1]:
         return False
-    if s.border_from[border] != s.origin or s.border_to[border] != s.target:
+    if border_from(s, border) != s.origin or s.border_to[border] != s.target:
         return False
     return s.owner[s.origin] == acting_colour(s) and s.bands[s.origin] > 0
 

@@ -53,10 +53,11 @@ def same_options(s: State, blank: State) -> Int:
         and s.max_turns == blank.max_turns
         and s.places == blank.places
         and _same(s.first, blank.first)
+        and _same(s.land_near, blank.land_near)
+        and _same(s.sea_near, blank.sea_near)
         and _same(s.land_borders, blank.land_borders)
         and _same(s.sea_borders, blank.sea_borders)
         and _same(s.launches, blank.launches)
-        and _same(s.border_from, blank.border_from)
         and _same(s.border_to, blank.border_to)
         and _same(s.cities, blank.cities)
         and _same(s.posts, blank.posts)

@@ -22,6 +22,7 @@ from armarl.armada.state import (
     FOUR,
     LAIR,
     LAIR_HELD,
+    SETS,
     cities_owned,
     city_place,
     colours_playing,
@@ -72,6 +73,7 @@ from armarl.verbs import Int, State
 STRANDED = 30  # cost of boarding where no ship is
 PATIENCE = 12  # rounds after which garrisons are halved, and fought for at worse odds; and again
 CARAVAN = 3  # bands that carry gold home
+assert SETS > FAR  # there is a set for every cost
 
 
 @kernel
@@ -245,63 +247,37 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Int) -> I
 
 
 @kernel
-def spread_costs(s: State, by_land: Int, by_sea: Int, cost: Any) -> None:
-    """Costs of all other places: of the cheapest way to a goal, round by round (Moore, 1959).
+def spread_costs(s: State, by_land: Int, by_sea: Int, cost: Any, land: Any, sea: Any) -> None:
+    """Costs of all other places: of the cheapest way to a goal (Dijkstra, 1959; Dial, 1969).
 
-    The places from which a cheaper way may lead on are a set, in two words.
+    Args:
+        land, sea: scratch, int64 (more than FAR,): the territories, and the squares, to which a
+            way of each cost leads, as sets. The first such cost of a place is its own.
     """
-    low, high = np.int64(0), np.int64(0)
-    for place in range(s.places):
-        low, high = _with(low, high, place, np.int64(cost[place] < FAR))
-    while low | high:
-        now_low, now_high, low, high = low, high, np.int64(0), np.int64(0)
-        while now_low | now_high:
-            if now_low:
-                place = lowest(now_low)
-                now_low &= now_low - 1
-            else:
-                place = 64 + lowest(now_high)
-                now_high &= now_high - 1
-            known = np.int64(cost[place])
-            low = _cheapen_land(s, place, known + by_land[place], cost, low)
-            low, high = _cheapen_sea(s, place, known + by_sea[place], cost, low, high)
-
-
-# Neither has a branch, since none could be foretold; and what is read as a number without a sign
-# is no negative index, for which Numba would look.
-
-
-@inlined
-def _cheapen_land(s: State, place: Int, through: Int, cost: Any, low: Int) -> Int:
-    """Land that is reached cheaper by way of a place joins the set; it lies in the low word."""
-    end = np.int64(np.uint16(s.land_borders[place + 1]))
-    for border in range(np.int64(np.uint16(s.land_borders[place])), end):
-        to = np.int64(np.uint8(s.border_to[border]))
-        known = np.int64(cost[to])
-        cost[to] = min(through, known)
-        low |= np.int64(through < known) << to
-    return low
-
-
-@inlined
-def _cheapen_sea(
-    s: State, place: Int, through: Int, cost: Any, low: Int, high: Int
-) -> tuple[Int, Int]:
-    """The same for squares."""
-    end = np.int64(np.uint16(s.sea_borders[place + 1]))
-    for border in range(np.int64(np.uint16(s.sea_borders[place])), end):
-        to = np.int64(np.uint8(s.border_to[border]))
-        known = np.int64(cost[to])
-        cost[to] = min(through, known)
-        low, high = _with(low, high, to, np.int64(through < known))
-    return low, high
-
-
-@inlined
-def _with(low: Int, high: Int, place: Int, one: Int) -> tuple[Int, Int]:
-    """A set of places in two words, and one more if `one` is 1 and not 0."""
-    bit, in_high = one << (place & 63), -(place >> 6)
-    return low | (bit & ~in_high), high | (bit & in_high)
+    land[:] = 0
+    sea[:] = 0
+    for place in range(TERRITORIES):
+        land[np.uint8(cost[place])] |= np.int64(1) << place
+    for place in range(TERRITORIES, s.places):
+        sea[np.uint8(cost[place])] |= np.int64(1) << (place - TERRITORIES)
+    known_land, known_sea = np.int64(0), np.int64(0)
+    for now in range(FAR):
+        new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
+        while new_land | new_sea:
+            known_land |= new_land
+            known_sea |= new_sea
+            while new_land | new_sea:
+                if new_land:
+                    place = lowest(new_land)
+                    new_land &= new_land - 1
+                else:
+                    place = TERRITORIES + lowest(new_sea)
+                    new_sea &= new_sea - 1
+                cost[place] = now
+                land[min(now + np.int64(by_land[place]), FAR)] |= s.land_near[place]
+                sea[min(now + np.int64(by_sea[place]), FAR)] |= s.sea_near[place]
+            # Where a step costs nothing there are more.
+            new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
 
 
 @kernel
