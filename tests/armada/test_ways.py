@@ -7,8 +7,9 @@ import pytest
 
 import tiny
 from armarl import make_game
+from armarl.armada.actions import TERRITORIES
 from armarl.armada.greedy import row_of
-from armarl.armada.state import acting_colour
+from armarl.armada.state import acting_colour, border_from
 from armarl.armada.style_columns import FAR
 from armarl.armada.styles import STYLES
 from armarl.armada.ways import set_goals, set_tolls, spread_costs
@@ -24,6 +25,23 @@ def cheapest(s, by_land, by_sea, cost):
                 for to in s["border_to"][borders[place] : borders[place + 1]]:
                     cost[to] = min(cost[to], cost[place] + tolls[place])
     return cost
+
+
+def test_borders_and_sets_of_neighbours_are_those_of_the_chart():
+    game = make_game("armada", players=2)
+    s, chart = game.new_states(0)[0], game.attributes["chart"]
+    seen = 0
+    for place, neighbours in enumerate(chart.neighbours):
+        land = {to for to in neighbours if to < TERRITORIES}
+        assert int(s["land_near"][place]) == sum(1 << to for to in land)
+        squares = sum(1 << (to - TERRITORIES) for to in set(neighbours) - land)
+        assert int(s["sea_near"][place]) & (1 << 64) - 1 == squares
+        for borders in (s["land_borders"], s["sea_borders"]):
+            for border in range(borders[place], borders[place + 1]):
+                assert border_from(s, border) == place
+                assert s["border_to"][border] in neighbours
+                seen += 1
+    assert seen == 2 * len(chart.borders)
 
 
 @pytest.mark.parametrize("players", [2, 4])
