@@ -39,7 +39,7 @@ def simulations_of(
     )
     check(
         milliseconds is None or 0 < milliseconds < float("inf"),
-        f"milliseconds must be a number above 0, not {milliseconds}",
+        f"milliseconds must be above 0 and finite, not {milliseconds}",
     )
     if simulations is None and milliseconds is None:
         return otherwise
