@@ -255,7 +255,7 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
         with no_exit(f"the module {name}"):
             factory = getattr(importlib.import_module(name), str(arguments[0]))
     except ModuleNotFoundError as error:
-        known = [*_players, *shipped_policies()]
+        known = _known()
         raise ValueError(
             f"no player {brief(part)}{did_you_mean(name, known)}: {error}; besides module:Class "
             f"there is {', '.join(known)}"
@@ -273,11 +273,16 @@ def _unknown(name: str) -> str:
     if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1:
         what = "holds no policy.safetensors" if _is_folder(name) else "is no file, nor a folder"
         return f"no player {name!r}: that {what}"
-    known = [*_players, *shipped_policies()]
+    known = _known()
     return (
         f"no player {name!r}{did_you_mean(name, known)}: there is {', '.join(known)}; or the path "
         "of a saved policy or of a run's folder; or a class of your own as module:Class"
     )
+
+
+def _known() -> list[str]:
+    """The names by which players can be called for."""
+    return [*_players, *shipped_policies()]
 
 
 def _is_folder(name: str) -> bool:
