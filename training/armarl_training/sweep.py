@@ -22,10 +22,11 @@ import yaml
 from armarl.folders import lock_folder, read_text, write_text
 from armarl.policies import PolicyError
 from armarl.words import brief
-from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config, parsed
+from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text
 from armarl_training.run import CONFIG, Run, resume_run, start_run
+from armarl_training.yaml_text import parsed
 
 if TYPE_CHECKING:
     import optuna
