@@ -7,6 +7,10 @@ without a folder, or with a full disk, kernels are compiled in every process, an
 
 Numba's own cache looks at the file of the function itself alone and does not notice when a *callee*
 in another file changes. Here an entry is named after all that it was made of (`fingerprint`).
+
+Entries of many processes are linked into one. Numba tells kernels of one name apart by a number
+that counts within a process, so closures, which have one name whatever they close over, are given
+one each: else one would be called in the place of another.
 """
 
 from __future__ import annotations
@@ -160,6 +164,7 @@ def choose_folder() -> Path | None:
 
 # --- what a kernel is made of --------------------------------------------------------------------
 
+_EDITION = 2  # counts up where entries of before must not be read
 _COMPILERS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
 _SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
 _KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numba_cuda", "numpy")
@@ -266,6 +271,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     def __init__(self, dispatcher: Any, folder: Path) -> None:
         self._dispatcher, self._folder = dispatcher, folder
+        self._name: str = dispatcher.py_func.__qualname__
         self._enabled = True
 
     @property
@@ -327,18 +333,22 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     @property
     def _prefix(self) -> str:
-        function = self._dispatcher.py_func
-        name = f"{function.__module__}.{function.__qualname__}"
+        name = f"{self._dispatcher.py_func.__module__}.{self._name}"
         return "".join(c if c.isalnum() or c in "._" else "_" for c in name)[:150]
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
-        """The file of a signature; None if the kernel's content is not known."""
+        """The file of a signature; None if the kernel's content is not known.
+
+        Numba asks for it before it compiles: a closure has a name of its own by then.
+        """
         try:
             content = fingerprint(self._dispatcher)
         except (TypeError, ValueError) as error:  # ValueError: a closure that is not complete
             _say_once(f"{self._prefix} is compiled anew in each process: {error}")
             return None
-        key = (sig, codegen.magic_tuple(), self._compiler, content)
+        if (function := self._dispatcher.py_func).__closure__:
+            function.__qualname__ = f"{self._name}_{content}"
+        key = (_EDITION, sig, codegen.magic_tuple(), self._compiler, content)
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
         return self._folder / f"{self._prefix}-{digest}"
 

@@ -229,6 +229,36 @@ def test_a_folder_that_is_gone(private: Path) -> None:
     assert not _came_from_folder(_compiled(folder))
 
 
+def test_closures_of_two_processes_are_not_taken_for_each_other(private: Path) -> None:
+    (private / "products.py").write_text(
+        textwrap.dedent(
+            """
+            from armarl.compiled import inlined, kernel
+
+            def times(number):
+                @inlined
+                def product(x):
+                    return x * number
+                return product
+
+            double, triple = times(2), times(3)
+
+            @kernel
+            def both(x):
+                return double(x), triple(x)
+            """
+        )
+    )
+    folders = {"ARMARL_CACHE_DIR": str(private), "PYTHONPATH": str(private)}
+    said = [
+        _run(f"import products; print(products.{name}(5))", **folders).stdout.strip()
+        for name in ("double", "triple", "both")
+    ]
+    assert said == ["10", "15", "(10, 15)"]
+    names = {path.name.rpartition("-")[0] for path in (private / "kernels").iterdir()}
+    assert names == {"products.times._locals_.product", "products.both"}
+
+
 def _run(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script)],
