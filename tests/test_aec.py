@@ -226,7 +226,7 @@ def test_foreign_and_damaged_states_are_refused(variant):
     data = env.state_bytes()
     with pytest.raises(ValueError, match=r'"players": 2.*"players": 3'):
         variant.aec(players=3).load_state(data)
-    with pytest.raises(ValueError, match="damaged saved game: expected"):
+    with pytest.raises(ValueError, match="damaged saved game, or one of another version"):
         env.load_state(data[:-10])
     flipped = bytearray(data)
     flipped[-20] ^= 1

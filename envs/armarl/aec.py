@@ -288,8 +288,8 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         size = self.game.blank.dtype.itemsize
         if len(record) != size or zlib.crc32(record).to_bytes(4, "big") != check:
             raise ValueError(
-                f"damaged saved game: expected {len(heading) + size + 4} bytes with their "
-                f"checksum, got {len(data)} bytes"
+                f"damaged saved game, or one of another version of ArmaRL: expected "
+                f"{len(heading) + size + 4} bytes with their checksum, got {len(data)} bytes"
             )
         states = np.frombuffer(record, self.game.blank.dtype).copy()
         self.game.check_states(states)

@@ -32,9 +32,9 @@ from armarl.armada.state import (
     ALL_CARDS,
     COUPS,
     MAX_BORDERS,
+    MAX_PLACES,
     MAX_SQUARES,
     MORE_COUPS,
-    MOST_PLACES,
     RAID_COUPS,
     STATE,
 )
@@ -172,7 +172,7 @@ def _fill_borders(blank: Any, chart: Chart) -> None:
             f"{MAX_SQUARES} and {MAX_BORDERS // 2} can be played on"
         )
     blank["border_to"][: len(borders)] = borders[:, 1]
-    places = np.arange(MOST_PLACES + 1)
+    places = np.arange(MAX_PLACES + 1)
     blank["land_borders"] = np.searchsorted([a for a, _ in to_land], places)
     blank["sea_borders"] = len(to_land) + np.searchsorted([a for a, _ in to_sea], places)
     for place, land in to_land:

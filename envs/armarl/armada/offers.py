@@ -38,11 +38,11 @@ from armarl.armada.state import (
     DISCOVERY_CARD,
     FOUR,
     GOLD_MINE_CARD,
-    MAX_PLACES,
     MORE_COUPS_CARD,
     MUTINY_CARD,
     NATIVES_CARD,
     NOBODY,
+    PLACE_ROOM,
     SHIPYARD_CARD,
     STRATEGIST_CARD,
     acting_colour,
@@ -90,7 +90,7 @@ def offer_orders(s: State, mask: Mask) -> Int:
     """ADA-15: all that the acting colour may begin, but `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
-        for first in range(0, MAX_PLACES, 64):
+        for first in range(0, PLACE_ROOM, 64):
             manned = manned_by(s, colour, first)
             while manned:
                 if _offer_from(s, mask, first + lowest(manned)):

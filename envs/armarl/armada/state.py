@@ -30,9 +30,9 @@ from armarl.records import record_type
 from armarl.verbs import Int, State
 
 MAX_PLAYERS = 4
-MAX_PLACES = 128  # that there is room for, in whole words of 64 bits
+PLACE_ROOM = 128  # places that there is room for, in whole words of 64 bits
 MAX_SQUARES = 64  # so that a set of them is a word, as one of territories is
-MOST_PLACES = TERRITORIES + MAX_SQUARES  # that there are
+MAX_PLACES = TERRITORIES + MAX_SQUARES
 MAX_BORDERS = 760  # in both directions
 # Words of sets by place, which are as many as the scripted player's costs: he puts his sets there.
 SETS = 121
@@ -137,8 +137,8 @@ STATE = record_type(
         # The same by numbers. Borders are numbered in both directions, those to land first, then
         # those to sea; from place p go `land_borders[p]` to `land_borders[p + 1]`, and so on.
         ("first", np.int16, FAMILIES + 1),  # first action id of every family
-        ("land_borders", np.int16, MOST_PLACES + 1),
-        ("sea_borders", np.int16, MOST_PLACES + 1),
+        ("land_borders", np.int16, MAX_PLACES + 1),
+        ("sea_borders", np.int16, MAX_PLACES + 1),
         ("order", np.int16),  # the action that began the chain under way, or -1
         ("launches", np.int8, ALL_CITIES + 1),  # number of each city's first launch
         ("border_to", np.int8, MAX_BORDERS),
@@ -146,10 +146,10 @@ STATE = record_type(
         ("posts", np.int8, ALL_POSTS),  # their places, the Centre first
         ("places", np.int8),  # territories and sea squares
         # The board.
-        ("owner", np.int8, MAX_PLACES),  # flag on land; whose crew at sea
-        ("bands", np.int8, MAX_PLACES),
-        ("gold", np.int8, MAX_PLACES),
-        ("ship", np.int8, MAX_PLACES),  # 1 where a ship is; on land, not launched
+        ("owner", np.int8, PLACE_ROOM),  # flag on land; whose crew at sea
+        ("bands", np.int8, PLACE_ROOM),
+        ("gold", np.int8, PLACE_ROOM),
+        ("ship", np.int8, PLACE_ROOM),  # 1 where a ship is; on land, not launched
         ("tribes", np.int8, TERRITORIES),
         ("reserve", np.int8, FOUR),  # bands that each colour may still place
         ("supply_gold", np.int8),

@@ -11,7 +11,7 @@ decision that is open in `valid_chain`.
 
 from __future__ import annotations
 
-from armarl.armada.state import FOUR, MAX_PLACES, ORDER, OVER
+from armarl.armada.state import FOUR, ORDER, OVER, PLACE_ROOM
 from armarl.armada.valid_chain import chain_is_right
 from armarl.armada.valid_course import course_is_right, end_is_right, is_preliminary
 from armarl.armada.valid_pieces import (
@@ -63,7 +63,7 @@ def valid(s: State, blank: State) -> Int:
         return OPTIONS
     if not seats_are_right(s):
         return SEATS
-    for place in range(MAX_PLACES):
+    for place in range(PLACE_ROOM):
         if not place_is_lawful(s, place):
             return PLACES
     if not pieces_add_up(s):

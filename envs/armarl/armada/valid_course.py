@@ -16,10 +16,10 @@ from armarl.armada.state import (
     COUPS,
     FOUR,
     LAIR,
-    MAX_PLACES,
     MORE_COUPS,
     NOBODY,
     OVER,
+    PLACE_ROOM,
     PLACE_SHIP,
     RAID_COUPS,
     acting_colour,
@@ -67,7 +67,7 @@ def _nothing_has_happened(s: State) -> Int:
     for player in range(s.players):
         if s.cards and s.hand_size[player] != DEALT:
             return False
-    for place in range(MAX_PLACES):
+    for place in range(PLACE_ROOM):
         owner = place // LAIR if place < CENTRAL else NOBODY
         if s.owner[place] != owner or (place >= TERRITORIES and s.ship[place] != 0):
             return False

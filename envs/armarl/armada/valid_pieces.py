@@ -17,10 +17,10 @@ from armarl.armada.state import (
     COPIES,
     FACES,
     FOUR,
-    MAX_PLACES,
     MAX_PLAYERS,
     MOST_FACES,
     NOBODY,
+    PLACE_ROOM,
     SHIP_ROOM,
     SHIPS,
     TRIBES,
@@ -156,7 +156,7 @@ def any_set(numbers: Any) -> Int:
 def _bands_of(s: State, colour: Int) -> Int:
     """The bands of a colour on the board."""
     n: Int = 0
-    for place in range(MAX_PLACES):
+    for place in range(PLACE_ROOM):
         if s.owner[place] == colour:
             n += np.int64(s.bands[place])
     return n
