@@ -262,9 +262,10 @@ def test_what_is_kept_of_a_position_is_exact(name, options):
     )
 
 
-def test_in_four_seats_partners_sit_together():
+def test_in_four_seats_partners_sit_together(tmp_path):
     game = make_game("armadora", players=4)
-    pool = OpponentPool(game, OpponentConfig(share=0.5, earlier=0, players={"random": 1}), None)
+    config = OpponentConfig(share=0.5, earlier=0, players={"random": 1})
+    pool = OpponentPool(game, config, tmp_path)
     play = SelfPlay(game, pool, games=400, steps=4, reward="win", seed=[1])
     foreign = (play.lineups != LEARNER).any(axis=1)
     assert 0.4 < foreign.mean() < 0.6
@@ -285,10 +286,11 @@ def test_in_four_seats_partners_sit_together():
     assert not (rollout.ends != PLAYING).any()
 
 
-def test_games_begin_at_random():
+def test_games_begin_at_random(tmp_path):
     """Of a random opening nothing is learnt, and everybody's actions in it are random."""
     game, games, longest = make_game("armadora", board="mini"), 600, 4
-    pool = OpponentPool(game, OpponentConfig(share=0.5, earlier=0, players={"greedy": 1}), None)
+    config = OpponentConfig(share=0.5, earlier=0, players={"greedy": 1})
+    pool = OpponentPool(game, config, tmp_path)
     settings = {"steps": 24, "reward": "win", "seed": [1], "openings": (0.5, longest)}
     play = SelfPlay(game, pool, games, **settings)
 

@@ -70,13 +70,35 @@ def test_the_progress_of_a_run(tmp_path):
     assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
 
 
+def test_events_after_a_kill_are_not_there_twice(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    def note(log, steps):
+        for decisions in steps:
+            log.note({"decisions": float(decisions), "minutes": 1.0, "loss": 0.5})
+
+    killed = ProgressLog(tmp_path)
+    note(killed, (10, 20))
+    killed.draw()  # with the checkpoint
+    note(killed, (30, 40))
+    killed.close()
+    log = ProgressLog(tmp_path)
+    log.take_up(20)
+    note(log, (35, 45))
+    log.close()
+    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events.Reload()
+    assert [event.step for event in events.Scalars("loss")] == [10, 20, 35, 45]
+
+
 @pytest.mark.parametrize(
     "variant", [("armadora", {}), ("armadora", {"players": 3}), ("armadora", {"players": 4})]
 )
-def test_the_rating_among_anchors(variant):
+def test_the_rating_among_anchors(variant, tmp_path):
     """A copy of an anchor gets the anchor's rating, and the anchors' own games count."""
     game = make_game(variant[0], **variant[1])
-    anchors = Anchors(game, EvaluationConfig(opponents=("random", "greedy"), progress_games=24))
+    settings = EvaluationConfig(opponents=("random", "greedy"), progress_games=24)
+    anchors = Anchors(game, settings, tmp_path)
     greedy = make_player("greedy", game)
     rates, rating = anchors.measure(greedy)
     assert list(rates) == ["random", "greedy"]

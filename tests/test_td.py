@@ -128,9 +128,9 @@ def test_a_game_without_a_survey_is_refused(tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_lineups_give_the_learner_one_side_and_the_pool_the_others():
+def test_lineups_give_the_learner_one_side_and_the_pool_the_others(tmp_path):
     game = make_game("armadora", players=4)
     config = OpponentConfig(share=1.0, earlier=0, players={"random": 1.0})
-    pool = OpponentPool(game, config, None)
+    pool = OpponentPool(game, config, tmp_path)
     found = pool.lineups(np.random.default_rng(0), 200)
     assert {tuple(row) for row in found.tolist()} == {(-1, 0, -1, 0), (0, -1, 0, -1)}

@@ -88,6 +88,16 @@ def stubborn(game, player, times: int):
     return player
 
 
+class Faulty(Backwards):
+    """A player of one's own who fails after so many answers."""
+
+    answers = 0
+
+    def choose(self, states, seats, draws):
+        self.answers -= len(states)
+        return super().choose(states, seats, draws) if self.answers >= 0 else {}["nowhere"]
+
+
 class KilledOnce:
     """A player whose process is killed when he is first asked; then he plays like Backwards."""
 

@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return 141  # as a shell says of a program that ends so
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        print(f"armarl {options.command}: {error}", file=sys.stderr)
+        notes = getattr(error, "__notes__", ())
+        print(f"armarl {options.command}: {error}", *notes, sep="\n", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, EOFError):
         print("\nstopped", file=sys.stderr)

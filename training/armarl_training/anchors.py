@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from armarl.game import Game
 from armarl.matches import MatchResult, play_match, seatings
 from armarl.players import PlayerLike
 from armarl_training.config import EvaluationConfig
+from armarl_training.named_policies import as_kept
 
 
 class Measured(NamedTuple):
@@ -36,21 +38,23 @@ class Anchors:
         terms: by what is measured; what was measured by others says nothing beside it.
     """
 
-    def __init__(self, game: Game, settings: EvaluationConfig) -> None:
+    def __init__(self, game: Game, settings: EvaluationConfig, folder: Path) -> None:
+        """The players of the evaluation; of policies those that `named_policies` keeps."""
         kept = {"opponents", "progress_games", "seed"}
         self.terms = settings.model_dump(mode="json", include=kept)
-        self._game, self._players = game, settings.opponents
-        self._games, self._seed = settings.progress_games, settings.seed
+        self._game, self._names = game, settings.opponents
+        self._games, self._seed, self._folder = settings.progress_games, settings.seed, folder
         self._among: list[MatchResult] | None = None
 
     def measure(self, player: PlayerLike) -> Measured:
         """Play against each anchor; at the first call the anchors meet each other, too."""
+        anchors = [as_kept(self._folder, name) for name in self._names]
         if self._among is None:
-            self._among = [self._match(*pair) for pair in combinations(self._players, 2)]
-        matches = [self._match(player, anchor) for anchor in self._players]
+            self._among = [self._match(*pair) for pair in combinations(anchors, 2)]
+        matches = [self._match(player, anchor) for anchor in anchors]
         rates = [match.standings[0].win_rate for match in matches]
         return Measured(
-            dict(zip(self._players, rates, strict=True)), self._rating([*matches, *self._among])
+            dict(zip(self._names, rates, strict=True)), self._rating([*matches, *self._among])
         )
 
     def _match(self, first: PlayerLike, second: PlayerLike) -> MatchResult:
@@ -58,7 +62,7 @@ class Anchors:
 
     def _rating(self, matches: list[MatchResult]) -> float:
         """Of entrant 0 over entrant 1, from the matches of all pairs."""
-        entrants = len(self._players) + 1
+        entrants = len(self._names) + 1
         tables, shares = [], []
         for pair, match in zip(combinations(range(entrants), 2), matches, strict=True):
             for table in seatings(2, self._game):

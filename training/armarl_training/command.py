@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -151,7 +152,8 @@ class _ProgressBar:
 
     def _text(self, report: Report) -> str:
         speed = (report.decisions - self._start) / max(report.seconds - self._begun, 1e-9)
-        left = f"{report.seconds_left / 60:.1f} min left" if report.done else ""
+        minutes = report.seconds_left / 60
+        left = f"{minutes:.1f} min left" if math.isfinite(minutes) else ""
         against = "  ".join(f"{name} {mean:+.2f}" for name, mean in report.returns.items())
         rating = f"rating {report.rating:+.0f}  " if report.rating is not None else ""
         learned = f"{report.decisions:,} decisions  {speed:,.0f}/s"

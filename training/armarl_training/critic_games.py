@@ -106,6 +106,10 @@ class CriticGames:
         self.recent: dict[str, deque[float]] = {}
         self.lots = np.zeros((), np.int64)
 
+    def in_play(self) -> NDArray[np.int64]:
+        """See `shards.Games`."""
+        return np.array([], np.int64)
+
     def play(self, networks: Tensors, done: float) -> Lesson:
         """A lot of games, and what they tell of the ends of their turns; see `shards.Games`."""
         game, config = self._game, self._config

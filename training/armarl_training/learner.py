@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game
@@ -48,6 +49,10 @@ class Learner(Protocol):
 
     def recent(self) -> dict[str, float]:
         """Its mean return in the last games against each opponent, by the opponent's name."""
+        ...
+
+    def in_play(self) -> NDArray[np.int64]:
+        """The pool's slots of who sits in games under way, any number; LEARNER is among them."""
         ...
 
     def policy(self, *, average: bool) -> NetworkPlayer:

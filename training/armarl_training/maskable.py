@@ -160,6 +160,10 @@ class MaskablePPOLearner:
         """Mean returns of the last games against each opponent."""
         return {name: float(np.mean(last)) for name, last in sorted(self.env.recent.items())}
 
+    def in_play(self) -> NDArray[np.int64]:
+        """See `learner.Learner`."""
+        return (self.env.games.lineups - 1).reshape(-1)
+
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy; it keeps no average."""
         tensors = {name: w.detach().numpy().copy() for name, w in self._parameters()}

@@ -1,13 +1,14 @@
 """The pool: who may hold the sides that the learner does not, drawn anew for every game.
 
 Its slots keep their meaning, since running games remember them: first the players of the
-configuration in their order, then the earlier selves, of which the oldest is replaced in its place.
+configuration in their order, then the earlier selves. One more of these than new games are played
+against: the oldest only finishes its games, and the next self takes its slot once it has.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +21,17 @@ from armarl.players import Player, make_player
 from armarl.players.making import as_spec
 from armarl.policies import load_policy, save_policy
 from armarl.seat_loops import LEARNER
+from armarl.specs import Spec
 from armarl.words import brief
 from armarl_training.config import ConfigError, OpponentConfig
+from armarl_training.named_policies import as_kept
 from armarl_training.torch_players import on_torch
 
+EARLIER = "earlier"  # what earlier selves are called
 RECENT_GAMES = 500  # against each opponent, of which the mean is shown
 
 
-def training_player(name: str, game: Game, *, code: bool) -> Player:
+def training_player(name: str | Spec, game: Game, *, code: bool) -> Player:
     """A player by specification, whoever can be asked thousands of times a second.
 
     Args:
@@ -39,6 +43,17 @@ def training_player(name: str, game: Game, *, code: bool) -> Player:
     if as_spec(name).base.name == "human":
         raise ValueError("a person cannot be asked in training: name another player than 'human'")
     return make_player(name, game, code=code)
+
+
+def refuse_namesakes(setting: str, names: Sequence[str]) -> None:
+    """Raise ConfigError where two of the players are called the same, in tables and curves."""
+    for name, number in Counter(names).items():
+        if number > 1:
+            raise ConfigError(
+                f"{setting}: there are two of the name {brief(name)}: a policy is called by its "
+                "file or its run's folder, so rename one"
+                + (f"; earlier selves are called {EARLIER}" if name == EARLIER else "")
+            )
 
 
 class OpponentPool:
@@ -63,10 +78,11 @@ class OpponentPool:
         self._game, self._config, self._folder = game, config, folder
         try:
             self.players: list[Player] = [
-                training_player(name, game, code=code) for name in config.players
+                training_player(as_kept(folder, name), game, code=code) for name in config.players
             ]
         except ValueError as error:
             raise ConfigError(f"opponents.players: {brief(error, 1000)}") from error
+        refuse_namesakes("opponents.players", [*(p.name for p in self.players), EARLIER])
         self.snapshots: list[int] = []
 
     @property
@@ -78,8 +94,9 @@ class OpponentPool:
     def weights(self) -> list[float]:
         """The weight of each slot; the earlier selves share theirs."""
         weights = list(self._config.players.values())
-        share = self._config.earlier / max(len(self.snapshots), 1)
-        return weights + [share] * len(self.snapshots)
+        met = sorted(self.snapshots)[-self._config.pool_size :]
+        share = self._config.earlier / max(len(met), 1)
+        return weights + [share * (taken in met) for taken in self.snapshots]
 
     def draw(self, rng: np.random.Generator, games: int, sides: int) -> NDArray[np.int64]:
         """The slots of those who hold the other sides of new games, clockwise: (games, sides - 1).
@@ -127,10 +144,17 @@ class OpponentPool:
                 returns = recent.setdefault(name, deque(maxlen=RECENT_GAMES))
                 returns.append(float(rewards[i, seat]))
 
-    def due(self, decisions: int) -> bool:
-        """Whether it is time to take the policy into the pool."""
-        wanted = self._config.share > 0 and self._config.earlier > 0
-        return wanted and decisions - max(self.snapshots, default=0) >= self._config.snapshot_every
+    def due(self, decisions: int, in_play: Callable[[], NDArray[np.int64]]) -> bool:
+        """Whether it is time to take the policy into the pool, and there is a slot for it.
+
+        Args:
+            in_play: the slots of those who sit in games under way.
+        """
+        if not (self._config.share > 0 and self._config.earlier > 0):
+            return False
+        if decisions - max(self.snapshots, default=0) < self._config.snapshot_every:
+            return False
+        return not self._full or self._oldest not in in_play()
 
     def take(self, policy: NetworkPlayer, decisions: int) -> None:
         """Take the policy as it is now into the pool, for the oldest one if the pool is full."""
@@ -138,13 +162,13 @@ class OpponentPool:
             *(self._path(decisions), self._game, policy.tensors, policy.activation),
             policy.advice.advisers,
         )
-        if len(self.snapshots) < self._config.pool_size:
+        if self._full:
+            slot = self._oldest
+            self.snapshots[slot - len(self._config.players)] = decisions
+            self.players[slot] = self._earlier(policy)
+        else:
             self.snapshots.append(decisions)
             self.players.append(self._earlier(policy))
-        else:
-            oldest = self.snapshots.index(min(self.snapshots))
-            self.snapshots[oldest] = decisions
-            self.players[len(self._config.players) + oldest] = self._earlier(policy)
 
     def save(self) -> dict[str, Any]:
         """What a checkpoint keeps of the pool; the selves themselves lie in its folder."""
@@ -158,8 +182,8 @@ class OpponentPool:
             PolicyError: an earlier self is damaged, or of another game.
             FileNotFoundError: it is missing.
         """
-        if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size:
-            raise ValueError(f"the pool holds {self._config.pool_size} selves, not {snapshots}")
+        if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size + 1:
+            raise ValueError(f"the pool holds {self._config.pool_size + 1} selves, not {snapshots}")
         self.snapshots = list(snapshots)
         self.players[len(self._config.players) :] = [
             self._earlier(load_policy(self._path(taken), self._game)) for taken in self.snapshots
@@ -172,8 +196,17 @@ class OpponentPool:
             if path.stem.isdecimal() and path not in kept:  # other files are none of ours
                 path.unlink()
 
+    @property
+    def _full(self) -> bool:
+        return len(self.snapshots) > self._config.pool_size
+
+    @property
+    def _oldest(self) -> int:
+        """The slot of the oldest self."""
+        return len(self._config.players) + self.snapshots.index(min(self.snapshots))
+
     def _earlier(self, policy: NetworkPlayer) -> Player:
-        return on_torch(policy, name="earlier", sample=True)
+        return on_torch(policy, name=EARLIER, sample=True)
 
     def _path(self, taken: int) -> Path:
         return self._folder / f"{taken:012d}.safetensors"

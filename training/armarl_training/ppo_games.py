@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
@@ -71,6 +72,10 @@ class PPOGames:
     def recent(self) -> Mapping[str, deque[float]]:
         """By opponent, the learner's last returns against it."""
         return self.self_play.rivals.recent
+
+    def in_play(self) -> NDArray[np.int64]:
+        """See `shards.Games`."""
+        return self._device.fetch(self.self_play.lineups)
 
     def play(self, networks: Mapping[str, torch.Tensor], done: float) -> Rollout:
         """A rollout; see `shards.Games`."""

@@ -29,6 +29,7 @@ class ProgressLog:
         self.rows: list[dict[str, float]] = []
         self._folder = folder
         self._events: Any = None
+        self._taken_up: int | None = None  # events of this step or later are of a part that died
 
     def note(self, row: dict[str, float]) -> None:
         """Add a row; it holds `decisions` and `minutes`, and whatever else was measured then."""
@@ -36,7 +37,8 @@ class ProgressLog:
         if self._events is None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._events = SummaryWriter(str(self._folder / EVENTS))
+            folder = str(self._folder / EVENTS)
+            self._events = SummaryWriter(folder, purge_step=self._taken_up)
         for name, value in row.items():
             if name != "decisions":
                 self._events.add_scalar(name, value, int(row["decisions"]))
@@ -91,6 +93,7 @@ class ProgressLog:
         try:
             lines = read_text(path, MOST_BYTES).splitlines()
             rows = [_read(row) for row in csv.DictReader(lines)]
+            self._taken_up = decisions + 1
         except FileNotFoundError:
             return
         except (ValueError, TypeError, AttributeError, csv.Error) as error:

@@ -1,16 +1,18 @@
 """One training run in a folder, from a configuration to a saved and measured policy.
 
 The folder: `config.yaml` (all settings), `checkpoint.safetensors` (everything the run depends on),
-`pool/` (earlier selves), `policy.safetensors` (as of the last checkpoint), `best.safetensors` (the
-best against the anchors so far), `progress.csv`, `curve.svg` and `tensorboard/`. A run that was
-stopped, or killed, goes on from its last checkpoint exactly as it would have gone on then.
+`pool/` (earlier selves, and the policies that were named by path), `policy.safetensors` (as of the
+last checkpoint), `best.safetensors` (the best against the anchors so far), `progress.csv`,
+`curve.svg` and `tensorboard/`. A run that was stopped, or killed, goes on from its last checkpoint
+exactly as it would have gone on then.
 """
 
 from __future__ import annotations
 
+import math
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,16 +26,19 @@ from armarl.folders import remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
-from armarl.policies import load_policy, save_policy
+from armarl.policies import PolicyError, load_policy, read_policy, save_policy
+from armarl.specs import Spec
 from armarl.words import brief
 from armarl.workers import workers_at
 from armarl_training.anchors import Anchors
+from armarl_training.checkpoint import FILE as CHECKPOINT
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
 from armarl_training.hardware import hardware, multiplies_matrices, quicker_precision
 from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
+from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.process import settle
 from armarl_training.progress import RATING, ProgressLog
@@ -41,7 +46,7 @@ from armarl_training.saving import refuse_diverged
 from armarl_training.sparse_passes import few_legal, suit
 from armarl_training.transfer import at_table
 
-CONFIG, POLICY, BEST = "config.yaml", "policy.safetensors", "best.safetensors"
+CONFIG, POLICY, BEST, POOL = "config.yaml", "policy.safetensors", "best.safetensors", "pool"
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ class Report:
         returns: the learner's mean returns in its last games, by opponent.
         rating: at the last checkpoint, in Elo points over the first of `evaluation.opponents`.
         headline: what goes on, if it is not the usual.
+        seconds_left: at the pace of this part of the run; infinite at its start.
     """
 
     decisions: int
@@ -63,11 +69,7 @@ class Report:
     returns: dict[str, float]
     rating: float | None = None
     headline: str = ""
-
-    @property
-    def seconds_left(self) -> float:
-        """At the pace so far; infinite at the start."""
-        return self.seconds * (1 - self.done) / self.done if self.done else float("inf")
+    seconds_left: float = math.inf
 
 
 Watch = Callable[[Report], None]
@@ -86,18 +88,21 @@ class Run:
         self.folder = folder
         self.game = _make_game(config)
         self._code = code
-        _check_players(config, self.game, code)
+        self._pool_folder = folder / POOL
+        _check_players(config, self.game, self._pool_folder, code)
         settle(config.threads)
-        self.pool = OpponentPool(self.game, config.opponents, folder / "pool", code=code)
+        self.pool = OpponentPool(self.game, config.opponents, self._pool_folder, code=code)
         with _enough_memory():
             self.learner = make_learner(config, self.game, self.pool)
         self.log = ProgressLog(folder)
-        self.anchors = Anchors(self.game, config.evaluation)
+        self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
         self.seconds_before = 0.0  # spent by earlier parts of this run
         self.best = -1.0  # the highest mean win rate against the anchors
         self._imitated = False  # whether the head start is over
         self._measured_otherwise = False  # by other anchors than those that there are now
         self._started = time.monotonic()
+        # Seconds and part done after the first iteration, in which kernels are compiled.
+        self._paced_from: tuple[float, float] | None = None
         self._lock: IO[str] | None = None
         self._stopped = False
 
@@ -137,11 +142,11 @@ class Run:
                 while self.done < 1 and not self._stopped:
                     watch(self._report())
                     began, had = self.seconds, self.decisions
-                    statistics = self.learner.iterate(self.done)
+                    statistics = self._iterate()
                     pace = (self.decisions - had) / max(self.seconds - began, 1e-9)
                     refuse_diverged(self.learner.policy(average=False).tensors)
                     self.log.note(self._row({**statistics, "decisions_per_second": pace}))
-                    if self.pool.due(self.decisions):
+                    if self.pool.due(self.decisions, self.learner.in_play):
                         self.pool.take(self.learner.policy(average=False), self.decisions)
                     if time.monotonic() - saved > 60 * self.config.checkpoint_every_minutes:
                         self.save()
@@ -152,6 +157,21 @@ class Run:
             self._lock.close()
             self._lock = None
         return not self._stopped
+
+    def _iterate(self) -> dict[str, float]:
+        """See `Learner.iterate`; what goes wrong in it is told of with what is kept."""
+        try:
+            statistics = self.learner.iterate(self.done)
+        except Exception as error:
+            whole = self.folder / CHECKPOINT
+            error.add_note(
+                f"{whole} is whole: `armarl train --resume {self.folder}` goes on from there"
+                if whole.exists()
+                else f"there was no checkpoint yet; {self.folder} begins anew with --resume"
+            )
+            raise
+        self._paced_from = self._paced_from or (self.seconds, self.done)
+        return statistics
 
     def save(self) -> None:
         """Measure the policy against the anchors, write the checkpoint and export the policy.
@@ -186,7 +206,11 @@ class Run:
             ) from error
 
     def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY) -> Path:
-        """Write the policy with its metadata; `strength` are results of matches."""
+        """Write the policy with its metadata.
+
+        Args:
+            strength: results of matches; those of before stay while the weights are the same.
+        """
         policy = self.learner.policy(average=True)
         path = self.folder / name
         save_policy(
@@ -202,7 +226,7 @@ class Run:
                 "curve": self.log.measured(),
                 "hardware": hardware(self.config.device),
             },
-            strength=strength or [],
+            strength=_strength_of(path, policy) if strength is None else strength,
         )
         return path
 
@@ -215,8 +239,16 @@ class Run:
             play_match(
                 self.game, [path, opponent], settings.games, settings.seed, workers
             ).as_dict()
-            for opponent in settings.opponents
+            for opponent in self._kept(settings.opponents)
         ]
+
+    def _kept(self, names: Iterable[str]) -> list[Spec]:
+        return [as_kept(self._pool_folder, name) for name in names]
+
+    def keep_policies(self) -> None:
+        """Copy the policies that the configuration names by path into the folder."""
+        named = dict.fromkeys((*self.config.opponents.players, *self.config.evaluation.opponents))
+        keep_policies(self._pool_folder, (*named, self.config.imitation.teacher))
 
     def begin(self) -> None:
         """Begin with the weights of the saved policy that the configuration names, if it does.
@@ -251,6 +283,10 @@ class Run:
         self.log.take_up(self.decisions)
 
     def _report(self, headline: str = "") -> Report:
+        left = math.inf
+        if self._paced_from is not None and self.done > self._paced_from[1]:
+            seconds, done = self._paced_from
+            left = (self.seconds - seconds) * (1 - self.done) / (self.done - done)
         return Report(
             self.decisions,
             self.done,
@@ -258,6 +294,7 @@ class Run:
             self.learner.recent(),
             self.log.last(RATING),
             headline,
+            left,
         )
 
     def _row(self, statistics: dict[str, float]) -> dict[str, float]:
@@ -295,7 +332,8 @@ class Run:
         """
         settings, seed = self.config.imitation, self.config.seed
         rng = np.random.default_rng([seed, 2])
-        teacher = training_player(settings.teacher, self.game, code=self._code)
+        (kept,) = self._kept([settings.teacher])
+        teacher = training_player(kept, self.game, code=self._code)
         for played in range(0, settings.games, settings.games_at_once):
             if self._stopped:
                 return
@@ -355,6 +393,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     try:
         if (folder / CONFIG).exists():
             raise RunError(f"{folder} holds a run already, which has begun just now")
+        run.keep_policies()
         write_text(folder / CONFIG, text)
     except BaseException:
         lock.close()
@@ -427,7 +466,20 @@ def _enough_memory() -> Iterator[None]:
         ) from error
 
 
-def _check_players(config: TrainingConfig, game: Game, code: bool) -> None:
+def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:
+    """What was measured of the policy in a file, if it has these very weights."""
+    try:
+        tensors, metadata = read_policy(path)
+    except (PolicyError, FileNotFoundError):
+        return []
+    same = tensors.keys() == policy.tensors.keys() and all(
+        np.array_equal(tensor, policy.tensors[name]) for name, tensor in tensors.items()
+    )
+    measured = metadata.get("strength")
+    return measured if same and isinstance(measured, list) else []
+
+
+def _check_players(config: TrainingConfig, game: Game, pool: Path, code: bool) -> None:
     """Refuse before the training, not after it, players that there are not."""
     try:
         Advice(game, config.network.advisers)
@@ -439,6 +491,6 @@ def _check_players(config: TrainingConfig, game: Game, code: bool) -> None:
     for setting, names in named.items():
         for name in names:
             try:
-                training_player(name, game, code=code)
+                training_player(as_kept(pool, name), game, code=code)
             except (ValueError, FileNotFoundError) as error:
                 raise ConfigError(f"{setting}: {brief(error, 1000)}") from error

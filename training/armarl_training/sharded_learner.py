@@ -62,6 +62,10 @@ class ShardedLearner:
         """Mean returns of the last games against each opponent."""
         return self.shards.recent()
 
+    def in_play(self) -> NDArray[np.int64]:
+        """See `learner.Learner`."""
+        return self.shards.in_play()
+
     def begin_with(self, policy: NetworkPlayer) -> None:
         """Take over the weights of a saved policy; what learns beside begins anew."""
         check_alike(policy, self._config)

@@ -35,6 +35,10 @@ class Games(Protocol):
     @property
     def recent(self) -> Mapping[str, Sequence[float]]: ...
 
+    def in_play(self) -> NDArray[np.int64]:
+        """The pool's slots of who sits in games under way; LEARNER is among them."""
+        ...
+
     def play(self, networks: Weights, done: float) -> Any:
         """Play a rollout.
 
@@ -124,6 +128,10 @@ class Shards:
             for name, last in part.recent.items():
                 returns.setdefault(name, []).extend(last)
         return {name: float(np.mean(last)) for name, last in sorted(returns.items())}
+
+    def in_play(self) -> NDArray[np.int64]:
+        """See `Games.in_play`."""
+        return np.unique(np.concatenate([part.in_play().reshape(-1) for part in self.parts]))
 
     def save(self) -> tuple[dict[str, NDArray[Any]], list[dict[str, Any]]]:
         """The shards, as `games/NUMBER/NAME`, and their values."""

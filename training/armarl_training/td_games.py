@@ -133,6 +133,10 @@ class TDGames:
         self._decisions = 0
         self._deal(np.arange(games))
 
+    def in_play(self) -> NDArray[np.int64]:
+        """See `shards.Games`."""
+        return self.lineups
+
     def play(self, networks: Tensors, done: float) -> Lesson:
         """A rollout, and what its positions should have been held for; see `shards.Games`."""
         restore_networks({"judge": self._judge}, networks)

@@ -157,12 +157,17 @@ def as_spec(player: str | Path | Spec) -> Spec:
 
 def label(spec: Spec) -> str:
     """The specification without the folders of a path: what a player is called in tables."""
-    path = Path(spec.base.name)
-    if path.suffix == ".safetensors" or len(path.parts) > 1:
-        named = path.parent if path.name == "policy.safetensors" and path.parent.name else path
-        stem = named.name.removesuffix(".safetensors")
-        return str(Spec(Part(stem, spec.base.arguments, spec.base.settings), spec.around))
-    return str(spec)
+    base = spec.base
+    return str(Spec(Part(without_folders(base.name), base.arguments, base.settings), spec.around))
+
+
+def without_folders(name: str) -> str:
+    """What is at the end of a path: a run's name, or a file's; of what is none, the name itself."""
+    path = Path(name)
+    if path.suffix != ".safetensors" and len(path.parts) <= 1:
+        return name
+    named = path.parent if path.name == "policy.safetensors" and path.parent.name else path
+    return named.name.removesuffix(".safetensors")
 
 
 def policy_path(spec: Spec) -> Path | None:

@@ -87,7 +87,7 @@ def choose_legally(
     check_variant(player, game)
     masks = game.legal_masks(states)
     shown = game.taken(states, np.arange(states.size))
-    with no_exit(f"the player {player.name!r}"):
+    with _asking(player):
         chosen = np.array(player.choose(shown, seats.copy(), draws.copy()))
     if chosen.shape != states.shape:
         raise ValueError(
@@ -160,6 +160,17 @@ def no_exit(said: str) -> Iterator[None]:
         raise RuntimeError(f"{said} tried to end the program: exit({code})") from error
 
 
+@contextmanager
+def _asking(player: Player) -> Iterator[None]:
+    """Whatever goes wrong where a player is asked is told of with his name."""
+    with no_exit(f"the player {player.name!r}"):
+        try:
+            yield
+        except Exception as error:
+            error.add_note(f"(the player {player.name!r} had been asked)")
+            raise
+
+
 def ask_thoughts(
     player: Thinker,
     game: Game,
@@ -169,7 +180,7 @@ def ask_thoughts(
 ) -> Thoughts:
     """What `player.think` says of concealed `states`; as in `choose_legally` he gets copies."""
     shown = game.taken(states, np.arange(states.size))
-    with no_exit(f"the player {player.name!r}"):
+    with _asking(player):
         return player.think(shown, seats.copy(), draws.copy())
 
 

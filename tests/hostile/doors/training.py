@@ -159,7 +159,7 @@ def _good(learner: str) -> Path:
     run = start_run(_small(learner), path)
     for _ in range(4):
         run.learner.iterate(0.5)
-        if run.pool.due(run.decisions):
+        if run.pool.due(run.decisions, run.learner.in_play):
             run.pool.take(run.learner.policy(average=False), run.decisions)
     run.save()
     assert run.pool.snapshots

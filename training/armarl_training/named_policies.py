@@ -1,0 +1,40 @@
+"""Saved policies that a run names by path, kept in its folder.
+
+Whoever they are, they stay the same: the file that was named may be written anew, as that of a run
+which goes on is at each of its checkpoints, or may be gone when this one is resumed.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from armarl.folders import write_bytes
+from armarl.players.making import as_spec, policy_path, shipped_policies, without_folders
+from armarl.specs import Part, Spec
+
+
+def keep_policies(folder: Path, names: Iterable[str]) -> None:
+    """Copy the policies that specifications name by path; shipped ones stay as they are anyway."""
+    for spec in map(as_spec, names):
+        path, copy = policy_path(spec), _copy_of(folder, spec)
+        if path is not None and spec.base.name not in shipped_policies() and not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(copy, path.read_bytes())
+
+
+def as_kept(folder: Path, name: str) -> Spec:
+    """A player's specification, of the copy where there is one. He is called as before."""
+    spec = as_spec(name)
+    copy = _copy_of(folder, spec)
+    if not copy.exists():
+        return spec
+    return Spec(Part(str(copy), spec.base.arguments, spec.base.settings), spec.around)
+
+
+def _copy_of(folder: Path, spec: Spec) -> Path:
+    """In a folder of the policy's name, by which he is called (`players.making.label`)."""
+    name = spec.base.name
+    place = folder / "named" / f"{zlib.crc32(name.encode()):08x}"
+    return place / without_folders(name) / "policy.safetensors"
