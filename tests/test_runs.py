@@ -287,6 +287,7 @@ def test_what_was_measured_stays_with_the_weights(tmp_path):
     assert measured[0]["games"] == 20
     again = resume_run(tmp_path / "run")
     assert load_policy(again.export()).metadata["strength"] == measured
+    del again
     again = resume_run(tmp_path / "run", [f"total_decisions={TOTAL + ROLLOUT}"])
     assert again.train()
     assert load_policy(tmp_path / "run").metadata["strength"] == []
