@@ -166,3 +166,30 @@ def test_nor_does_what_no_card_can_tell(tmp_path, place):
         read_card(policy(tmp_path, training={"config": config}))
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) < 1000 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("players", "share", "held_out"),
+    [
+        ({"greedy:noise=0.20": 1.0}, 0.5, False),
+        ({" greedy:noise=0.2": 0.5}, 0.5, False),
+        ({"greedy:noise=0.2": 0.0}, 0.5, True),
+        ({"greedy:noise=0.2": 1.0}, 0.0, True),
+        ({"greedy": 1.0}, 0.5, True),
+    ],
+)
+def test_whoever_was_met_under_another_spelling_is_not_held_out(tmp_path, players, share, held_out):
+    match = play_match(GAME, ["random", "greedy:noise=0.2"], 2).as_dict()
+    config = {"opponents": {"players": players, "share": share}}
+    path = policy(tmp_path, strength=[match], training={"config": config})
+    assert [measured.held_out for measured in read_card(path).strength] == [held_out]
+
+
+def test_a_rival_by_path_was_met_by_his_name(tmp_path):
+    rival = tmp_path / "rival"
+    rival.mkdir()
+    tiny.policy(rival, GAME)
+    match = play_match(GAME, ["random", rival], 2).as_dict()
+    config = {"opponents": {"players": {str(rival): 1.0}, "share": 0.5}}
+    path = policy(tmp_path, strength=[match], training={"config": config})
+    assert not read_card(path).strength[0].held_out

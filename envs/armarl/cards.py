@@ -17,6 +17,7 @@ from armarl.judges import is_judge
 from armarl.matches import Standing
 from armarl.networks import Tensors
 from armarl.players import shipped_policies
+from armarl.players.making import as_spec, label
 from armarl.policies import PolicyError, policy_file, read_policy
 from armarl.words import brief
 
@@ -238,8 +239,7 @@ def _hardware(metadata: Any) -> dict[str, str]:
 
 
 def _strength(metadata: Any) -> list[Measured]:
-    opponents = _numbers(metadata, "training.config.opponents.players")
-    met = {*opponents, *_texts(metadata, "advisers")}
+    met = _met(metadata)
     found = []
     for match in _found(metadata, "strength", list) or []:
         standings = _needed(match, "standings", list)
@@ -249,6 +249,25 @@ def _strength(metadata: Any) -> list[Measured]:
         seed = _needed(match, "seed", int)
         found.append(Measured(rival.player, rival.player not in met, seed, policy))
     return found
+
+
+def _met(metadata: Any) -> set[str]:
+    """What those are called whom the policy met, or asked, in training, as matches call them."""
+    config = "training.config"
+    players = _numbers(metadata, f"{config}.opponents.players")
+    share = _found(metadata, f"{config}.opponents.share", float)
+    names = [name for name, weight in players.items() if weight > 0 and share != 0]
+    teacher = _found(metadata, f"{config}.imitation.teacher", str)
+    if teacher and _found(metadata, f"{config}.imitation.games", int):
+        names.append(teacher)
+    return {_called(name) for name in (*names, *_texts(metadata, "advisers"))}
+
+
+def _called(name: str) -> str:
+    try:
+        return label(as_spec(name))
+    except ValueError:  # no specification; files say anything
+        return name
 
 
 def _standing(said: Any) -> Standing:

@@ -298,7 +298,7 @@ def test_an_earlier_self_that_is_missing(folder: Path) -> None:
         values["pool"]["snapshots"] = [512]
 
     forge(folder, spoil)
-    with pytest.raises(PolicyError, match=r"no file .*000000000512\.safetensors"):
+    with pytest.raises(PolicyError, match=r"000000000512\.safetensors is missing, an earlier"):
         resume_run(folder)
 
 

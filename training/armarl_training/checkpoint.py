@@ -79,6 +79,8 @@ def restore(
     try:
         pool.restore(saved.pool.snapshots)
         learner.restore(tensors, saved.learner)
+    except PolicyError:  # of an earlier self
+        raise
     except _REFUSALS as error:
         raise PolicyError(f"{path} is of another run than config.yaml: {brief(error)}") from error
     return saved.run.model_dump()

@@ -19,7 +19,7 @@ from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl.players import Player, make_player
 from armarl.players.making import as_spec
-from armarl.policies import load_policy, save_policy
+from armarl.policies import PolicyError, load_policy, save_policy
 from armarl.seat_loops import LEARNER
 from armarl.specs import Spec
 from armarl.words import brief
@@ -179,11 +179,16 @@ class OpponentPool:
 
         Raises:
             ValueError: they are more than the pool holds, or one is there twice.
-            PolicyError: an earlier self is damaged, or of another game.
-            FileNotFoundError: it is missing.
+            PolicyError: an earlier self is damaged, missing, or of another game.
         """
         if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size + 1:
             raise ValueError(f"the pool holds {self._config.pool_size + 1} selves, not {snapshots}")
+        for path in map(self._path, snapshots):
+            if not path.is_file():
+                raise PolicyError(
+                    f"{path} is missing, an earlier self against which the run trains: put it "
+                    "back (from a copy of the folder) to go on"
+                )
         self.snapshots = list(snapshots)
         self.players[len(self._config.players) :] = [
             self._earlier(load_policy(self._path(taken), self._game)) for taken in self.snapshots

@@ -37,10 +37,14 @@ class Quantities:
     def __init__(self, game: Game, device: LearnerDevice | None = None) -> None:
         """On a device; None: on the CPU."""
         table = game.observation
-        most = max(block.maximum for block in table.blocks)
+        widest = max(table.blocks, key=lambda block: block.maximum)
+        most = widest.maximum
         self.dtype = np.dtype(np.uint8 if most < 1 << 8 else np.int16)
         if most >= 1 << 15:
-            raise ValueError(f"{game.name} shows quantities of up to {most}, which are not kept")
+            raise ValueError(
+                f"the observation of {game.name} has {widest.name} of up to {most}, and learners "
+                f"keep numbers up to {(1 << 15) - 1}: choose options of the game that limit it"
+            )
         self.scales = np.empty(table.size, np.float32)
         own = np.zeros(table.size, np.bool_)
         for block in table.blocks:

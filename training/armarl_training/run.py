@@ -424,6 +424,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         run = Run(kept.changed(changes) if changes else kept, folder, code=code)
         run.resume()
         if run.config != kept:
+            run.keep_policies()
             write_text(folder / CONFIG, run.config.dump())
     except BaseException:
         lock.close()
