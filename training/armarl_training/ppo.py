@@ -5,6 +5,11 @@ all seats see together, which the policy never does; its target is every seat's 
 with two sides the chance of winning. Entropy is kept high and falls (Rudolph et al., 2025), and an
 average of the weights is what plays; it may also hold the actor back, as a magnet that moves
 (Sokota et al., 2023), so that play does not circle.
+
+To be read from `iterate` on: the rollout (`ppo_games.py`, `rollout.py`), the advantages (`reckon`,
+`advantages.py`), the update (`_update`). The loss is in `losses.py`, in `minibatch.py` its gradient
+by what the networks put out; from there back through them it is `passes.py`, or `sparse_passes.py`
+where only what changes from one decision to the next is multiplied.
 """
 
 from __future__ import annotations
@@ -91,9 +96,12 @@ class PPO(ShardedLearner):
     def iterate(self, done: float) -> dict[str, float]:
         """One rollout, the advantages of its decisions, and the update by them."""
         ppo = self._config.ppo
+        # 1. Rollout: all games play on by the weights as they are.
         playing = weights_of({"actor": self.actor, "critic": self.critic})
         rollout = _joined(self.shards.play(playing, done))
+        # 2. Advantages, and what every seat should have been expected to get.
         gains, targets = self.reckon(rollout)
+        # 3. Update, by rates that fall with the part of the training that is over.
         rate = ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate)
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
         self._set_rate(rate)
@@ -132,6 +140,7 @@ class PPO(ShardedLearner):
         self, rollout: Rollout, rows: Array, advantages: Array, targets: Array, entropy: float
     ) -> dict[str, float]:
         """Some passes over the learner's decisions, in random minibatches."""
+        # What the loss is of, decision by decision.
         ppo, players, device = self._config.ppo, self._game.players, self._device
         quantities, secrets = (flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
         advice, chances = flat(rollout.advice), flat(rollout.chances)
@@ -142,6 +151,7 @@ class PPO(ShardedLearner):
         lot = Lot(flat(rollout.masks), flat(rollout.actions), chances, gains, targets)
         weights = Weights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
 
+        # How it is dealt: decisions by chance, or chains of a seat's decisions.
         minibatches = max(1, round(len(rows) / ppo.minibatch))
         actions, crew = len(self._game.actions), self._crew.number
         most = -(-len(rows) // minibatches)
@@ -156,6 +166,7 @@ class PPO(ShardedLearner):
             lot = Lot(*(array[chains.rows] for array in lot))
             deal = partial(chains.dealt, self._rng)
 
+        # Epochs: of every minibatch the gradient, in parts at once, and a step.
         norm: torch.Tensor | float = 0.0
         for _ in range(ppo.epochs):
             for shares in deal(minibatches, crew):
