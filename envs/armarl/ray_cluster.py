@@ -30,15 +30,11 @@ import armarl
 from armarl.guards import whole_number
 from armarl.kernel_cache import say
 from armarl.threads import set_threads
-from armarl.workers import Known, Work
+from armarl.workers import ClusterError, Known, Work
 
 RETRIES = 5  # of a job whose worker or node died
 _MOST_WORKERS = 100_000
 _PAUSE = 1.0  # seconds, after which is asked whether nodes have joined
-
-
-class ClusterError(RuntimeError):
-    """A cluster that cannot be reached, or did not do a job; the message says why."""
 
 
 @dataclass

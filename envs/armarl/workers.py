@@ -22,6 +22,10 @@ from armarl.players import Factory, PlayerLike, make_player, register_player, re
 Work = Callable[[Any], Any]
 
 
+class ClusterError(RuntimeError):
+    """A cluster that cannot be reached, or did not do a job; the message says why."""
+
+
 @runtime_checkable
 class Cluster(Protocol):
     """Workers on other machines, such as `armarl.ray_cluster.RayCluster`."""
