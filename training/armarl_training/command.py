@@ -10,7 +10,8 @@ from typing import Any
 # Threads that spin while they wait starve each other as soon as the machine has other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from armarl_training.config import ConfigError, load_config
+from armarl.workers import reach
+from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
 from armarl_training.progress import EVENTS
 from armarl_training.run import Report, Run, resume_run, start_run
@@ -73,6 +74,7 @@ def sweep(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
             "it; the same command goes on"
         )
+        _reach_cluster(search.config)
         finished = search.run(trials, _say, _train)
         if not finished:
             print(f"stopped; the same command goes on in {folder}")
@@ -113,12 +115,22 @@ def _open(
                 f"settings key=value, not {wrong[0]}"
             )
         _refuse_files(resume)
-        return resume_run(resume, changes, code=code)
+        run = resume_run(resume, changes, code=code)
+        _reach_cluster(run.config)
+        return run
     if config is None:
         raise ConfigError("give a configuration, such as armadora-quick, or --resume")
     folder = folder or Path("runs") / Path(config).stem
     _refuse_files(folder)
-    return start_run(load_config(config, settings), folder, code=code)
+    begun = load_config(config, settings)
+    _reach_cluster(begun)
+    return start_run(begun, folder, code=code)
+
+
+def _reach_cluster(config: TrainingConfig) -> None:
+    """With one shard the cluster would be missed at the end of the training, by its matches."""
+    if config.ray is not None:
+        reach(config.ray)
 
 
 def _refuse_files(folder: Path) -> None:
