@@ -45,6 +45,7 @@ def test_what_is_searched_for():
         "network.activation": Choice(('"relu"', '"tanh"')),
     }
     assert fixed == ["seed=3"]
+    assert read_space(["reward=win,gold"])[0]  # all are measured by who wins
     _, fixed = read_space(['opponents.players={"greedy": 1, "random": 2}', "ray=", "game"])
     assert len(fixed) == 3
 
@@ -65,7 +66,6 @@ def test_what_is_searched_for():
         ("evaluation.games=2..4", "cannot be searched for"),
         ("options.players=2,3", "options.players says by which games"),
         ("game=armadora,armada", "game says by which games"),
-        ("reward=win,gold", "reward says by which games"),
         ("ppo.learning_rate=1e-4..3e-3:lg", "after low..high stands nothing, or :log"),
     ],
 )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import optuna
 
 # What says by which matches a policy is measured: trials that differ in it could not be compared.
-MEASURE = ("game", "options", "reward", "evaluation")
+MEASURE = ("game", "options", "evaluation")
 SWEEP, STUDY, TABLE, PLOT = "sweep.yaml", "study.db", "sweep.csv", "sweep.svg"
 _NUMBER = r"([+-]?[0-9.]+(?:e[+-]?[0-9]+)?)"
 _RANGE = re.compile(rf"{_NUMBER}\.\.{_NUMBER}(:log)?", re.IGNORECASE)
