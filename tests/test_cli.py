@@ -447,9 +447,13 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         (("small.yaml", "epochs"), "'epochs' should be written key=value"),
         (("--resume", "nowhere"), "nowhere holds no run"),
         (("small.yaml", "--resume", "nowhere"), "give --resume FOLDER alone"),
+        (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, and a folder is wanted"),
+        (("small.yaml", "--run", "small.yaml/one"), "small.yaml is a file, and a folder is"),
+        (("small.yaml", "--run", "."), "tensorboard is a file, and a folder is wanted"),
     ],
 )
 def test_train_refuses(run, config, arguments, named):
+    config.with_name("tensorboard").touch()
     status, _, err = run("train", *arguments)
     assert status == 1
     assert err.startswith("armarl train: ")
@@ -460,6 +464,24 @@ def test_train_is_called_wrongly(run, config):
     status, _, err = run("train", config, "--colour", "x=1")
     assert status == 2
     assert "unrecognized arguments: --colour x=1" in err
+
+
+@pytest.mark.parametrize("option", ["--run", "--resume"])
+def test_an_empty_name_is_not_the_current_folder(run, config, option):
+    status, _, err = run("train", config, option, "")
+    assert status == 2
+    assert f"argument {option}: a folder has a name" in err
+
+
+def test_the_first_change_of_a_resumed_run_stays_as_it_is_written(run, monkeypatch):
+    from armarl_training import command
+
+    def resumed(folder, changes, *, code):
+        raise ValueError(f"asked for {changes}")
+
+    monkeypatch.setattr(command, "resume_run", resumed)
+    _, _, err = run("train", "--resume", "one", "ray=ray://host:10001", "threads=1")
+    assert "asked for ['ray=ray://host:10001', 'threads=1']" in err
 
 
 def test_training_without_its_packages(config):

@@ -142,7 +142,8 @@ def test_a_setting_of_another_learner_is_refused(write):
     path = write("total_decisions: 1000\nlearner: td\nppo: {epochs: 3, magnet: 0.1}\n")
     assert "ppo.epochs, ppo.magnet: nothing that learner: td reads" in refused(path)
     assert load_config(path, ["ppo={}"]).learner == "td"
-    assert load_config(path, ["learner=maskable_ppo"]).ppo.epochs == 3  # SB3's too
+    kept = ["learner=maskable_ppo", "ppo.magnet=0", "ppo.precision=float32"]
+    assert load_config(path, kept).ppo.epochs == 3  # SB3's too
     # As runs have it that began when the precision was settled for all learners.
     assert load_config(path, ["ppo={precision: float32}"]).td.epochs == 4
 
@@ -164,6 +165,23 @@ def test_the_last_override_counts(write):
     path = write("total_decisions: 1000")
     assert load_config(path, ["seed=1", "seed=2"]).seed == 2
     assert load_config(path, ["time_limit_minutes=null"]).time_limit_minutes is None
+
+
+@pytest.mark.parametrize(
+    ("override", "player", "weight"),
+    [
+        ("opponents.players.random=0.5", "random", 0.5),
+        ("opponents.players.greedy:style=settler=1", "greedy:style=settler", 1),
+        ("opponents.players.runs/the.best=2", "runs/the.best", 2),
+    ],
+)
+@pytest.mark.parametrize("said", ["", "opponents: {share: 0.3}", "opponents: {players: {me: 3}}"])
+def test_an_override_of_one_player_leaves_the_others(write, said, override, player, weight):
+    path = write(f"total_decisions: 1000\n{said}\n")
+    others = load_config(path).opponents.players
+    changed = load_config(path, [override])
+    assert changed.opponents.players == {**others, player: weight}
+    assert load_config(path).overridden([override], "it") == changed
 
 
 # --- what is refused -----------------------------------------------------------------------------
@@ -213,8 +231,15 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ),
         ("total_decisions=1" + "0" * 4000, "total_decisions: Input should be less than"),
         ("network.widths=[100000]", "network.widths.0: Input should be less than or equal to"),
+        ("ppo.learning_rate=true", "ppo.learning_rate: Input should be a valid number, not True"),
+        ("ppo.clip_range=true", "ppo.clip_range: Input should be a valid number, not True"),
+        ("time_limit_minutes=true", "time_limit_minutes: Input should be a valid number"),
+        ("ppo.entropy='0.1'", "ppo.entropy: Input should be a valid number, not '0.1'"),
+        ("td.cut_traces=1", "td.cut_traces: Input should be a valid boolean, not 1"),
+        ("opponents.players={greedy: 1, greedy: 2}", "'greedy' stands there twice"),
+        ("evaluation.opponents=[greedy, random, greedy]", "opponents has 'greedy' twice"),
         ("evaluation.opponents=[]", "evaluation.opponents: Tuple should have at least 1 item"),
-        ("opponents.players={greedy: 1e308}", "opponents: the weights together must be"),
+        ("opponents.players={greedy: 1.0e308}", "opponents: the weights together must be"),
     ],
 )
 def test_wrong_values(write, setting, named):
@@ -229,6 +254,13 @@ def test_wrong_values(write, setting, named):
         ("critic", "network.critic_widths=[8]", "does nothing with learner: critic"),
         ("maskable_ppo", "network.critic_widths=[8]", "does nothing with learner: maskable_ppo"),
         ("td", "early_reward.reward=gold", "early_reward needs learner: ppo"),
+        *(
+            ("maskable_ppo", f"ppo.{idle}", f"ppo.{idle.partition('=')[0]}: nothing that learner")
+            for idle in (
+                *("value_lambda=0.9", "magnet=0.1", "looks=2", "openings=0.5"),
+                *("opening_length=3", "averaging=0"),
+            )
+        ),
     ],
 )
 def test_what_a_learner_would_ignore_is_refused(write, learner, setting, named):
@@ -267,6 +299,7 @@ def test_nobody_to_play_against(write):
     [
         ("total_decisions: [", "is no YAML"),
         ("a: b: c", "is no YAML"),
+        ("total_decisions: 5\nseed: 1\nppo: {}\nseed: 2\n", "'seed' stands there twice"),
         ("- 1\n- 2\n", "must hold settings"),
         ("nonsense", "must hold settings"),
         ("", "total_decisions: is missing, and has no default"),
@@ -329,6 +362,21 @@ def test_what_a_resumed_run_may_change():
             config.changed([setting])
     with pytest.raises(ConfigError, match="total_decisions: Input should be greater than 0"):
         config.changed(["total_decisions=0"])
+    with pytest.raises(ConfigError, match=r"its opponents\.players\.greedy:style=settler;"):
+        config.changed(["opponents.players.greedy:style=settler=1"])
+
+
+@pytest.mark.parametrize("settings", ["total_decisions=5", {"total_decisions": 5}, [5]])
+def test_overrides_are_a_list_of_texts(write, settings):
+    config = TrainingConfig(total_decisions=1000)
+    path = write("total_decisions: 1000")
+    for change in (
+        lambda: load_config(path, settings),
+        lambda: config.changed(settings),
+        lambda: config.overridden(settings, "it"),
+    ):
+        with pytest.raises(TypeError, match=r"settings are a list of texts, as in .* not "):
+            change()
 
 
 def test_a_missing_file(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import ray
+import yaml
 from ray.cluster_utils import Cluster
 
 import tiny
@@ -137,7 +138,8 @@ def test_the_command_line(nodes, capsys):
     assert " 1 jobs in " in clustered.err
 
 
-def test_no_cluster_there(monkeypatch):
+@pytest.fixture
+def no_cluster(monkeypatch):
     """Ray looks for one for minutes, and then says so."""
 
     def refuse(address, **options):
@@ -145,6 +147,19 @@ def test_no_cluster_there(monkeypatch):
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", refuse)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_training_without_its_cluster_does_not_begin(no_cluster, tmp_path, capsys, shards):
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(tiny.settings(shards=shards)), "utf-8")
+    folder = tmp_path / "run"
+    arguments = ["train", str(tmp_path / "small.yaml"), "--run", str(folder), "--ray", "here:1"]
+    assert main(arguments) == 1
+    assert "there is no cluster of Ray at 'here:1'" in capsys.readouterr().err
+    assert not folder.exists()
+
+
+def test_no_cluster_there(no_cluster):
     with pytest.raises(ClusterError, match=r"no cluster of Ray at 'here:1' \(nobody .*ray start"):
         list(RayCluster("here:1").results(int, ["1"]))
 

@@ -45,6 +45,7 @@ def test_what_is_searched_for():
         "network.activation": Choice(('"relu"', '"tanh"')),
     }
     assert fixed == ["seed=3"]
+    assert read_space(["reward=win,gold"])[0]  # all are measured by who wins
     _, fixed = read_space(['opponents.players={"greedy": 1, "random": 2}', "ray=", "game"])
     assert len(fixed) == 3
 
@@ -61,6 +62,10 @@ def test_what_is_searched_for():
         ("ppo.epochs=0..3", "greater than 0"),
         ("network.activation=relu,relux", "activation"),
         ("seed=1", "nothing is searched for"),
+        ("evaluation.opponents=[random],[greedy]", "evaluation.opponents says by which games"),
+        ("evaluation.games=2..4", "cannot be searched for"),
+        ("options.players=2,3", "options.players says by which games"),
+        ("game=armadora,armada", "game says by which games"),
         ("ppo.learning_rate=1e-4..3e-3:lg", "after low..high stands nothing, or :log"),
     ],
 )
@@ -68,6 +73,28 @@ def test_refused(config, tmp_path, setting, said):
     with pytest.raises(ConfigError, match=said):
         Sweep(config, [setting], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()
+
+
+def test_a_key_is_given_once(config, tmp_path):
+    for other in ("ppo.epochs=2", "ppo.epochs=2..4"):
+        with pytest.raises(ConfigError, match=r"ppo\.epochs is given twice"):
+            Sweep(config, ["ppo.epochs=1..3", other], tmp_path / "sweep")
+
+
+def test_a_player_with_settings_can_be_searched_for():
+    key = "opponents.players.greedy:style=settler"
+    assert read_space([f"{key}=0.5..2"]) == ({key: Range(0.5, 2)}, [])
+
+
+def test_what_is_drawn_does_not_depend_on_where_a_sweep_was_stopped(config, tmp_path):
+    drawn = []
+    for name, stops in (("one", [3]), ("other", [2, 3])):
+        for trials in stops:
+            with closing(Sweep(config, SEARCHED, tmp_path / name)) as sweep:
+                assert sweep.run(trials, train=lambda run: True)
+                drawn += [[trial.params for trial in sweep._study.trials]]
+    assert drawn[0] == drawn[2]
+    assert drawn[0][0] != drawn[0][1]
 
 
 def test_a_sweep(config, tmp_path, capsys, monkeypatch):
@@ -113,6 +140,29 @@ def test_a_trial_that_fails_is_told_and_the_next_one_begins(config, tmp_path):
     assert len(said) == 6
     assert any("failed: a trial's configuration" in line for line in said)
     assert 1 <= len(table(tmp_path / "sweep")) <= 5
+
+
+def test_a_player_who_fails_fails_the_trial_alone(config, tmp_path):
+    """But not who stops it, and a full disk is told once, not by every trial."""
+
+    def train(raised):
+        def fail(run):
+            run._lock.close()  # as the end of its training does
+            raise raised
+
+        return fail
+
+    said = []
+    with closing(Sweep(config, SEARCHED, tmp_path / "sweep")) as sweep:
+        assert sweep.run(1, said.append, train(KeyError("x")))
+        for error in (OSError("no room"), KeyboardInterrupt()):
+            with pytest.raises(type(error)):
+                sweep.run(2, said.append, train(error))
+    assert len(said) == 1
+    assert said[0].endswith("failed: KeyError: 'x'")
+    with closing(Sweep(config, SEARCHED, tmp_path / "sweep")) as sweep:
+        assert sweep.run(2, said.append, lambda run: True)
+        assert sweep.best.number == 1
 
 
 def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_path):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from armarl.commands import playing, strength, studying, training
-from armarl.commands.common import elo_lead
+from armarl.commands.common import elo_lead, folder
 from armarl.folders import check_writable
 
 
@@ -54,14 +54,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     train = commands.add_parser("train", help="train a policy from a configuration")
-    train.add_argument(
-        "config", nargs="?", type=Path, help="a YAML file, or a shipped one: armadora-quick"
-    )
+    train.add_argument("config", nargs="?", help="a YAML file, or a shipped one: armadora-quick")
     train.add_argument(
         "settings", nargs="*", metavar="key=value", help="such as total_decisions=1e6"
     )
-    train.add_argument("--run", dest="folder", type=Path, help="folder of the run (runs/NAME)")
-    train.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with a stopped run")
+    train.add_argument("--run", dest="folder", type=folder, help="folder of the run (runs/NAME)")
+    train.add_argument("--resume", type=folder, metavar="FOLDER", help="go on with a stopped run")
     train.add_argument(
         "--against",
         metavar="PLAYER",
@@ -79,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         "key=value stays as it is",
     )
     sweep.add_argument("--trials", type=int, default=20, help="in all (20)")
-    sweep.add_argument("--folder", type=Path, help="of the sweep (runs/sweep-NAME); it goes on")
+    sweep.add_argument("--folder", type=folder, help="of the sweep (runs/sweep-NAME); it goes on")
     sweep.set_defaults(run=training.sweep)
 
     evaluate = commands.add_parser(
@@ -105,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     arena.add_argument("--mixed", action="store_true", help="partners are different players")
     arena.add_argument("--every", action="store_true", help="all 24 arrangements of 4 players")
-    arena.add_argument("--folder", type=Path, help="keep results, records and report; go on there")
+    arena.add_argument("--folder", type=folder, help="keep results, records, report; go on there")
     arena.add_argument("--no-records", dest="records", action="store_false")
     arena.add_argument(
         "--stronger",

@@ -30,15 +30,11 @@ import armarl
 from armarl.guards import whole_number
 from armarl.kernel_cache import say
 from armarl.threads import set_threads
-from armarl.workers import Known, Work
+from armarl.workers import ClusterError, Known, Work
 
 RETRIES = 5  # of a job whose worker or node died
 _MOST_WORKERS = 100_000
 _PAUSE = 1.0  # seconds, after which is asked whether nodes have joined
-
-
-class ClusterError(RuntimeError):
-    """A cluster that cannot be reached, or did not do a job; the message says why."""
 
 
 @dataclass
@@ -64,7 +60,7 @@ class RayCluster:
     def __init__(
         self, address: str = "auto", workers: int | None = None, retries: int = RETRIES
     ) -> None:
-        """Nothing is connected to before there are jobs.
+        """Nothing is connected to before there are jobs, or `connect` is called.
 
         Args:
             address: "auto" is the cluster that this process or machine belongs to (`ray start`), or
@@ -90,7 +86,7 @@ class RayCluster:
             ClusterError: the cluster cannot be reached, or a job's workers died again and again.
             Exception: whatever `work` raises.
         """
-        self._connect()
+        self.connect()
         task = ray.remote(num_cpus=1, max_retries=self.retries)(_do)
         known = ray.put((_sources(_package(work)), Known.here()))
         waiting = iter(enumerate(jobs))
@@ -106,7 +102,12 @@ class RayCluster:
                     done[running.pop(ref)] = self._result(ref)
             yield done.pop(number)
 
-    def _connect(self) -> None:
+    def connect(self) -> None:
+        """Connect now, and not before the first job: to hear early where nobody answers.
+
+        Raises:
+            ClusterError: the cluster cannot be reached.
+        """
         if ray.is_initialized():  # the cluster that the caller has chosen
             return
         here = {"include_dashboard": False} if self.address == "local" else {}

@@ -13,13 +13,20 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from armarl import catalogue
 from armarl.game import Game
 from armarl.players import Factory, PlayerLike, make_player, register_player, registered
 
+if TYPE_CHECKING:
+    from armarl.ray_cluster import RayCluster
+
 Work = Callable[[Any], Any]
+
+
+class ClusterError(RuntimeError):
+    """A cluster that cannot be reached, or did not do a job; the message says why."""
 
 
 @runtime_checkable
@@ -80,13 +87,27 @@ def workers_at(cluster: str | None, processes: int | None) -> Workers:
     """
     if cluster is None:
         return (os.cpu_count() or 1) if processes is None else processes
+    return _ray_cluster(cluster, processes)
+
+
+def reach(cluster: str) -> None:
+    """Connect to a cluster of Ray, or hear that nobody answers, before there are jobs for it.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ClusterError: the cluster cannot be reached.
+    """
+    _ray_cluster(cluster, None).connect()
+
+
+def _ray_cluster(address: str, jobs_at_once: int | None) -> RayCluster:
     try:
         from armarl.ray_cluster import RayCluster
     except ImportError as error:
         raise ImportError(
             f"a cluster of Ray needs one more package ({error}): pip install 'armarl[ray]'"
         ) from error
-    return RayCluster(cluster, processes)
+    return RayCluster(address, jobs_at_once)
 
 
 def sent(players: Sequence[PlayerLike], game: Game, workers: Workers) -> list[PlayerLike]:

@@ -11,12 +11,15 @@ from typing import Any
 # Threads that spin while they wait starve each other as soon as the machine has other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from armarl_training.config import ConfigError, load_config
+from armarl.workers import reach
+from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.folders import RunError
+from armarl_training.progress import EVENTS
 from armarl_training.run import Report, Run, resume_run, start_run
 
 
 def train(
-    config: Path | None,
+    config: str | Path | None,
     settings: list[str],
     folder: Path | None,
     resume: Path | None,
@@ -66,11 +69,13 @@ def sweep(
     if trials < 1:
         raise ConfigError(f"--trials must be 1 or more, not {trials}")
     folder = folder or Path("runs") / f"sweep-{config.stem}"
+    _refuse_files(folder)
     with closing(Sweep(config, settings, folder, code=code)) as search:
         print(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
             "it; the same command goes on"
         )
+        _reach_cluster(search.config)
         finished = search.run(trials, _say, _train)
         if not finished:
             print(f"stopped; the same command goes on in {folder}")
@@ -95,7 +100,7 @@ def _train(run: Run) -> bool:
 
 
 def _open(
-    config: Path | None,
+    config: str | Path | None,
     settings: list[str],
     folder: Path | None,
     resume: Path | None,
@@ -110,11 +115,34 @@ def _open(
                 "a resumed run keeps its configuration: give --resume FOLDER alone, or with "
                 f"settings key=value, not {wrong[0]}"
             )
-        return resume_run(resume, changes, code=code)
+        _refuse_files(resume)
+        run = resume_run(resume, changes, code=code)
+        _reach_cluster(run.config)
+        return run
     if config is None:
         raise ConfigError("give a configuration, such as armadora-quick, or --resume")
-    folder = folder or Path("runs") / config.stem
-    return start_run(load_config(config, settings), folder, code=code)
+    folder = folder or Path("runs") / Path(config).stem
+    _refuse_files(folder)
+    begun = load_config(config, settings)
+    _reach_cluster(begun)
+    return start_run(begun, folder, code=code)
+
+
+def _reach_cluster(config: TrainingConfig) -> None:
+    """With one shard the cluster would be missed at the end of the training, by its matches."""
+    if config.ray is not None:
+        reach(config.ray)
+
+
+def _refuse_files(folder: Path) -> None:
+    """Refuse, before anything is done for it, a run's or a sweep's folder that cannot be one.
+
+    Raises:
+        RunError: it is a file, or lies beneath one, or a file stands where TensorBoard's folder is.
+    """
+    for path in (folder / EVENTS, folder, *folder.parents):
+        if path.exists() and not path.is_dir():
+            raise RunError(f"{path} is a file, and a folder is wanted there: name another")
 
 
 class _ProgressBar:

@@ -20,13 +20,15 @@ Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # of what memory h
 Number = Annotated[int, Field(strict=True, ge=0, le=1 << 24)]  # the same, or none
 Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
 Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
-Weight = Annotated[float, Field(ge=0)]
-Part = Annotated[float, Field(ge=0, le=1)]
+Real = Annotated[float, Field(strict=True)]  # strict: neither true nor '0.5' is one
+Weight = Annotated[Real, Field(ge=0)]
+Part = Annotated[Real, Field(ge=0, le=1)]
 Exploration = Annotated[Part, Field(description="part of the actions that are random")]
-Rate = Annotated[float, Field(gt=0)]
-FinalRate = Annotated[float, Field(ge=0, description="reached linearly at the end")]
-Average = Annotated[float, Field(ge=0, lt=1, description="of the weights, per step")]
+Rate = Annotated[Real, Field(gt=0)]
+FinalRate = Annotated[Real, Field(ge=0, description="reached linearly at the end")]
+Average = Annotated[Real, Field(ge=0, lt=1, description="of the weights, per step")]
 
+OURS = "ours: "  # before what a setting is that another's learner does not have
 MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
 MOST_FAULTS = 20  # that are told at once
 # What a run may change when it is resumed: nothing that would change what it has done already.
@@ -35,6 +37,7 @@ CHANGEABLE = (
     "device",
 )
 CHANGEABLE_SECTIONS = ("evaluation",)
+PLAYERS = "opponents.players."  # beneath which stand names of players
 
 
 class ConfigError(ValueError):
@@ -84,14 +87,14 @@ class PPOConfig(_Section):
     final_learning_rate: FinalRate = 3e-5
     gae_lambda: Part = Field(0.95, description="of the advantages")
     value_lambda: Part = Field(0.95, description="ours: of the value's targets")
-    clip_range: float = Field(0.2, gt=0, description="of the ratio of probabilities")
+    clip_range: Real = Field(0.2, gt=0, description="of the ratio of probabilities")
     entropy: Weight = Field(0.02, description="weight of the entropy in the loss, at the start")
     final_entropy: Weight = Field(0.005, description="reached linearly at the end")
     magnet: Weight = Field(
         0.0, description="ours: of the divergence from the average of the weights; 0: leave it out"
     )
     value_coefficient: Weight = Field(0.5, description="weight of the value in the loss")
-    max_gradient_norm: float = Field(0.5, gt=0, description="a longer gradient is scaled down")
+    max_gradient_norm: Real = Field(0.5, gt=0, description="a longer gradient is scaled down")
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0, description="ours: other actions of each decision that the critic judges"
     )
@@ -112,12 +115,14 @@ class TDConfig(_Section):
     learning_rate: Rate = Field(1e-3, description="of Adam, at the start")
     final_learning_rate: FinalRate = 3e-5
     value_lambda: Part = Field(0.9, description="of the returns that are learnt")
-    temperature: float = Field(1.0, gt=0, description="of the actions played while learning")
+    temperature: Real = Field(1.0, gt=0, description="of the actions played while learning")
     exploration: Exploration = 0.01
     openings: Part = Field(0.4, description="part of the games that begin at random")
     opening_length: Count = Field(8, description="the most random actions of such a game")
     cut_traces: bool = Field(
-        False, description="learn nothing of a position from what a random action there led to"
+        False,
+        strict=True,
+        description="learn nothing of a position from what a random action there led to",
     )
     prizes: Weight = Field(2.0, description="weight of who takes which prize in the loss")
     averaging: Average = 0.999
@@ -142,7 +147,7 @@ class EarlyRewardConfig(_Section):
     """Another reward at the start, which says more of each game than who won; ours alone."""
 
     reward: str | None = Field(None, description="its name: gold")
-    until: float = Field(0.5, gt=0, le=1, description="part of the training in which it fades out")
+    until: Real = Field(0.5, gt=0, le=1, description="part of the training in which it fades out")
 
 
 class ImitationConfig(_Section):
@@ -194,6 +199,13 @@ class EvaluationConfig(_Section):
         2, description="processes that play the matches at the end"
     )
 
+    @model_validator(mode="after")
+    def _nobody_is_met_twice(self) -> EvaluationConfig:
+        for name in self.opponents:
+            if self.opponents.count(name) > 1:
+                raise ValueError(f"opponents has {name!r} twice; name each once")
+        return self
+
 
 # The section that is each learner's own.
 SECTIONS = {"td": "td", "critic": "critic", "ppo": "ppo", "maskable_ppo": "ppo"}
@@ -212,17 +224,17 @@ class TrainingConfig(_Section):
         0, description="of everything that is drawn"
     )
     total_decisions: Positive = Field(description="that the learner learns from in all")
-    time_limit_minutes: float | None = Field(None, gt=0, description="stop earlier, and finish")
+    time_limit_minutes: Real | None = Field(None, gt=0, description="stop earlier, and finish")
     environments: Count = Field(512, description="games that go on at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
         1, description="ours: parts of the environments, each with chance of its own"
     )
     ray: str | None = Field(
         None,
-        description="ours: the address of a cluster of Ray, which plays the shards, where there "
+        description="the address of a cluster of Ray, which plays the shards, where there "
         "are several, and the matches at the end",
     )
-    checkpoint_every_minutes: float = Field(2.0, gt=0, description="and short matches as often")
+    checkpoint_every_minutes: Real = Field(2.0, gt=0, description="and short matches as often")
     threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(2, description="of torch")
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
         "cpu", description="ours: of games and networks, as torch names it: cpu, cuda, cuda:1"
@@ -274,6 +286,9 @@ class TrainingConfig(_Section):
                     f"{self.learner} reads, whose own settings are {read}.* (to drop what a file "
                     f"has there: {section}={{}})"
                 )
+        if self.learner == "maskable_ppo" and (idle := _differing(self.ppo, only=OURS)):
+            named = ", ".join(f"ppo.{name}" for name in idle)
+            raise ValueError(f"{named}: nothing that learner: maskable_ppo reads; leave it out")
         return self
 
     @model_validator(mode="after")
@@ -305,9 +320,10 @@ class TrainingConfig(_Section):
 
         Raises:
             ConfigError: another setting, or a wrong value.
+            TypeError: they are no list of texts.
         """
-        for override in overrides:
-            key = override.partition("=")[0].strip()
+        for override in _listed(overrides):
+            key = split_setting(override)[0]
             if key not in CHANGEABLE and key.split(".")[0] not in CHANGEABLE_SECTIONS:
                 possible = ", ".join([*CHANGEABLE, *(f"{s}.*" for s in CHANGEABLE_SECTIONS)])
                 raise ConfigError(
@@ -320,9 +336,10 @@ class TrainingConfig(_Section):
 
         Raises:
             ConfigError: an unknown setting, or a wrong value.
+            TypeError: they are no list of texts.
         """
         settings = self.model_dump(mode="json")
-        for override in overrides:
+        for override in _listed(overrides):
             _override(settings, override)
         return _validated(settings, source)
 
@@ -362,13 +379,14 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
     Raises:
         ConfigError: an unknown or ill-typed setting, or no YAML, or no file of at most MOST_BYTES.
         FileNotFoundError: there is no such file.
-        TypeError: neither a path nor a name.
+        TypeError: neither a path nor a name, or overrides that are no list of texts.
     """
     if not isinstance(path, str | Path):
         raise TypeError(
             "load_config takes the path or name of a configuration; of a dictionary "
             "TrainingConfig.model_validate makes one"
         )
+    overrides = _listed(overrides or [])
     path = config_file(path)
     try:
         settings = parsed(read_text(path, MOST_BYTES)) or {}
@@ -376,9 +394,19 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
         raise ConfigError(f"{path} is no YAML: {error}") from error
     if not isinstance(settings, dict):
         raise ConfigError(f"{path} must hold settings, `name: value`")
-    for override in overrides or []:
+    for override in overrides:
         _override(settings, override)
-    return _validated(settings, " with ".join([str(path), *(overrides or [])])[:1000])
+    return _validated(settings, " with ".join([str(path), *overrides])[:1000])
+
+
+def split_setting(text: str) -> tuple[str, str, str]:
+    """The key of `key=value`, the equals sign, or nothing, and the value.
+
+    A player among `opponents.players` may have settings of his own: `greedy:style=settler=1`.
+    """
+    at_last = text.strip().startswith(PLAYERS)
+    key, equals, value = text.rpartition("=") if at_last else text.partition("=")
+    return key.strip(), equals, value
 
 
 def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
@@ -388,29 +416,58 @@ def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
         raise ConfigError(f"{source}:\n" + "\n".join(_explain(error))) from error
 
 
-def _differing(section: _Section) -> list[str]:
-    """The settings that are not as they come; the precision is settled whoever learns."""
+def _differing(section: _Section, only: str = "") -> list[str]:
+    """The settings that are not as they come; the precision is settled whoever learns.
+
+    Args:
+        only: of the settings whose description begins so.
+    """
     fields = type(section).model_fields.items()
     return [
         name
         for name, field in fields
-        if name != "precision" and getattr(section, name) != field.default
+        if name != "precision"
+        and (field.description or "").startswith(only)
+        and getattr(section, name) != field.default
     ]
 
 
 def _override(settings: dict[str, Any], override: str) -> None:
-    key, equals, value = override.partition("=")
+    key, equals, value = split_setting(override)
     if not equals:
         raise ConfigError(f"{override[:100]!r} should be written key=value, like ppo.epochs=3")
-    *sections, name = key.strip().split(".")
-    for section in sections:
-        settings = settings.setdefault(section, {})
+    *sections, name = _path(key)
+    for k, section in enumerate(sections, 1):
+        settings = settings.setdefault(section, _as_it_comes(sections[:k]))
         if not isinstance(settings, dict):
             raise ConfigError(f"{key}: {section} is a value, no section")
     try:
         settings[name] = parsed(value)
     except ValueError as error:
         raise ConfigError(f"{override[:100]!r}: the value is no YAML: {error}") from error
+
+
+def _path(key: str) -> list[str]:
+    """The sections, and the name in the last: a player's may have dots, as in runs/my.run."""
+    if key.startswith(PLAYERS):
+        return [*PLAYERS.removesuffix(".").split("."), key.removeprefix(PLAYERS)]
+    return key.split(".")
+
+
+def _as_it_comes(sections: list[str]) -> dict[str, Any]:
+    """What stands where a file says nothing: of a mapping its default, of a section nothing."""
+    if sections == ["opponents", "players"]:
+        return OpponentConfig().players  # type: ignore[call-arg]
+    return {}
+
+
+def _listed(overrides: list[str]) -> list[str]:
+    texts = overrides if isinstance(overrides, list | tuple) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError(
+            f"settings are a list of texts, as in ['seed=3', 'ppo.epochs=2'], not {overrides!r}"
+        )
+    return list(overrides)
 
 
 WANTED = {  # in place of pydantic's words for its types of faults

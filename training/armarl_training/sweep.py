@@ -22,7 +22,14 @@ import yaml
 from armarl.folders import lock_folder, read_text, write_text
 from armarl.policies import PolicyError
 from armarl.words import brief
-from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
+from armarl.workers import ClusterError
+from armarl_training.config import (
+    MOST_BYTES,
+    ConfigError,
+    TrainingConfig,
+    load_config,
+    split_setting,
+)
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text
 from armarl_training.run import CONFIG, Run, resume_run, start_run
@@ -31,6 +38,8 @@ from armarl_training.yaml_text import parsed
 if TYPE_CHECKING:
     import optuna
 
+# What says by which matches a policy is measured: trials that differ in it could not be compared.
+MEASURE = ("game", "options", "evaluation")
 SWEEP, STUDY, TABLE, PLOT = "sweep.yaml", "study.db", "sweep.csv", "sweep.svg"
 _NUMBER = r"([+-]?[0-9.]+(?:e[+-]?[0-9]+)?)"
 _RANGE = re.compile(rf"{_NUMBER}\.\.{_NUMBER}(:log)?", re.IGNORECASE)
@@ -74,12 +83,17 @@ def read_space(settings: list[str]) -> tuple[Space, list[str]]:
             else, `key=value`, stays.
 
     Raises:
-        ConfigError: a range whose ends are not in order, or no YAML.
+        ConfigError: a range whose ends are not in order, or no YAML; a key that is given twice, or
+            one that all trials must share.
     """
     space: Space = {}
     fixed: list[str] = []
+    seen: set[str] = set()
     for setting in settings:
-        key, _, words = (part.strip() for part in setting.partition("="))
+        key, _, words = (part.strip() for part in split_setting(setting))
+        if key in seen:
+            raise ConfigError(f"{key[:100]} is given twice: give it once")
+        seen.add(key)
         if match := _RANGE.fullmatch(words):
             space[key] = _range(setting, *match.groups())
             continue
@@ -93,7 +107,17 @@ def read_space(settings: list[str]) -> tuple[Space, list[str]]:
             space[key] = Choice(tuple(dict.fromkeys(json.dumps(value) for value in values)))
         else:
             fixed.append(setting)
+    _refuse_other_measures(space)
     return space, fixed
+
+
+def _refuse_other_measures(space: Space) -> None:
+    for key in space:
+        if key.split(".")[0] in MEASURE:
+            raise ConfigError(
+                f"{key[:100]} says by which games trials are measured, so that it cannot be "
+                "searched for: give it one value, and search in a sweep for each"
+            )
 
 
 def _range(setting: str, first: str, last: str, log: str | None) -> Range:
@@ -168,6 +192,7 @@ class Sweep:
 
         Raises:
             OSError: a run, or the table, could not be written.
+            ClusterError: the cluster cannot be reached.
         """
         from optuna.trial import TrialState
 
@@ -175,6 +200,7 @@ class Sweep:
             if not self._train(trial.number, trial.params, told, train):
                 return False
         while len(self._study.trials) < trials:
+            self._study.sampler = self._sampler(len(self._study.trials))
             trial = self._study.ask()
             for key, values in self.space.items():
                 values.suggest(trial, key)
@@ -207,9 +233,11 @@ class Sweep:
                 return False
             strength = run.evaluate(run.export())
             run.export(strength)
-        except (ConfigError, RunError, PolicyError) as error:
+        except (OSError, ImportError, ClusterError):  # which would fail the others as well
+            raise
+        except Exception as error:  # a player of one's own may raise anything
             self._study.tell(number, state=TrialState.FAIL)
-            told(f"trial {number}: {words}: failed: {brief(error, 300)}")
+            told(f"trial {number}: {words}: failed: {brief(_reason(error), 300)}")
         else:
             rate = float(np.mean([match["standings"][0]["win_rate"] for match in strength]))
             self._study.tell(number, rate)
@@ -271,16 +299,21 @@ class Sweep:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         path = self.folder / STUDY
         try:
-            study = optuna.create_study(
+            return optuna.create_study(
                 storage=f"sqlite:///{path}",
                 study_name="sweep",
                 direction="maximize",
                 load_if_exists=True,
             )
-            study.sampler = optuna.samplers.TPESampler(seed=self.config.seed + len(study.trials))
         except Exception as error:  # of SQLAlchemy, which is Optuna's own affair
             raise RunError(f"{path} cannot be used: {brief(error, 300)}") from error
-        return study
+
+    def _sampler(self, trial: int) -> optuna.samplers.BaseSampler:
+        """Draws alike for a trial however often the sweep was stopped before it."""
+        import optuna
+
+        (seed,) = np.random.SeedSequence([self.config.seed, trial]).generate_state(1)
+        return optuna.samplers.TPESampler(seed=int(seed))
 
     def _show(self) -> None:
         """Write the table, best trial first, and the plot."""
@@ -295,6 +328,12 @@ class Sweep:
         write_text(self.folder / TABLE, table.getvalue())
         found = [(trial.params, trial.value or 0.0) for trial in trials]
         write_text(self.folder / PLOT, plot(self.space, found))
+
+
+def _reason(error: Exception) -> str:
+    """What we say ourselves, or what another has raised, whose message may say little alone."""
+    ours = isinstance(error, ConfigError | RunError | PolicyError)
+    return str(error) if ours else f"{type(error).__name__}: {error}"
 
 
 def _ends(values: Range | Choice) -> tuple[Any, ...]:

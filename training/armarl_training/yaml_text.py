@@ -52,6 +52,20 @@ class _Loader(yaml.SafeLoader):
         if self.flow_level + len(self.indents) > MOST_NESTED:
             raise yaml.YAMLError("it is nested too deeply")
 
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        self._refuse_twins(node)
+        return super().construct_mapping(node, deep)
+
+    def _refuse_twins(self, node: Any) -> None:
+        """Refuse a key that stands in a mapping twice, of which PyYAML takes the last."""
+        seen = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else []:
+            if isinstance(key, yaml.ScalarNode):
+                if (name := (key.tag, key.value)) in seen:
+                    said = f"{key.value[:100]!r} stands there twice"
+                    raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+                seen.add(name)
+
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("aliases (*name) are not taken")

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarl.words import brief
@@ -42,6 +43,18 @@ def options_of(texts: Sequence[str]) -> dict[str, Any]:
         number = int(value) if _WHOLE_NUMBER.fullmatch(value) else value
         options[name] = words.get(value.lower(), number)
     return options
+
+
+def folder(text: str) -> Path:
+    """A folder, as an option names it.
+
+    Raises:
+        ArgumentTypeError: the name is empty, as of a shell's variable that is not set; it would
+            be the current folder.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("a folder has a name, or is . for the current one")
+    return Path(text)
 
 
 def elo_lead(text: str) -> float:
