@@ -137,6 +137,19 @@ def test_argmax_and_sampling():
     assert [first, last] == [min(logits), max(logits)]
 
 
+@pytest.mark.parametrize(
+    ("temperature", "error"),
+    [
+        *((number, ValueError) for number in (0, -1, np.nan, np.inf, 2e6)),
+        *((what, TypeError) for what in ("1", None, True)),
+    ],
+)
+@pytest.mark.parametrize("sample", [False, True])
+def test_temperatures_that_there_are_not(path, temperature, error, sample):
+    with pytest.raises(error, match=r"temperature must be (a number|above 0 and)"):
+        load_policy(path, sample=sample, temperature=temperature)
+
+
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
 def test_it_computes_what_the_network_of_training_does(tmp_path, learner, activation):

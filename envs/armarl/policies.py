@@ -186,6 +186,7 @@ def load_policy(
     Raises:
         FileNotFoundError: there is no such file.
         PolicyError: it is damaged, or was made for another game, version, variant or table.
+        TypeError, ValueError: `temperature` is no number, or out of range.
     """
     path, asked = policy_file(path), Path(path)
     tensors, metadata = read_policy(path)
