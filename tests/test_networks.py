@@ -211,6 +211,16 @@ def test_who_is_not_to_move_has_values_and_no_probabilities():
     assert (thoughts.probabilities == 0).all()
 
 
+@pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
+@pytest.mark.parametrize("channels", [0, 8])
+def test_of_no_states_there_are_no_answers(channels, advisers):
+    player = player_of(GAME, actor_of(GAME, channels=channels, advisers=advisers), advisers)
+    question = GAME.new_states([]), np.empty(0, np.int64)
+    assert player.choose(*question, np.empty(0)).shape == (0,)
+    assert player.probabilities(*question).shape == (0, len(GAME.actions))
+    assert player.values(*question).shape == (0,)
+
+
 # --- saved ---------------------------------------------------------------------------------------
 
 
