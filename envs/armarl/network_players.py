@@ -103,16 +103,36 @@ class NetworkPlayer:
     def probabilities(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float64]:
         """How the policy of `seats[i]`, to move in each state, spreads over the actions.
 
+        It is the softmax of the logits by their temperature. With `sample` it is drawn from;
+        without, the likeliest action is played.
+
+        Args:
+            states: (batch,) records of the game, which may hold what the seats are not shown.
+            seats: (batch,) int64.
+
         Returns:
             float64 (batch, actions); the rows add up to 1, illegal actions have 0. A row of a seat
-            that is not to move is 0 throughout.
+            that is not to move is 0 throughout, and so are those of games that are over.
+
+        Raises:
+            TypeError, ValueError: not one seat for each state, or a seat that there is not.
         """
         weights = self._weights(self.logits(states, seats))
         whole = weights.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(weights, whole, out=weights, where=whole > 0))
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
+        """The return that the network expects for `seats[i]` in each state, float32 (batch,).
+
+        Any seat may be asked for, whoever is to move. It is an estimate even where the game is
+        over: what it brought, `Game.returns` says.
+
+        Args:
+            states, seats: see `probabilities`.
+
+        Raises:
+            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+        """
         return self._network.values(self.game.views(states, seats)[0])
 
     def think(
@@ -162,7 +182,7 @@ class JudgingPlayer(NetworkPlayer):
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the judge expects for `seats[i]` in each state, float32 (batch,)."""
+        """See `NetworkPlayer.values`: the return that the judge expects."""
         return self._judge.values(self._afterstates.surveys(states, seats))[0]
 
 
@@ -209,7 +229,7 @@ class CriticPlayer(NetworkPlayer):
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the critic expects for `seats[i]` in each state, float32 (batch,)."""
+        """See `NetworkPlayer.values`: the return that the critic expects."""
         return np.tanh(super().values(states, seats) / 2)
 
 
