@@ -30,7 +30,8 @@ from armarl.specs import Part, Spec
 from armarl.words import brief, did_you_mean
 
 FORMAT = "armarl-policy-4"
-# What earlier versions wrote: no judges; no parts for a board; no trunk and no description.
+# What earlier versions wrote: no judges; no parts for a board; no trunk, nor a word of one in what
+# they say of their networks.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 MOST_BYTES = 256 << 20  # of a file
 MOST_HEADER = 4 << 20  # bytes of it that are no weights
