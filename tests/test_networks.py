@@ -9,6 +9,7 @@ import torch
 import tiny
 from armarl.advice import Advice
 from armarl.game import make_game
+from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
 from armarl.networks import Network, NetworkError, check_network, widths
 from armarl.places import Looking, around, places_of
@@ -18,6 +19,7 @@ from armarl.policies import (
     load_policy,
     read_policy_metadata,
     save_policy,
+    write_tensors,
 )
 from armarl_training.config import NetworkConfig, TrainingConfig
 from armarl_training.layers import Tanh, tanh_in_place
@@ -211,6 +213,16 @@ def test_who_is_not_to_move_has_values_and_no_probabilities():
     assert (thoughts.probabilities == 0).all()
 
 
+@pytest.mark.parametrize("advisers", [(), ADVISERS], ids=["alone", "advised"])
+@pytest.mark.parametrize("channels", [0, 8])
+def test_of_no_states_there_are_no_answers(channels, advisers):
+    player = player_of(GAME, actor_of(GAME, channels=channels, advisers=advisers), advisers)
+    question = GAME.new_states([]), np.empty(0, np.int64)
+    assert player.choose(*question, np.empty(0)).shape == (0,)
+    assert player.probabilities(*question).shape == (0, len(GAME.actions))
+    assert player.values(*question).shape == (0,)
+
+
 # --- saved ---------------------------------------------------------------------------------------
 
 
@@ -225,6 +237,34 @@ def test_a_saved_network_plays_as_before(tmp_path, advisers):
     states, seats = tiny.positions(GAME)
     wanted = player_of(GAME, actor, advisers).choose(states, seats, np.zeros(seats.size))
     assert np.array_equal(load_policy(path).choose(states, seats, np.zeros(seats.size)), wanted)
+
+
+def earlier_weights(name):
+    """Weights, with their advisers, that use all that a format could hold."""
+    if name == "armarl-policy-1":
+        return tiny.tensors(GAME), ()
+    if name == "armarl-policy-2":
+        return actor_of(GAME).tensors(), ()
+    return actor_of(GAME, channels=8, advisers=ADVISERS).tensors(), ADVISERS
+
+
+@pytest.mark.parametrize("name", [f"armarl-policy-{number}" for number in (1, 2, 3)])
+def test_files_of_earlier_formats_play_as_today_s(tmp_path, name):
+    tensors, advisers = earlier_weights(name)
+    today, earlier = tmp_path / "today.safetensors", tmp_path / "earlier.safetensors"
+    save_policy(today, GAME, tensors, "relu", advisers)
+    metadata = {**read_policy_metadata(today), "format": name}
+    if name == "armarl-policy-1":
+        assert metadata["network"].pop("trunk") == []  # of which it did not speak
+    write_tensors(earlier, tensors, metadata)
+    loaded, wanted = load_policy(earlier), load_policy(today)
+    assert loaded.metadata == metadata
+    states, seats = tiny.positions(GAME)
+    chosen = loaded.choose(states, seats, np.zeros(seats.size))
+    assert GAME.legal_masks(states)[np.arange(seats.size), chosen].all()
+    assert np.array_equal(loaded.logits(states, seats), wanted.logits(states, seats))
+    assert np.array_equal(loaded.values(states, seats), wanted.values(states, seats))
+    assert play_match(GAME, [str(earlier), "random"], games=2).games == 2
 
 
 def test_advice_that_changed_is_refused(tmp_path, monkeypatch):

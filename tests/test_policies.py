@@ -16,10 +16,11 @@ import pytest
 from safetensors.numpy import save_file
 
 import tiny
+from armarl.armadora_v0 import env as make_env
 from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
-from armarl.players import shipped_policies
+from armarl.players import make_player, shipped_policies
 from armarl.policies import (
     FORMAT,
     PolicyError,
@@ -135,6 +136,19 @@ def test_argmax_and_sampling():
     extremes = np.array([0.0, np.nextafter(1, 0)])
     first, last = sampled.choose(many[:2], np.repeat(seats, 2), extremes)
     assert [first, last] == [min(logits), max(logits)]
+
+
+@pytest.mark.parametrize(
+    ("temperature", "error"),
+    [
+        *((number, ValueError) for number in (0, -1, np.nan, np.inf, 2e6)),
+        *((what, TypeError) for what in ("1", None, True)),
+    ],
+)
+@pytest.mark.parametrize("sample", [False, True])
+def test_temperatures_that_there_are_not(path, temperature, error, sample):
+    with pytest.raises(error, match=r"temperature must be (a number|above 0 and)"):
+        load_policy(path, sample=sample, temperature=temperature)
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
@@ -254,7 +268,10 @@ def test_foreign_safetensors(path):
     with pytest.raises(PolicyError, match="not written by this version of ArmaRL"):
         load_policy(path)
     save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-checkpoint-1"})})
-    with pytest.raises(PolicyError, match=f"as '{FORMAT}'"):
+    with pytest.raises(PolicyError, match=r"policy\.safetensors is the checkpoint of a run"):
+        load_policy(path)
+    save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-policy-9"})})
+    with pytest.raises(PolicyError, match=f"as '{FORMAT}': its format is 'armarl-policy-9'"):
         load_policy(path)
     for text in ("[1]", "null", "no JSON"):
         save_file(dict(TENSORS), path, {"armarl": text})
@@ -265,6 +282,20 @@ def test_foreign_safetensors(path):
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
     with pytest.raises(PolicyError, match="damaged or no safetensors"):
         load_policy(path)
+
+
+def test_the_checkpoint_beside_a_policy(tmp_path):
+    """Who names it is told what to name instead, wherever policies are named."""
+    from armarl_training.config import TrainingConfig
+    from armarl_training.run import start_run
+
+    run = start_run(TrainingConfig(**tiny.settings(total_decisions=256)), tmp_path)
+    run.train()
+    path = run.folder / "checkpoint.safetensors"
+    for read in (load_policy, read_policy_metadata, lambda path: make_player(path, GAME)):
+        with pytest.raises(PolicyError, match=f"a run, .* name the run's folder {run.folder}, or"):
+            read(path)
+    assert load_policy(run.folder).game.variant == run.game.variant
 
 
 # --- what is refused: other games ----------------------------------------------------------------
@@ -314,6 +345,26 @@ def test_a_policy_of_no_game_that_can_be_made(path, variant):
         load_policy(path)
     with pytest.raises(PolicyError):
         load_policy(path, GAME)
+
+
+@pytest.mark.parametrize("game", ["armadora", make_env()], ids=["a name", "an environment"])
+def test_what_is_no_game(path, game):
+    with pytest.raises(TypeError, match="game must be a Game, as make_game returns it"):
+        load_policy(path, game)
+
+
+@pytest.mark.parametrize("name", [None, 3, b"armadora-2p"])
+@pytest.mark.parametrize("read", [load_policy, read_policy_metadata, policy_game])
+def test_what_names_no_policy(name, read):
+    with pytest.raises(TypeError, match="a policy is named by text or a Path"):
+        read(name)
+
+
+def test_states_of_another_game(path):
+    states = make_game("armada").new_states(0)
+    wanted = rf"records of armadora, of {GAME.blank.itemsize} bytes.*, of {states.itemsize} bytes$"
+    with pytest.raises(TypeError, match=wanted):
+        load_policy(path).values(states, np.zeros(1, np.int64))
 
 
 # --- what is refused: networks -------------------------------------------------------------------

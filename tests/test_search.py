@@ -247,7 +247,8 @@ def test_temperature_draws_by_visits():
         ({"scripted": 2}, "scripted must be in 0 to 1"),
         ({"reward": "gems"}, "reward must be"),
         ({"margin": "gems"}, "reward must be"),
-        ({"temperature": -1}, "temperature must be 0 or more"),
+        ({"temperature": -1}, "temperature must be in 0 to"),
+        ({"temperature": np.inf}, "temperature must be in 0 to"),
         ({"rows": 0}, "rows must be in 1 to"),
     ],
 )

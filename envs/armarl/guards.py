@@ -112,7 +112,13 @@ def check_chosen(
 
 def _rows_of_bytes(game: Game, states: Any, written: bool) -> NDArray[np.uint8]:
     """States as bytes (batch, size), after a check of all but their variant."""
-    check_array("states", states, game.blank.dtype, written=written)
+    dtype = game.blank.dtype
+    if isinstance(states, np.ndarray) and states.dtype.names and states.dtype != dtype:
+        raise TypeError(  # all the fields of both would fill pages
+            f"states must be records of {game.name}, of {dtype.itemsize} bytes each, not of "
+            f"another game or version, of {states.itemsize} bytes"
+        )
+    check_array("states", states, dtype, written=written)
     if states.ndim != 1:
         raise ValueError(f"states must have shape (batch,), not {states.shape}")
     rows: NDArray[np.uint8] = states.view(np.uint8).reshape(states.size, states.itemsize)

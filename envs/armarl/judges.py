@@ -20,6 +20,7 @@ from armarl.networks import (
     Tensors,
     check_layers,
     check_tensors,
+    flat,
     layer,
     layers,
 )
@@ -110,7 +111,7 @@ class JudgeNetwork:
         stakes = around[:, 0] / np.maximum(around[:, 0].sum(axis=1, keepdims=True), 1e-6)
         leads, sure = _leads(parts, stakes)
         weighed = parts * stakes[..., None]
-        x = np.concatenate([parts.reshape(n, -1), weighed.reshape(n, -1), sure, rest], axis=1)
+        x = np.concatenate([flat(parts), flat(weighed), sure, rest], axis=1)
         for k in range(self._layers["whole"]):
             x = self.layer("whole", k, np.maximum(x, 0) if k else x)
         x = x + self.layer("direct", 0, sure)

@@ -19,11 +19,13 @@ from armarl.networks import Network, Tensors
 from armarl.players import Thoughts
 from armarl.turns import DEALS, Turns
 from armarl.verbs import PLAYING
+from armarl.words import brief
 
 _LARGE = 10.0  # a loss of which nothing more need be known
 _HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
 SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
+MOST_TEMPERATURE = 1e6  # by which all legal actions are equally likely anyway
 LEAST_GAIN = 0.1  # and by so much of a fair chance to win besides: a critic errs
 
 
@@ -34,7 +36,7 @@ class NetworkPlayer:
         tensors: the weights, see `armarl.networks.Network`.
         activation: "relu" or "tanh".
         sample: draw from the policy's distribution instead of taking the likeliest action.
-        temperature: logits are divided by it; below 1 the likelier actions gain.
+        temperature: logits are divided by it; below 1 the likelier actions gain. Above 0, to 1e6.
         advice: of scripted players, which the network weighs; mostly none.
         metadata: of the file that it was loaded from, else empty.
     """
@@ -53,11 +55,17 @@ class NetworkPlayer:
         temperature: float = 1.0,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
+        """A player of `game` by weights that have been checked; see the attributes.
+
+        Raises:
+            TypeError: the temperature is no number.
+            ValueError: it is out of range, or there is no such adviser.
+        """
         self.name = name
         self.tensors = tensors
         self.activation = activation
         self.sample = sample
-        self.temperature = temperature
+        self.temperature = _checked_temperature(temperature)
         self.metadata = dict(metadata or {})
         self.game = game
         self.advice = Advice(game, advisers)
@@ -95,16 +103,36 @@ class NetworkPlayer:
     def probabilities(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float64]:
         """How the policy of `seats[i]`, to move in each state, spreads over the actions.
 
+        It is the softmax of the logits by their temperature. With `sample` it is drawn from;
+        without, the likeliest action is played.
+
+        Args:
+            states: (batch,) records of the game, which may hold what the seats are not shown.
+            seats: (batch,) int64.
+
         Returns:
             float64 (batch, actions); the rows add up to 1, illegal actions have 0. A row of a seat
-            that is not to move is 0 throughout.
+            that is not to move is 0 throughout, and so are those of games that are over.
+
+        Raises:
+            TypeError, ValueError: not one seat for each state, or a seat that there is not.
         """
         weights = self._weights(self.logits(states, seats))
         whole = weights.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(weights, whole, out=weights, where=whole > 0))
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the network expects for `seats[i]` in each state, float32 (batch,)."""
+        """The return that the network expects for `seats[i]` in each state, float32 (batch,).
+
+        Any seat may be asked for, whoever is to move. It is an estimate even where the game is
+        over: what it brought, `Game.returns` says.
+
+        Args:
+            states, seats: see `probabilities`.
+
+        Raises:
+            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+        """
         return self._network.values(self.game.views(states, seats)[0])
 
     def think(
@@ -154,7 +182,7 @@ class JudgingPlayer(NetworkPlayer):
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the judge expects for `seats[i]` in each state, float32 (batch,)."""
+        """See `NetworkPlayer.values`: the return that the judge expects."""
         return self._judge.values(self._afterstates.surveys(states, seats))[0]
 
 
@@ -201,8 +229,23 @@ class CriticPlayer(NetworkPlayer):
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the critic expects for `seats[i]` in each state, float32 (batch,)."""
+        """See `NetworkPlayer.values`: the return that the critic expects."""
         return np.tanh(super().values(states, seats) / 2)
+
+
+def _checked_temperature(temperature: Any) -> float:
+    """A temperature by which logits can be divided: by none other is every choice legal.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is out of range.
+    """
+    if not isinstance(temperature, float | int | np.number) or isinstance(temperature, bool):
+        raise TypeError(f"temperature must be a number, not {brief(repr(temperature))}")
+    if not 0 < temperature <= MOST_TEMPERATURE:  # no NaN is
+        limits = f"above 0 and at most {MOST_TEMPERATURE:g}"
+        raise ValueError(f"temperature must be {limits}, not {temperature}")
+    return float(temperature)
 
 
 def player_class(tensors: Tensors) -> type[NetworkPlayer]:

@@ -10,6 +10,7 @@ is added to the logit of each adviser's action (see `armarl.advice`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -93,12 +94,12 @@ class Network:
         if cells is None or self._places is None:
             return logits
         places, n = self._places, len(seen)
-        ends = self.layer("ends", 0, cells).reshape(n, places.cells, 2, -1)
-        first, second = ends[:, places.pairs[0], 0], ends[:, places.pairs[1], 1]
+        first, second = np.split(self.layer("ends", 0, cells), 2, axis=2)
+        first, second = first[:, places.pairs[0]], second[:, places.pairs[1]]
         between = self.layer("between", 0, np.maximum(first + second, 0))
         on_cells = self.layer("at", 0, cells)
         elsewhere = np.zeros((n, 1), np.float32)
-        scores = [on_cells.reshape(n, -1), between.reshape(n, -1), elsewhere]
+        scores = [flat(on_cells), flat(between), elsewhere]
         logits += np.concatenate(scores, axis=1)[:, places.scores]
         return logits
 
@@ -112,6 +113,11 @@ class Network:
         for k in range(last):
             x = ACTIVATIONS[self.activation](self.layer(head, k, x))
         return self.layer(head, last, x)
+
+
+def flat(x: Floats) -> Floats:
+    """What is there of each of the first axis in one row, (n, all); there may be none of them."""
+    return x.reshape(len(x), math.prod(x.shape[1:]))
 
 
 def layers(tensors: Tensors, part: str) -> int:

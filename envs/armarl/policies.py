@@ -30,7 +30,8 @@ from armarl.specs import Part, Spec
 from armarl.words import brief, did_you_mean
 
 FORMAT = "armarl-policy-4"
-# What earlier versions wrote: no judges; no parts for a board; no trunk and no description.
+# What earlier versions wrote: no judges; no parts for a board; no trunk, nor a word of one in what
+# they say of their networks.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 MOST_BYTES = 256 << 20  # of a file
 MOST_HEADER = 4 << 20  # bytes of it that are no weights
@@ -90,10 +91,23 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
     ) as error:
         raise PolicyError(f"{path} is damaged or no safetensors file: {brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
-        raise PolicyError(f"{path} was not written by this version of ArmaRL as {formats[0]!r}")
+        raise PolicyError(_of_another_format(path, metadata, formats[0]))
     if header.get("sha256") != _digest(text, tensors):
         raise PolicyError(f"{path} is damaged: its contents do not match their checksum")
     return tensors, metadata
+
+
+def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
+    """What a file is, or that it is none of ours, in place of what is wanted."""
+    found = metadata.get("format") if isinstance(metadata, dict) else None
+    found = found if isinstance(found, str) else ""
+    if wanted == FORMAT and found.startswith("armarl-checkpoint-"):
+        return (
+            f"{path} is the checkpoint of a run, by which training goes on, not a policy: name the "
+            f"run's folder {path.parent}, or the policy.safetensors in it"
+        )
+    other = f": its format is {brief(repr(found), 60)}" if found else ""
+    return f"{path} was not written by this version of ArmaRL as {wanted!r}{other}"
 
 
 def save_policy(
@@ -131,7 +145,13 @@ def policy_file(name: str | Path) -> Path:
 
     Raises:
         FileNotFoundError: there is none; the message names the shipped policies.
+        TypeError: it is neither text nor a path.
     """
+    if not isinstance(name, str | Path):
+        raise TypeError(
+            "a policy is named by text or a Path (a file, a run's folder, or a shipped policy), "
+            f"not {brief(repr(name), 60)}"
+        )
     found = policy_path(Spec(Part(str(name))))
     if found is None or not found.is_file():
         raise FileNotFoundError(
@@ -186,7 +206,14 @@ def load_policy(
     Raises:
         FileNotFoundError: there is no such file.
         PolicyError: it is damaged, or was made for another game, version, variant or table.
+        TypeError: `path`, `game` or `temperature` is of another kind.
+        ValueError: `temperature` is out of range.
     """
+    if not isinstance(game, Game | None):
+        raise TypeError(
+            "game must be a Game, as make_game returns it (environments have it as `.game`), not "
+            f"{brief(repr(game), 60)}"
+        )
     path, asked = policy_file(path), Path(path)
     tensors, metadata = read_policy(path)
     if game is None:

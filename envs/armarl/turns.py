@@ -292,5 +292,5 @@ def _numbers(states: States) -> NDArray[np.int64]:
 
     One for all would show every position the same throws of the dice.
     """
-    rows = states.view(np.uint8).reshape(states.size, -1)
+    rows = states.view(np.uint8).reshape(states.size, states.itemsize)
     return np.array([zlib.crc32(row) for row in rows], np.int64)  # type: ignore[arg-type]

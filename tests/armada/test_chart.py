@@ -351,8 +351,10 @@ def test_a_broken_chart_file_is_refused(case: str, tmp_path) -> None:
 
 
 def test_files_that_are_no_charts(tmp_path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"chart names the file 'nowhere\.txt': No such"):
         load_chart("nowhere.txt")
+    with pytest.raises(OSError, match=r"chart names the file .*: File name too long; a chart is"):
+        load_chart("x" * 999)
     file = tmp_path / "chart.json"
     file.write_text("{")
     with pytest.raises(ChartError, match="no JSON"):

@@ -15,7 +15,7 @@ from armarl.cli import main
 from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer, player_class
-from armarl.players import NoisyPlayer, OpeningPlayer, Player, ask_thoughts, make_player
+from armarl.players import NoisyPlayer, OpeningPlayer, Player, Thinker, ask_thoughts, make_player
 from armarl.policies import load_policy
 from armarl.specs import Spec
 
@@ -65,6 +65,31 @@ def test_questions_that_cannot_be_asked(name: str, kind: str) -> None:
     if hasattr(player, "method"):
         with pytest.raises((TypeError, ValueError), match=r"states|seats|draws"):
             player.think(*QUESTIONS[kind])  # type: ignore[attr-defined]
+
+
+PLAIN = ("random", "random:patient", "greedy:noise=0.5", "greedy:first_random=1")
+SEARCHES = ("grave:4", "ismcts:4", "flat:4", "rollout:4")
+POLICIES = ("armadora-2p", "armada-2p", "armada-2p-ppo")  # a judge, a critic, a network of logits
+HOW = ("", ":sample", "+search:8")
+
+
+@pytest.mark.parametrize(
+    "name", [*PLAIN, *SEARCHES, *(f"{one}{how}" for one in POLICIES for how in HOW)]
+)
+def test_of_no_states_there_are_no_answers(name: str) -> None:
+    """Judges and critics could not tell the shape of what they were given."""
+    game = make_game("armada") if name.startswith("armada-") else GAME
+    player = make_player(name, game)
+    question = game.new_states(FOUR[:0]), SEATS[:0], DRAWS[:0]
+    chosen = player.choose(*question)
+    assert (chosen.shape, chosen.dtype) == ((0,), np.int64)
+    if isinstance(player, Thinker):
+        found = player.think(*question).probabilities
+        assert found is not None
+        assert found.shape == (0, len(game.actions))
+    if isinstance(player, NetworkPlayer):
+        assert player.probabilities(*question[:2]).shape == (0, len(game.actions))
+        assert player.values(*question[:2]).shape == (0,)
 
 
 @pytest.mark.parametrize("judge", [False, True], ids=["network", "judge"])

@@ -112,6 +112,11 @@ def _text_of(path: Path) -> str:
     """
     try:
         found = path.stat()
+    except OSError as error:
+        raise type(error)(
+            f"chart names the file {shortened(str(path))}: {error.strerror}; a chart is a chart "
+            "file, its text or a mapping, or None for ours"
+        ) from error
     except ValueError as error:  # a null character
         raise ChartError(f"there can be no file {shortened(str(path))}: {error}") from error
     if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:

@@ -22,5 +22,5 @@ SEARCH: Mapping[str, Mapping[str, Any]] = {"grave": {"margin_share": 0.8, "patie
 def progress(states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
     """How far each of `seats` has come, as all can see: its Warriors on the board, int64."""
     squares = np.ascontiguousarray(states["warriors"][np.arange(states.size), seats])
-    bits = np.unpackbits(squares.view(np.uint8).reshape(states.size, -1), axis=1)
+    bits = np.unpackbits(squares.view(np.uint8).reshape(states.size, squares.itemsize), axis=1)
     return np.asarray(bits.sum(axis=1), np.int64)

@@ -238,8 +238,6 @@ def _policy_factory(path: Path) -> Factory:
 
         if temperature is None:
             return load_policy(path, game, sample=sample)
-        if not 0 < temperature <= 1e6:
-            raise ValueError(f"temperature must be above 0, not {temperature}")
         return load_policy(path, game, sample=True, temperature=temperature)
 
     return policy

@@ -43,10 +43,13 @@ class Thoughts(NamedTuple):
     """What a player thought of a batch of states; None stands for what he does not consider.
 
     Attributes:
-        probabilities: (batch, actions) float64, of each action to be chosen; they sum to 1.
+        probabilities: (batch, actions) float64, how he spreads over the actions; they sum to 1, or
+            are 0 throughout where the seat is not to move. Whether he draws from them or plays the
+            likeliest, as saved policies do unless told to `sample`, they do not say.
         values: (batch, actions) float64, the return he expects of each action; NaN: no opinion.
         visits: (batch, actions) int64, how often a search tried each action.
-        value: (batch,) float64, the return that he expects for the seat.
+        value: (batch,) float64, the return that he expects for the seat; where the game is over it
+            may be an estimate still.
     """
 
     probabilities: NDArray[np.float64] | None = None

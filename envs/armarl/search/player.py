@@ -130,7 +130,10 @@ class SearchPlayer:
         """
         check(observers in OBSERVERS, f"observers must be single or multiple, not {observers!r}")
         simulations = simulations_of(simulations, milliseconds, otherwise=1000)
-        check(temperature >= 0, f"temperature must be 0 or more, not {temperature}")
+        check(
+            0 <= temperature <= MOST,  # by an infinite one what was never tried counts too
+            f"temperature must be in 0 to {MOST}, not {temperature}",
+        )
         if margin is None:
             margin = game.rewards[min(1, len(game.rewards) - 1)]
         given = {
