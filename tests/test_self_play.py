@@ -1,5 +1,7 @@
 """The wiring of self-play: whose observation, whose decision, whose reward."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -59,7 +61,7 @@ class Pool(OpponentPool):
     def __init__(self, game, players, weights=None, share=1.0):
         names = {str(k): weight for k, weight in enumerate(weights or [1.0] * len(players))}
         config = OpponentConfig(share=share, earlier=0, players={"random": 1})
-        super().__init__(game, config, None)
+        super().__init__(game, config, Path())
         self._config = config.model_copy(update={"players": names})
         self.players = list(players)
 

@@ -115,7 +115,7 @@ def configs(rng: np.random.Generator) -> str:
     try:
         config = load_config(path, overrides)
         dumped = config.dump()
-        _check_players(config, _make_game(config), code=False)
+        _check_players(config, _make_game(config), path.parent, code=False)
     except ConfigError as error:
         return refused(error)
     path.write_text(dumped, encoding="utf-8")
