@@ -266,6 +266,17 @@ def test_policies_that_are_named_by_path_stay_who_they_were(tmp_path):
     assert match["standings"][1]["player"] == "rival:noise=0.1"
 
 
+def test_policies_are_not_copied_through_links(tmp_path):
+    path = tiny.policy(tmp_path, make_game("armadora"), name="rival.safetensors")
+    elsewhere, run = tmp_path / "elsewhere", tmp_path / "run"
+    for folder in (elsewhere, run / "pool"):
+        folder.mkdir(parents=True)
+    (run / "pool" / "named").symlink_to(elsewhere)
+    with pytest.raises(RunError, match="named is a link"):
+        start_run(config(opponents={"players": {str(path): 1.0}}), run)
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_players_of_one_name_are_refused(tmp_path):
     game = make_game("armadora")
     for folder in ("one", "other"):

@@ -13,13 +13,21 @@ from pathlib import Path
 from armarl.folders import write_bytes
 from armarl.players.making import as_spec, policy_path, shipped_policies, without_folders
 from armarl.specs import Part, Spec
+from armarl_training.folders import RunError
 
 
 def keep_policies(folder: Path, names: Iterable[str]) -> None:
-    """Copy the policies that specifications name by path; shipped ones stay as they are anyway."""
+    """Copy the policies that specifications name by path; shipped ones stay as they are anyway.
+
+    Raises:
+        RunError: a link leads out of the folder.
+    """
     for spec in map(as_spec, names):
         path, copy = policy_path(spec), _copy_of(folder, spec)
         if path is not None and spec.base.name not in shipped_policies() and not copy.exists():
+            for step in (copy.parent, *copy.parent.parents[:2]):
+                if step.is_symlink():
+                    raise RunError(f"{step} is a link: what belongs to a run lies in its folder")
             copy.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(copy, path.read_bytes())
 

@@ -247,8 +247,9 @@ class Run:
 
     def keep_policies(self) -> None:
         """Copy the policies that the configuration names by path into the folder."""
-        named = dict.fromkeys((*self.config.opponents.players, *self.config.evaluation.opponents))
-        keep_policies(self._pool_folder, (*named, self.config.imitation.teacher))
+        keep_policies(self._pool_folder, self.config.opponents.players)
+        for names in _measures_and_teachers(self.config).values():
+            keep_policies(self._pool_folder, names)
 
     def begin(self) -> None:
         """Begin with the weights of the saved policy that the configuration names, if it does.
@@ -480,16 +481,21 @@ def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:
     return measured if same and isinstance(measured, list) else []
 
 
+def _measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
+    """Players beside the opponents, by the setting that names them."""
+    named = {"evaluation.opponents": config.evaluation.opponents}
+    if config.imitation.games:
+        named["imitation.teacher"] = (config.imitation.teacher,)
+    return named
+
+
 def _check_players(config: TrainingConfig, game: Game, pool: Path, code: bool) -> None:
     """Refuse before the training, not after it, players that there are not."""
     try:
         Advice(game, config.network.advisers)
     except ValueError as error:
         raise ConfigError(f"network.advisers: {brief(error, 1000)}") from error
-    named = {"evaluation.opponents": config.evaluation.opponents}
-    if config.imitation.games:
-        named["imitation.teacher"] = (config.imitation.teacher,)
-    for setting, names in named.items():
+    for setting, names in _measures_and_teachers(config).items():
         for name in names:
             try:
                 training_player(as_kept(pool, name), game, code=code)
