@@ -7,7 +7,11 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
+
 import tiny
+from armarl.policies import read_tensors
+from armarl_training import checkpoint
 from armarl_training.config import TrainingConfig
 from armarl_training.run import start_run
 
@@ -52,3 +56,17 @@ def stopped_run(folder, **changes):
     run = start_run(config(**changes), folder)
     assert not run.train(signals(signal.SIGINT, after=0))
     return run
+
+
+def contents(run):
+    """All that a run's checkpoint holds, without the time that it took."""
+    tensors, progress = read_tensors(run.folder / checkpoint.FILE, checkpoint.FORMAT)
+    return tensors, {**progress, "run": None}
+
+
+def assert_equal(one, other):
+    (tensors, progress), (other_tensors, other_progress) = contents(one), contents(other)
+    assert progress == other_progress
+    assert set(tensors) == set(other_tensors)
+    for name, tensor in tensors.items():
+        assert np.array_equal(tensor, other_tensors[name]), name

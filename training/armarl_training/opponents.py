@@ -45,13 +45,13 @@ def training_player(name: str | Spec, game: Game, *, code: bool) -> Player:
     return make_player(name, game, code=code)
 
 
-def refuse_namesakes(setting: str, names: Sequence[str]) -> None:
+def _refuse_namesakes(names: Sequence[str]) -> None:
     """Raise ConfigError where two of the players are called the same, in tables and curves."""
     for name, number in Counter(names).items():
         if number > 1:
             raise ConfigError(
-                f"{setting}: there are two of the name {brief(name)}: a policy is called by its "
-                "file or its run's folder, so rename one"
+                f"opponents.players: there are two of the name {brief(name)}: a policy is called "
+                "by its file or its run's folder, so rename one"
                 + (f"; earlier selves are called {EARLIER}" if name == EARLIER else "")
             )
 
@@ -82,7 +82,7 @@ class OpponentPool:
             ]
         except ValueError as error:
             raise ConfigError(f"opponents.players: {brief(error, 1000)}") from error
-        refuse_namesakes("opponents.players", [*(p.name for p in self.players), EARLIER])
+        _refuse_namesakes([*(player.name for player in self.players), EARLIER])
         self.snapshots: list[int] = []
 
     @property
