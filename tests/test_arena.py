@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -285,7 +286,20 @@ def test_what_a_tournament_says(played):
     data = json.loads(json.dumps(summary.as_dict()))
     assert data["games"] == 120
     assert [entry["player"] for entry in data["players"]] == ["greedy", "random:patient", "random"]
-    assert "greedy" in summary.table()
+    assert len(data["differences"]) == 6
+    assert data["differences"][0]["player"] == "greedy"
+    assert data["differences"][0]["other"] == "random:patient"
+    strongest, patient, last = (
+        line for line in summary.table().splitlines() if line.startswith(("greedy", "random"))
+    )
+    above, low, high = (int(text) for text in re.findall(r"[+-]\d+", strongest))
+    assert low < above < high
+    assert above == round(
+        data["players"][0]["value"] - data["players"][1]["value"]
+    )  # random:patient follows
+    assert summary.difference(1, 0) in patient
+    assert summary.difference(0, 1) not in summary.table()
+    assert last.endswith("80")  # nobody follows
     assert summary.csv().splitlines()[0] == "player,value,low,high,games"
     assert len(summary.csv().splitlines()) == 4
 

@@ -105,12 +105,13 @@ def _ratings_plot(summary: Summary) -> str:
 def _ratings_table(summary: Summary) -> str:
     names, ratings = summary.tournament.players, summary.ratings.players
     rows = []
-    for i in summary.order():
+    for i, other in summary.next_below():
         sure = f"{ratings.low[i]:.0f} to {ratings.high[i]:.0f}"
         interval = "anchor" if i == summary.anchor else sure
-        cells = [escape(names[i]), f"{ratings.value[i]:.0f}", interval, f"{summary.games[i]:,}"]
-        rows.append(_row(cells))
-    return _table(["player", "Elo", "95 % interval", "games"], rows)
+        over = "" if other is None else summary.difference(i, other)
+        elo, games = f"{ratings.value[i]:.0f}", f"{summary.games[i]:,}"
+        rows.append(_row([escape(names[i]), elo, interval, games, over]))
+    return _table(["player", "Elo", "95 % interval", "games", "over the next"], rows)
 
 
 def _pairs_table(summary: Summary) -> str:

@@ -48,6 +48,11 @@ class Summary:
         """The players, the strongest first."""
         return [int(i) for i in np.argsort(-self.ratings.players.value, kind="stable")]
 
+    def next_below(self) -> list[tuple[int, int | None]]:
+        """Every player, the strongest first, with the one who follows; None after the last."""
+        order = self.order()
+        return list(zip(order, [*order[1:], None], strict=True))
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as plain JSON types; None where there is nothing to tell."""
         names = self.tournament.players
@@ -62,6 +67,12 @@ class Summary:
             "players": [
                 {"player": names[i], **_entry(self.ratings.players, i), "games": int(self.games[i])}
                 for i in self.order()
+            ],
+            "differences": [
+                {"player": names[i], "other": names[j], **_entry(self.ratings.differences, (i, j))}
+                for i in self.order()
+                for j in self.order()
+                if i != j
             ],
             "pairs": [
                 {"player": names[i], "other": names[j], **_entry(self.scores, (i, j))}
@@ -100,12 +111,13 @@ class Summary:
             f"{t.game.name}, {t.game.players} players, {options}; {t.kind}, seed {t.seed}: "
             f"{len(t.games)} games, {self.lengths.mean():.0f} actions a game, {self.cut} cut short",
             "",
-            f"{'player':<{width}}{'Elo':>7}  {'95 % interval':<18}{'games':>7}",
+            f"{'player':<{width}}{'Elo':>7}  {'95 % interval':<18}{'games':>7}  over the next",
         ]
-        for i in self.order():
+        for i, other in self.next_below():
             e = _entry(self.ratings.players, i)
             interval = "anchor" if i == self.anchor else f"{e['low']:.0f} to {e['high']:.0f}"
-            lines.append(f"{names[i]:<{width}}{e['value']:>7.0f}  {interval:<18}{self.games[i]:>7}")
+            line = f"{names[i]:<{width}}{e['value']:>7.0f}  {interval:<18}{self.games[i]:>7}"
+            lines.append(line if other is None else f"{line}  {self.difference(i, other)}")
         lines += ["", "part of the victories, row against column, in %", self._matrix(width), ""]
         for cycle in self.cycles:
             lines.append("cycle: " + " beats ".join(names[i] for i in (*cycle, cycle[0])))
@@ -116,6 +128,11 @@ class Summary:
             f"({100 * share['low']:.1f} to {100 * share['high']:.1f} %)"
         )
         return "\n".join(lines) + "\n"
+
+    def difference(self, player: int, other: int) -> str:
+        """By how many Elo points one is over another, such as `+89 (+46 to +135)`."""
+        e = _entry(self.ratings.differences, (player, other))
+        return f"{e['value']:+.0f} ({e['low']:+.0f} to {e['high']:+.0f})"
 
     def _matrix(self, width: int) -> str:
         names, order = self.tournament.players, self.order()
