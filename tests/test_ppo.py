@@ -10,7 +10,7 @@ from armarl.game import make_game
 from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
 from armarl_training.advantages import seat_advantages
-from armarl_training.brief import bits_of
+from armarl_training.bfloat16 import bits_of
 from armarl_training.config import OpponentConfig, TrainingConfig
 from armarl_training.crew import Crew
 from armarl_training.devices import OnCpu
@@ -23,10 +23,10 @@ from armarl_training.losses import (
     Decisions,
     Lot,
     Weights,
-    brief_ppo_gradient,
     explained_variance,
     make_room,
     ppo_gradient,
+    ppo_gradient_bfloat16,
 )
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Draws, Quantities, draw
@@ -151,14 +151,14 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
         *(found, room),
     )
     make_game("armadora").run(ppo_gradient, n, decisions)
-    brief = torch.empty_like(outputs, dtype=torch.bfloat16)
+    rounded = torch.empty_like(outputs, dtype=torch.bfloat16)
     decisions = decisions._replace(
         outputs=bits_of(CPU, outputs.detach().bfloat16()),
-        gradients=bits_of(CPU, brief),
+        gradients=bits_of(CPU, rounded),
         room=make_room(CPU, n, actions),
     )
-    make_game("armadora").run(brief_ppo_gradient, n, decisions)
-    assert torch.equal(brief, torch.from_numpy(found).bfloat16())
+    make_game("armadora").run(ppo_gradient_bfloat16, n, decisions)
+    assert torch.equal(rounded, torch.from_numpy(found).bfloat16())
     assert np.array_equal(decisions.room.statistics, room.statistics)
     sums = room.statistics.sum(axis=0)
     np.testing.assert_allclose(found, outputs.grad.numpy(), atol=1e-6)

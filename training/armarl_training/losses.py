@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armarl.compiled import inlined, summed
 from armarl.loops import WrittenRows, own
-from armarl_training.brief import read, write
+from armarl_training.bfloat16 import read, write
 from armarl_training.devices import LearnerDevice
 from armarl_training.softmax import (
     Scratch,
@@ -94,28 +94,28 @@ def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
     _gradient(batch, i, own(thread), False)
 
 
-def brief_ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
+def ppo_gradient_bfloat16(batch: Decisions, i: int, thread: int) -> None:
     """The same where outputs and gradients are the bits of bfloat16."""
     _gradient(batch, i, own(thread), True)
 
 
 @inlined
-def _gradient(batch: Decisions, i: int, mine: int, brief: bool) -> None:
+def _gradient(batch: Decisions, i: int, mine: int, is_bfloat16: bool) -> None:
     """Of all losses, with respect to the outputs of a decision."""
     outputs, gradient, row = batch.outputs[i], batch.gradients[i], batch.rows[i]
     lot, scratch = batch.lot, batch.room.scratch
     value = outputs.size - lot.targets.shape[1] - 1
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
     number = find_legal(lot.masks[row], legal)
-    pick(outputs, legal, number, brief, logits)
+    pick(outputs, legal, number, is_bfloat16, logits)
     if batch.weights.magnet != 0:
         pick(batch.magnets[i], legal, number, False, scratch.magnets[mine])
     policy_gradient(lot, row, number, batch.number, batch.weights, batch.room, mine)
     gradient[:] = 0
     for j in range(number):
-        write(weights[j], gradient, legal[j], brief)
+        write(weights[j], gradient, legal[j], is_bfloat16)
     said, back = outputs[value:], gradient[value:]
-    value_gradient(said, lot, row, batch.number, batch.weights, batch.room, mine, brief, back)
+    value_gradient(said, lot, row, batch.number, batch.weights, batch.room, mine, is_bfloat16, back)
 
 
 @inlined
@@ -219,7 +219,7 @@ def value_gradient(
     counts: Weights,
     room: Room,
     mine: int,
-    brief: bool,
+    is_bfloat16: bool,
     gradient: Any,
 ) -> None:
     """Of what the actor expects, and of the critic's chances to win; written to `gradient`.
@@ -228,14 +228,14 @@ def value_gradient(
     """
     statistics, targets, share = room.statistics[mine], lot.targets[row], counts.value / decisions
     players = targets.size
-    error = read(said, 0, brief) - targets[0]
-    write(share * 2.0 * error, gradient, 0, brief)
+    error = read(said, 0, is_bfloat16) - targets[0]
+    write(share * 2.0 * error, gradient, 0, is_bfloat16)
     statistics[OWN_LOSS] += error * error
     for k in range(players):
-        z, wanted = read(said, 1 + k, brief), 0.5 * (targets[k] + 1.0)
+        z, wanted = read(said, 1 + k, is_bfloat16), 0.5 * (targets[k] + 1.0)
         small = math.exp(-abs(z))
         chance = (1.0 if z >= 0 else small) / (1.0 + small)
-        write(share * (chance - wanted) / players, gradient, 1 + k, brief)
+        write(share * (chance - wanted) / players, gradient, 1 + k, is_bfloat16)
         bits = max(z, 0.0) - z * wanted + math.log(1.0 + small)
         statistics[VALUE_LOSS] += bits / players
         if k == 0:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 
-from armarl_training.brief import bits_of
+from armarl_training.bfloat16 import bits_of
 from armarl_training.devices import Array, LearnerDevice
 from armarl_training.entries import Entries
 from armarl_training.losses import (
@@ -15,8 +15,8 @@ from armarl_training.losses import (
     Lot,
     Room,
     Weights,
-    brief_ppo_gradient,
     ppo_gradient,
+    ppo_gradient_bfloat16,
 )
 from armarl_training.workspace import Workspace
 
@@ -62,6 +62,6 @@ def gradient_of_outputs(
         *(part.rows, part.lot, part.number, bits_of(device, outputs), device.array(held_back)),
         *(part.weights, bits_of(device, gradient), part.room),
     )
-    brief = outputs.dtype == torch.bfloat16
-    run(brief_ppo_gradient if brief else ppo_gradient, rows, decisions)
+    is_bfloat16 = outputs.dtype == torch.bfloat16
+    run(ppo_gradient_bfloat16 if is_bfloat16 else ppo_gradient, rows, decisions)
     return gradient

@@ -28,6 +28,7 @@ from torch.nn import functional
 from armarl.advice import Advice
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
+from armarl_training.adam import Adam
 from armarl_training.advantages import seat_advantages
 from armarl_training.chains import Chains, chain_length, chains_of
 from armarl_training.config import TrainingConfig
@@ -55,7 +56,6 @@ from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
 from armarl_training.sparse_passes import SparsePasses, lay_out, sparse_passes, use_sparse
-from armarl_training.steps import Steps
 from armarl_training.workspace import Workspace
 
 
@@ -89,7 +89,7 @@ class PPO(ShardedLearner):
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
         self._count = 0  # of the optimiser's steps, kept here since to ask a GPU would mean to wait
-        self._steps = self._make_steps()
+        self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -230,22 +230,22 @@ class PPO(ShardedLearner):
         for part in others:
             torch._foreach_add_(whole, part)
         self._count += 1
-        newest, longest = newest_weight(ppo.averaging, self._count), ppo.max_gradient_norm
-        if self._steps is not None:
-            return self._steps.take(whole, longest, newest)
+        newest = newest_weight(ppo.averaging, self._count)
+        if self._adam is not None:
+            return self._adam.step(whole, ppo.max_gradient_norm, newest)
         for weights, gradient in zip(self._parameters, whole, strict=True):
             weights.grad = gradient
-        norm: torch.Tensor = nn.utils.clip_grad_norm_(self._parameters, longest)
+        norm: torch.Tensor = nn.utils.clip_grad_norm_(self._parameters, ppo.max_gradient_norm)
         self._optimiser.step()
         with torch.no_grad():
             torch._foreach_lerp_(self._averages, self._actors, newest)
         return norm
 
-    def _make_steps(self) -> Steps | None:
+    def _make_adam(self) -> Adam | None:
         """What takes the optimiser's steps in its place on the CPU."""
         if self._config.device != "cpu":
             return None
-        return Steps(self._optimiser, self._parameters, self._averages)
+        return Adam(self._optimiser, self._parameters, self._averages)
 
     # --- the head start --------------------------------------------------------------------------
 
@@ -293,7 +293,7 @@ class PPO(ShardedLearner):
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """See `ShardedLearner.restore`."""
         super().restore(tensors, values)
-        self._count, self._steps = steps_taken(self._optimiser), self._make_steps()
+        self._count, self._adam = steps_taken(self._optimiser), self._make_adam()
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""

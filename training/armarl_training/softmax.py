@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import compared, inlined, summed
-from armarl_training.brief import read
+from armarl_training.bfloat16 import read
 from armarl_training.devices import LearnerDevice
 
 _LOWEST = np.float32(-3e38)
@@ -65,10 +65,10 @@ def find_legal(mask: NDArray[np.uint8], legal: Any) -> Any:
 
 
 @inlined
-def pick(logits: Any, legal: Any, number: int, brief: bool, out: Any) -> None:
-    """The logits of the legal actions beside each other; for `brief` see `brief.read`."""
+def pick(logits: Any, legal: Any, number: int, is_bfloat16: bool, out: Any) -> None:
+    """The logits of the legal actions beside each other; for `is_bfloat16` see `bfloat16.read`."""
     for j in range(number):
-        out[j] = read(logits, legal[j], brief)
+        out[j] = read(logits, legal[j], is_bfloat16)
 
 
 @inlined

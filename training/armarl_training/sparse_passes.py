@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl.game import Game
+from armarl_training.adam import lay_out_by_input
 from armarl_training.chains import chain_length
 from armarl_training.config import TrainingConfig
 from armarl_training.devices import Array, LearnerDevice
@@ -28,7 +29,6 @@ from armarl_training.minibatch import Part
 from armarl_training.passes import Layers, Onward
 from armarl_training.ppo_networks import Actor, PlainCritic
 from armarl_training.softmax import make_scratch
-from armarl_training.steps import turn
 from armarl_training.workspace import Workspace, aligned_zeros
 
 Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
@@ -167,7 +167,7 @@ def lay_out(*networks: nn.Module) -> None:
     for network in networks:
         layers = network.layers if isinstance(network, Actor) else network
         assert isinstance(layers, nn.Sequential)
-        turn(linears(layers)[0])
+        lay_out_by_input(linears(layers)[0])
 
 
 def few_legal(game: Game) -> bool:
