@@ -41,14 +41,14 @@ def test_the_way_written_out_is_that_of_automatic_differentiation(
     written, recorded = passes_of(actor, critic, precision), RecordedPasses(actor, critic)
     assert isinstance(written, PlainPasses)
     n, advice = 40, torch.zeros((40, 0), dtype=torch.int64)
-    truth = torch.rand(n, kept.truth_scales.size).to(precision)
+    privileged = torch.rand(n, kept.privileged_scales.size).to(precision)
     gradient = torch.randn(n, len(game.actions) + 1 + players).to(precision)
     workspace = Workspace(torch.device("cpu"))
-    ours, theirs = (way.there(truth, advice, workspace) for way in (written, recorded))
+    ours, theirs = (way.there(privileged, advice, workspace) for way in (written, recorded))
     torch.testing.assert_close(ours.outputs, theirs.outputs, atol=apart, rtol=apart)
     speaker = speaker_of(actor, critic, precision)
     assert isinstance(speaker, PlainSpeaker)
-    said = speaker.say(truth, advice, workspace)
+    said = speaker.say(privileged, advice, workspace)
     torch.testing.assert_close(said, theirs.outputs, atol=apart, rtol=apart)
     parameters = [*actor.parameters(), *critic.parameters()]
     pairs = zip(

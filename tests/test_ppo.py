@@ -194,20 +194,20 @@ def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
 def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     logits = np.tile(np.array([[1.0, 2.0, 0.5, 3.0, 9.0]], np.float32), (20_000, 1))
     masks = np.tile(np.array([[0b11010000]], np.uint8), (20_000, 1))  # the last output is no action
-    actions, chances = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
+    actions, log_probs = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
     draws = np.random.default_rng(0).random((20_000, 2))
     reached = np.empty((CPU.scratch_rows(20_000), 4))
     scratch = make_scratch(CPU, 20_000, 4)
-    CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, scratch, actions, chances))
+    CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, scratch, actions, log_probs))
     weights = np.exp([1.0, 2.0, 3.0])
     for k in range(2):
         shares = np.bincount(actions[:, k], minlength=4) / 20_000
         assert shares[2] == 0
         np.testing.assert_allclose(shares[[0, 1, 3]], weights / weights.sum(), atol=0.015)
     logs = dict(zip([0, 1, 3], np.log(weights / weights.sum()), strict=True))
-    np.testing.assert_allclose(chances[:50, 1], [logs[a] for a in actions[:50, 1]], atol=1e-5)
+    np.testing.assert_allclose(log_probs[:50, 1], [logs[a] for a in actions[:50, 1]], atol=1e-5)
     ends = np.array([[0.0, np.nextafter(1, 0)]])
-    first = Draws(logits[:1], masks[:1], ends, reached, scratch, actions[:1], chances[:1])
+    first = Draws(logits[:1], masks[:1], ends, reached, scratch, actions[:1], log_probs[:1])
     CPU.run(draw, 1, first)
     assert actions[0].tolist() == [0, 3]
 
@@ -224,11 +224,11 @@ def test_what_networks_read_is_rounded_as_torch_rounds(precision):
     kept.keep_secrets(states, seats, secrets)
     reading = Reading(kept, precision)
     both = torch.from_numpy(np.concatenate([quantities, secrets], axis=1).astype(np.float32))
-    truth = (both * torch.from_numpy(1 / kept.truth_scales)).to(reading.dtype)
-    seen = truth[:, : quantities.shape[1]]
+    privileged = (both * torch.from_numpy(1 / kept.privileged_scales)).to(reading.dtype)
+    seen = privileged[:, : quantities.shape[1]]
     chosen = np.array([5, 2, 2, 0])
-    assert torch.equal(reading.truth(quantities, secrets), truth)
-    assert torch.equal(reading.truth(quantities, secrets, chosen), truth[chosen])
+    assert torch.equal(reading.privileged(quantities, secrets), privileged)
+    assert torch.equal(reading.privileged(quantities, secrets, chosen), privileged[chosen])
     assert torch.equal(reading.seen(quantities), seen)
     odd = np.arange(1, 256, dtype=kept.dtype)[:, None] * np.ones_like(quantities[:1])
     wanted = torch.from_numpy(odd.astype(np.float32)) * torch.from_numpy(1 / kept.scales)
@@ -256,7 +256,7 @@ def test_what_is_kept_of_a_position_is_exact(name, options):
     theirs = [
         game.views(states, (seats + k) % game.players)[0][:, own] for k in range(1, game.players)
     ]
-    scales = kept.truth_scales[game.observation.size :]
+    scales = kept.privileged_scales[game.observation.size :]
     np.testing.assert_allclose(
         secrets.astype(np.float32) / scales, np.concatenate(theirs, axis=1), rtol=1e-6
     )
@@ -273,14 +273,14 @@ def test_in_four_seats_partners_sit_together(tmp_path):
     assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # partners hold seats 0, 2 and 1, 3
     assert ((lineups == LEARNER).sum(axis=1) == 2).all()
 
-    def outlook(quantities, secrets):
+    def critic_values(quantities, secrets):
         return np.zeros((len(quantities), game.players), np.float32)
 
     def even(quantities, advice, secrets, masks, movers):
         logits = np.zeros((len(quantities), len(game.actions)), np.float32)
-        return logits, outlook(quantities, secrets)
+        return logits, critic_values(quantities, secrets)
 
-    rollout = play.play(even, outlook)
+    rollout = play.play(even, critic_values)
     held = np.take_along_axis(play.lineups[None], rollout.movers[:-1, :, None], axis=2)[..., 0]
     assert np.array_equal(rollout.learners, held == LEARNER)  # no game has ended yet
     assert not (rollout.ends != PLAYING).any()
@@ -294,20 +294,20 @@ def test_games_begin_at_random(tmp_path):
     settings = {"steps": 24, "reward": "win", "seed": [1], "openings": (0.5, longest)}
     play = SelfPlay(game, pool, games, **settings)
 
-    def outlook(quantities, secrets):
+    def critic_values(quantities, secrets):
         return np.zeros((len(quantities), game.players), np.float32)
 
     def first(quantities, advice, secrets, masks, movers):  # the first legal action, nearly always
         logits = np.zeros((len(quantities), len(game.actions)), np.float32)
         logits -= 100 * np.arange(len(game.actions), dtype=np.float32)
-        return logits, outlook(quantities, secrets)
+        return logits, critic_values(quantities, secrets)
 
     left = play.save()[0]["openings"].copy()
     counts = np.bincount(left, minlength=longest + 1)
     assert left.max() == longest
     assert 0.4 < counts[0] / games < 0.6
     assert counts[1:].min() > 40
-    lineups, rollout = play.lineups.copy(), play.play(first, outlook)
+    lineups, rollout = play.lineups.copy(), play.play(first, critic_values)
     for t in range(longest):  # no game ends before, so that all sit where they sat
         held = np.take_along_axis(lineups, rollout.movers[t][:, None], axis=1)[:, 0]
         opening, taken = left > t, rollout.actions[t, :, 0]
@@ -322,7 +322,7 @@ def test_games_begin_at_random(tmp_path):
     assert began.max() <= longest
     other = SelfPlay(game, pool, games, **settings)
     other.restore(*play.save())
-    one, two = play.play(first, outlook), other.play(first, outlook)
+    one, two = play.play(first, critic_values), other.play(first, critic_values)
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     damaged = play.save()
     damaged[0]["openings"][0] = longest + 1
@@ -347,7 +347,7 @@ def test_what_is_looked_at_is_what_would_follow():
 
     before = states.copy()
     kinds = rng.bit_generator.state
-    worths = LookAhead(game, kept, "win").worths(states, movers, actions, ask)
+    look_values = LookAhead(game, kept, "win").look_values(states, movers, actions, ask)
     assert np.array_equal(states, before)
     rng.bit_generator.state = kinds
     answers = rng.uniform(-1, 1, (actions.size, 3)).astype(np.float32)
@@ -368,7 +368,7 @@ def test_what_is_looked_at_is_what_would_follow():
             assert np.array_equal(quantities[row], seen[0])
             assert np.array_equal(secrets[row], others[0])
             wanted = answers[row, (movers[i] - seats[0]) % 3]
-        assert worths[i, k] == pytest.approx(wanted, abs=1e-6)
+        assert look_values[i, k] == pytest.approx(wanted, abs=1e-6)
 
 
 @every_variant

@@ -165,7 +165,7 @@ def test_gradients_are_those_of_passes_over_everything(
         learner._rng = np.random.default_rng(1)
         learner._take_step = keep
         taken = []
-        statistics = learner._update(rollout, rows, *learner.reckon(rollout), 0.02)
+        statistics = learner._update(rollout, rows, *learner.compute_advantages(rollout), 0.02)
         found.append((taken, statistics))
     (whole, whole_statistics), (few, statistics) = found
     assert len(whole) == len(few) > 1
@@ -198,7 +198,7 @@ def test_what_is_said_along_games_is_what_other_passes_say(name, options, networ
     advisers = config.advisers
     torch.manual_seed(0)
     actor, critic = make_actor(game, config), make_critic(game, config, kept)
-    factors, workspace = (1 / kept.truth_scales).astype(np.float32), Workspace(device.place)
+    factors, workspace = (1 / kept.privileged_scales).astype(np.float32), Workspace(device.place)
     passes = sparse_passes(device, game, actor, critic, factors)
     recorded = RecordedPasses(actor, critic)
     batch, followed = SelfPlayBatch(game, 30), Followed(kept, 30, passes.first.units)
@@ -213,8 +213,10 @@ def test_what_is_said_along_games_is_what_other_passes_say(name, options, networ
         advice = np.stack([legal.argmax(axis=1)] * 2, axis=1)[:, : len(advisers)]
         seen, bits = (quantities, secrets, turn.seats), np.packbits(legal, axis=1)
         logits, outlooks = passes.say(followed, seen, bits, advice, workspace)
-        truth = np.concatenate([quantities, secrets], axis=1) * factors
-        said = recorded.say(torch.from_numpy(truth), torch.from_numpy(advice), workspace).numpy()
+        privileged = np.concatenate([quantities, secrets], axis=1) * factors
+        said = recorded.say(
+            torch.from_numpy(privileged), torch.from_numpy(advice), workspace
+        ).numpy()
         actions, near = len(game.actions), {"atol": 1e-5, "rtol": 1e-5}
         legal_logits = logits[:, :actions][legal]
         np.testing.assert_allclose(legal_logits, said[:, :actions][legal], **near)

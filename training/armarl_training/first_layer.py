@@ -37,7 +37,7 @@ class Followed:
 
     def __init__(self, kept: Quantities, games: int, units: int) -> None:
         """Of games whose first decisions are still to come."""
-        players, inputs = kept.game.players, kept.truth_scales.size
+        players, inputs = kept.game.players, kept.privileged_scales.size
         self.kept = np.zeros((games, players, inputs), kept.dtype)
         self.sums = np.empty((games, players, units), np.float32)
         rows = kept.device.scratch_rows(games)

@@ -34,11 +34,11 @@ class Said(NamedTuple):
 class Passes(Protocol):
     """An actor and a critic with the weights that they have now, in a precision."""
 
-    def there(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
+    def there(self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
         """What they say.
 
         Args:
-            truth: (n, size + secrets), what the movers see, and what the others alone know.
+            privileged: (n, size + secrets), what the movers see, and what the others alone know.
             advice: int64 (n, advisers), see `Actor`.
             workspace: where it may lie; it stands there until the next call with this workspace.
         """
@@ -52,7 +52,9 @@ class Passes(Protocol):
 class Speaker(Protocol):
     """The same for playing: there is no way back."""
 
-    def say(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> torch.Tensor:
+    def say(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> torch.Tensor:
         """The outputs of `Passes.there`."""
         ...
 
@@ -96,16 +98,18 @@ class RecordedPasses:
         self._actor, self._critic = actor, critic
         self._parameters = [*actor.parameters(), *critic.parameters()]
 
-    def there(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
+    def there(self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
         """See `Passes`."""
-        outputs = self._actor(truth[:, : self._actor.inputs], advice)
-        found = torch.cat([outputs, self._critic(truth)], 1)
+        outputs = self._actor(privileged[:, : self._actor.inputs], advice)
+        found = torch.cat([outputs, self._critic(privileged)], 1)
         return Said(found.detach(), found)
 
     @torch.no_grad()
-    def say(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> torch.Tensor:
+    def say(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> torch.Tensor:
         """See `Speaker`."""
-        return self.there(truth, advice, workspace).outputs
+        return self.there(privileged, advice, workspace).outputs
 
     def back(self, said: Said, gradient: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
         """See `Passes`."""
@@ -126,21 +130,21 @@ class PlainPasses:
         self._onward = Onward(onward, activation, dtype)
 
     @torch.no_grad()
-    def there(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
+    def there(self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> Said:
         """See `Passes`."""
-        found = workspace.take("there 0", len(truth), len(self._bias), self._dtype)
-        torch.addmm(self._bias, truth[:, : self._seen], self._of_seen.t(), out=found)
-        found[:, self._apart :].addmm_(truth[:, self._seen :], self._of_secrets.t())
+        found = workspace.take("there 0", len(privileged), len(self._bias), self._dtype)
+        torch.addmm(self._bias, privileged[:, : self._seen], self._of_seen.t(), out=found)
+        found[:, self._apart :].addmm_(privileged[:, self._seen :], self._of_secrets.t())
         trail = self._onward.there(found, workspace)
-        return Said(trail[-1], (truth, trail))
+        return Said(trail[-1], (privileged, trail))
 
     @torch.no_grad()
     def back(self, said: Said, gradient: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
         """See `Passes`."""
-        truth, trail = said.trail
+        privileged, trail = said.trail
         gradient, own, others = self._onward.back(trail, gradient, workspace)
-        of_seen = gradient.t() @ truth[:, : self._seen]
-        of_secrets = gradient[:, self._apart :].t() @ truth[:, self._seen :]
+        of_seen = gradient.t() @ privileged[:, : self._seen]
+        of_secrets = gradient[:, self._apart :].t() @ privileged[:, self._seen :]
         bias, apart = gradient.sum(0), self._apart
         own = [of_seen[:apart], bias[:apart], *own]
         others = [torch.cat([of_seen[apart:], of_secrets], 1), bias[apart:], *others]
@@ -223,13 +227,15 @@ class PlainSpeaker:
         self._biases = [torch.cat([own.bias, others.bias]).to(dtype) for own, others in layers]
 
     @torch.no_grad()
-    def say(self, truth: torch.Tensor, advice: torch.Tensor, workspace: Workspace) -> torch.Tensor:
+    def say(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> torch.Tensor:
         """See `Speaker`."""
-        found = truth
+        found = privileged
         for k, (weight, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
             if k > 0:
                 found = tanh_in_place(found) if self._tanh else found.relu_()
-            out = workspace.take(f"said {k}", len(truth), len(bias), self._dtype)
+            out = workspace.take(f"said {k}", len(privileged), len(bias), self._dtype)
             found = torch.addmm(bias, found, weight.t(), out=out)
         return found
 

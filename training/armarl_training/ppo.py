@@ -6,10 +6,11 @@ with two sides the chance of winning. Entropy is kept high and falls (Rudolph et
 average of the weights is what plays; it may also hold the actor back, as a magnet that moves
 (Sokota et al., 2023), so that play does not circle.
 
-To be read from `iterate` on: the rollout (`ppo_games.py`, `rollout.py`), the advantages (`reckon`,
-`advantages.py`), the update (`_update`). The loss is in `losses.py`, in `minibatch.py` its gradient
-by what the networks put out; from there back through them it is `passes.py`, or `sparse_passes.py`
-where only what changes from one decision to the next is multiplied.
+To be read from `PPO.iterate` on: the rollout (`ppo_games.py`, `rollout.py`), the advantages
+(`compute_advantages`, `advantages.py`), the update (`_update`). The loss is in `losses.py`, in
+`minibatch.py` its gradient by what the networks put out; from there back through them it is
+`passes.py`, or `sparse_passes.py` where only what changes from one decision to the next is
+multiplied.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class PPO(ShardedLearner):
         playing = weights_of({"actor": self.actor, "critic": self.critic})
         rollout = _joined(self.shards.play(playing, done))
         # 2. Advantages, and what every seat should have been expected to get.
-        gains, targets = self.reckon(rollout)
+        advantages, targets = self.compute_advantages(rollout)
         # 3. Update, by rates that fall with the part of the training that is over.
         rate = ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate)
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
@@ -111,11 +112,11 @@ class PPO(ShardedLearner):
             statistics = dict.fromkeys((*REPORTED, "explained_variance", "gradient_norm"), 0.0)
         else:
             with self._crew.at_work():
-                statistics = self._update(rollout, rows, gains, targets, entropy)
+                statistics = self._update(rollout, rows, advantages, targets, entropy)
         self.decisions += len(rows)
         return statistics | {"learning_rate": rate, "entropy_coefficient": entropy}
 
-    def reckon(self, rollout: Rollout) -> tuple[Array, Array]:
+    def compute_advantages(self, rollout: Rollout) -> tuple[Array, Array]:
         """What a rollout says of its decisions.
 
         Returns:
@@ -125,16 +126,15 @@ class PPO(ShardedLearner):
         ppo, device, players = self._config.ppo, self._device, self._game.players
         # Of the seats in their order, how far each is from the mover.
         distances = (self._around - rollout.movers[..., None]) % players
-        values = device.along(rollout.expected, distances, axis=2)
+        values = device.along(rollout.values, distances, axis=2)
         advantages, targets = seat_advantages(
             *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
             policy_lambda=ppo.gae_lambda,
             value_lambda=ppo.value_lambda,
             device=device,
         )
-        gained = rollout.worths - rollout.expected[:-1, :, :1]
-        gains = device.joined([advantages[..., None], gained], axis=2)
-        return gains, targets
+        of_looks = rollout.look_values - rollout.values[:-1, :, :1]
+        return device.joined([advantages[..., None], of_looks], axis=2), targets
 
     def _update(
         self, rollout: Rollout, rows: Array, advantages: Array, targets: Array, entropy: float
@@ -143,7 +143,7 @@ class PPO(ShardedLearner):
         # What the loss is of, decision by decision.
         ppo, players, device = self._config.ppo, self._game.players, self._device
         quantities, secrets = (flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
-        advice, chances = flat(rollout.advice), flat(rollout.chances)
+        advice, chances = flat(rollout.advice), flat(rollout.log_probs)
         gains = flat(advantages)
         gains = (gains - gains[rows].mean(axis=0)) / (device.deviation(gains[rows]) + 1e-8)
         seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % players
@@ -208,17 +208,17 @@ class PPO(ShardedLearner):
         if isinstance(passes, SparsePasses):
             return passes.gradients(part)
         device, seen, workspace = self._device, part.seen, part.workspace
-        truth = self._reading.truth(seen.quantities, seen.secrets, part.rows, workspace)
+        privileged = self._reading.privileged(seen.quantities, seen.secrets, part.rows, workspace)
         advice = device.tensor(seen.advice[part.rows])
-        said = passes.there(truth, advice, workspace)
-        magnets = self._magnets(truth, advice) if part.weights.magnet != 0 else None
+        said = passes.there(privileged, advice, workspace)
+        magnets = self._magnets(privileged, advice) if part.weights.magnet != 0 else None
         gradient = gradient_of_outputs(device, self._run, said.outputs, part, magnets)
         return passes.back(said, gradient, workspace)
 
     @torch.no_grad()
-    def _magnets(self, truth: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+    def _magnets(self, privileged: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """What the average of the weights so far would put out."""
-        found: torch.Tensor = self.average(truth[:, : self.average.inputs], advice).float()
+        found: torch.Tensor = self.average(privileged[:, : self.average.inputs], advice).float()
         return found
 
     def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor | float:
@@ -270,11 +270,11 @@ class PPO(ShardedLearner):
             advice = device.tensor(device.advised(self._advice, states, seats))
             outputs = self.actor(self._reading.seen(seen), advice).float()
             logits = outputs[:, :-1].masked_fill(device.tensor(masks == 0), -1e4)
-            outlooks = self.critic(self._reading.truth(seen, secrets)).float()
+            critic_logits = self.critic(self._reading.privileged(seen, secrets)).float()
             loss = functional.cross_entropy(logits, actions)
             loss = loss + 0.5 * functional.mse_loss(outputs[:, -1], returns[:, 0])
             loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(
-                outlooks, (returns + 1) / 2
+                critic_logits, (returns + 1) / 2
             )
             self._take_step([torch.autograd.grad(loss, self._parameters)])
             right += int((logits.argmax(dim=1) == actions).sum())

@@ -84,7 +84,9 @@ class PPOGames:
         weight = max(0.0, 1 - done / early.until)
         small = isinstance(self._speaker, PlainSpeaker | SparsePasses)
         with torch_alone(small):  # too small to share
-            return self.self_play.play(self._say, self._outlook, early=early.reward, weight=weight)
+            return self.self_play.play(
+                self._act, self._critic_values, early=early.reward, weight=weight
+            )
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
         """The learner's networks, in the precision in which they play."""
@@ -103,21 +105,21 @@ class PPOGames:
         return speaker_of(actor, critic, self._reading.dtype)
 
     @torch.no_grad()
-    def _say(
+    def _act(
         self, quantities: Array, advice: Array, secrets: Array, masks: Array, movers: Array
     ) -> tuple[Array, Array]:
-        """Logits, and what every seat expects; see `rollout.Say`."""
+        """Logits, and what every seat expects; see `rollout.Act`."""
         if isinstance(self._speaker, SparsePasses):
             seen = quantities, secrets, movers
             games, workspace = self._followed_games, self._workspace
             logits, outlooks = self._speaker.say(games, seen, masks, advice, workspace)
             return logits, np.tanh(outlooks / 2)
-        truth = self._reading.truth(quantities, secrets, None, self._workspace)
-        said = self._speaker.say(truth, self._device.tensor(advice), self._workspace)
+        privileged = self._reading.privileged(quantities, secrets, None, self._workspace)
+        said = self._speaker.say(privileged, self._device.tensor(advice), self._workspace)
         rows, columns = said.shape
         outputs = self._workspace.take("outputs", rows, columns, torch.float32).copy_(said)
-        expected = torch.tanh(outputs[:, -self._game.players :] / 2)
-        return self._device.array(outputs), self._device.array(expected)
+        values = torch.tanh(outputs[:, -self._game.players :] / 2)
+        return self._device.array(outputs), self._device.array(values)
 
     @torch.no_grad()
     def _logits_by(self, actor: Actor | PlacesActor, quantities: Array, advice: Array) -> Array:
@@ -136,10 +138,10 @@ class PPOGames:
         return lambda quantities, advice: self._logits_by(actor, quantities, advice)
 
     @torch.no_grad()
-    def _outlook(self, quantities: Array, secrets: Array) -> Array:
+    def _critic_values(self, quantities: Array, secrets: Array) -> Array:
         """What every seat expects, in [-1, 1], the seat to move first: (n, players)."""
-        outlooks = self._critic(self._reading.truth(quantities, secrets)).float()
-        return self._device.array(torch.tanh(outlooks / 2))
+        logits = self._critic(self._reading.privileged(quantities, secrets)).float()
+        return self._device.array(torch.tanh(logits / 2))
 
     def save(self) -> Saved:
         """The games, who sits in them, and their chance."""

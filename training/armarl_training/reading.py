@@ -71,13 +71,13 @@ class Reading:
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
         self._run = run or kept.device.run
-        self.factors = kept.device.put((1 / kept.truth_scales).astype(np.float32))
+        self.factors = kept.device.put((1 / kept.privileged_scales).astype(np.float32))
 
     def seen(self, quantities: Array) -> torch.Tensor:
         """What seats see, (n, size)."""
-        return self.truth(quantities, quantities[:, :0])
+        return self.privileged(quantities, quantities[:, :0])
 
-    def truth(
+    def privileged(
         self,
         quantities: Array,
         secrets: Array,
