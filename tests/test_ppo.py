@@ -9,6 +9,7 @@ import tiny
 from armarl.game import make_game
 from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
+from armarl_training import losses
 from armarl_training.advantages import seat_advantages
 from armarl_training.bfloat16 import bits_of
 from armarl_training.config import OpponentConfig, TrainingConfig
@@ -16,15 +17,15 @@ from armarl_training.crew import Crew
 from armarl_training.devices import OnCpu
 from armarl_training.looks import LookAhead
 from armarl_training.losses import (
-    DISTANCE,
     ENTROPY,
+    MAGNET_DISTANCE,
     POLICY_LOSS,
     VALUE_LOSS,
     Decisions,
-    Lot,
-    Weights,
+    LossWeights,
+    Samples,
     explained_variance,
-    make_room,
+    make_loss_scratch,
     ppo_gradient,
     ppo_gradient_bfloat16,
 )
@@ -33,7 +34,7 @@ from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.reading import Reading
 from armarl_training.rollout import SelfPlay
 from armarl_training.run import Run
-from armarl_training.softmax import make_scratch
+from armarl_training.softmax import make_softmax_scratch
 from variants import every_variant
 
 PLAYERS = [2, 3, 4]
@@ -102,8 +103,14 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
     rewards[4, 0] = (1, -0.25, -0.75)
     zeros = np.zeros((5, 1, 3), np.float32)
     advantages, _ = seat_advantages(
-        *(movers, ends, rewards, zeros, np.ones((1, 3), np.float32)),
-        **{"policy_lambda": 1, "value_lambda": 1, "device": CPU},
+        movers,
+        ends,
+        rewards,
+        values=zeros,
+        last_values=np.ones((1, 3), np.float32),
+        policy_lambda=1,
+        value_lambda=1,
+        device=CPU,
     )
     assert advantages[:, 0].tolist() == [1, -0.25, -0.25, -0.75, 1]
 
@@ -119,7 +126,7 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     legal = rng.random((n, actions)) < 0.5
     legal[:, 3] = True
     taken = np.array([rng.choice(np.flatnonzero(row), 1 + looks) for row in legal])
-    gains = rng.normal(size=(n, 1 + looks)).astype(np.float32)
+    advantages = rng.normal(size=(n, 1 + looks)).astype(np.float32)
     targets = rng.uniform(-1, 1, (n, players)).astype(np.float32)
 
     outputs.requires_grad_()
@@ -130,46 +137,55 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     distance = (logs.exp() * (logs - drawn)).sum(dim=1).mean()
     own = logs.gather(1, torch.from_numpy(taken))
     before = own.detach() + torch.from_numpy(rng.normal(0, 0.3, own.shape).astype(np.float32))
-    ratio, gain = (own - before).exp(), torch.from_numpy(gains)
-    policy_loss = -torch.minimum(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
+    ratio, advantage = (own - before).exp(), torch.from_numpy(advantages)
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    policy_loss = -torch.minimum(advantage * ratio, advantage * clipped).mean()
     entropy = -(logs.exp() * logs).sum(dim=1).mean()
     wanted = torch.from_numpy(targets)
-    outlooks, expected = outputs[:, actions + 1 :], outputs[:, actions]
-    value_loss = functional.binary_cross_entropy_with_logits(outlooks, (wanted + 1) / 2)
+    critic_logits, expected = outputs[:, actions + 1 :], outputs[:, actions]
+    value_loss = functional.binary_cross_entropy_with_logits(critic_logits, (wanted + 1) / 2)
     guess = functional.mse_loss(expected, wanted[:, 0])
     loss = policy_loss - entropy_weight * entropy + value_weight * (value_loss + guess)
     loss = loss + magnet_weight * distance
     loss.backward()
 
     found = np.empty(outputs.shape, np.float32)
-    room = make_room(CPU, n, actions)
-    lot = Lot(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets)
+    scratch = make_loss_scratch(CPU, n, actions)
+    samples = Samples(np.packbits(legal, axis=1), taken, before.numpy(), advantages, targets)
     decisions = Decisions(
-        *(np.arange(n), lot, n),
-        *(outputs.detach().numpy(), magnets.numpy()),
-        Weights(clip, entropy_weight, magnet_weight, value_weight),
-        *(found, room),
+        rows=np.arange(n),
+        samples=samples,
+        number=n,
+        outputs=outputs.detach().numpy(),
+        magnets=magnets.numpy(),
+        loss_weights=LossWeights(clip, entropy_weight, magnet_weight, value_weight),
+        gradients=found,
+        scratch=scratch,
     )
     make_game("armadora").run(ppo_gradient, n, decisions)
     rounded = torch.empty_like(outputs, dtype=torch.bfloat16)
     decisions = decisions._replace(
         outputs=bits_of(CPU, outputs.detach().bfloat16()),
         gradients=bits_of(CPU, rounded),
-        room=make_room(CPU, n, actions),
+        scratch=make_loss_scratch(CPU, n, actions),
     )
     make_game("armadora").run(ppo_gradient_bfloat16, n, decisions)
     assert torch.equal(rounded, torch.from_numpy(found).bfloat16())
-    assert np.array_equal(decisions.room.statistics, room.statistics)
-    sums = room.statistics.sum(axis=0)
+    assert np.array_equal(decisions.scratch.statistics, scratch.statistics)
+    sums = scratch.statistics.sum(axis=0)
     np.testing.assert_allclose(found, outputs.grad.numpy(), atol=1e-6)
     assert sums[POLICY_LOSS] / n == pytest.approx(policy_loss.item(), abs=1e-5)
     assert sums[ENTROPY] / n == pytest.approx(entropy.item(), abs=1e-5)
     if magnet_weight:
-        assert sums[DISTANCE] / n == pytest.approx(distance.item(), abs=1e-5)
+        assert sums[MAGNET_DISTANCE] / n == pytest.approx(distance.item(), abs=1e-5)
     assert sums[VALUE_LOSS] / n == pytest.approx(value_loss.item(), abs=1e-5)
-    errors = 2 * torch.sigmoid(outlooks[:, 0]).detach().numpy() - 1 - targets[:, 0]
+    errors = 2 * torch.sigmoid(critic_logits[:, 0]).detach().numpy() - 1 - targets[:, 0]
     explained = 1 - np.mean(errors**2) / np.var(targets[:, 0])
     assert explained_variance(sums / n) == pytest.approx(explained, abs=1e-5)
+
+
+def test_statistics_lie_where_their_names_say():
+    assert [getattr(losses, name.upper()) for name in losses.REPORTED] == list(range(7))
 
 
 def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
@@ -197,7 +213,7 @@ def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     actions, log_probs = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
     draws = np.random.default_rng(0).random((20_000, 2))
     reached = np.empty((CPU.scratch_rows(20_000), 4))
-    scratch = make_scratch(CPU, 20_000, 4)
+    scratch = make_softmax_scratch(CPU, 20_000, 4)
     CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, scratch, actions, log_probs))
     weights = np.exp([1.0, 2.0, 3.0])
     for k in range(2):

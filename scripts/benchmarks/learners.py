@@ -130,7 +130,7 @@ def matrices(variant: Variant) -> Callable[[], int]:
     """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
     import torch
 
-    from armarl_training.passes import passes_of, speaker_of
+    from armarl_training.passes import actor_critic_of, passes_of
     from armarl_training.workspace import Workspace
 
     learner = _learner(variant)
@@ -144,13 +144,13 @@ def matrices(variant: Variant) -> Callable[[], int]:
     minibatches = learning.EPOCHS * steps * games // learning.MINIBATCH
 
     def chunk() -> int:
-        playing = speaker_of(actor, critic, reading.dtype)
+        playing = actor_critic_of(actor, critic, reading.dtype)
         for _ in range(steps):
-            playing.say(privileged, advice, workspace)
+            playing.act(privileged, advice, workspace)
         for _ in range(minibatches):
             passes = passes_of(actor, critic, reading.dtype)
-            said = passes.there(learning_from, advised, workspace)
-            passes.back(said, torch.zeros_like(said.outputs), workspace)
+            forward = passes.forward(learning_from, advised, workspace)
+            passes.backward(forward, torch.zeros_like(forward.outputs), workspace)
         return steps * games
 
     chunk()

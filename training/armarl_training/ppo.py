@@ -16,7 +16,7 @@ multiplied.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -40,14 +40,15 @@ from armarl_training.layers import newest_weight, steps_taken
 from armarl_training.lessons import Lessons
 from armarl_training.losses import (
     REPORTED,
-    Lot,
-    Weights,
+    LossScratch,
+    LossWeights,
+    Samples,
     explained_variance,
-    make_room,
+    make_loss_scratch,
 )
-from armarl_training.minibatch import Part, Seen, gradient_of_outputs
+from armarl_training.minibatch import Batch, MinibatchPart, Seen, gradient_of_outputs
 from armarl_training.opponents import OpponentPool
-from armarl_training.passes import Passes, passes_of
+from armarl_training.passes import NetworkPasses, passes_of
 from armarl_training.ppo_games import PPOGames
 from armarl_training.ppo_networks import Actor, PlainCritic, make_actor, make_critic
 from armarl_training.quantities import Quantities
@@ -128,7 +129,11 @@ class PPO(ShardedLearner):
         distances = (self._around - rollout.movers[..., None]) % players
         values = device.along(rollout.values, distances, axis=2)
         advantages, targets = seat_advantages(
-            *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
+            movers=rollout.movers[:-1],
+            ends=rollout.ends,
+            rewards=rollout.rewards,
+            values=values[:-1],
+            last_values=values[-1],
             policy_lambda=ppo.gae_lambda,
             value_lambda=ppo.value_lambda,
             device=device,
@@ -139,49 +144,108 @@ class PPO(ShardedLearner):
     def _update(
         self, rollout: Rollout, rows: Array, advantages: Array, targets: Array, entropy: float
     ) -> dict[str, float]:
-        """Some passes over the learner's decisions, in random minibatches."""
-        # What the loss is of, decision by decision.
-        ppo, players, device = self._config.ppo, self._game.players, self._device
-        quantities, secrets = (flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
-        advice, chances = flat(rollout.advice), flat(rollout.log_probs)
-        gains = flat(advantages)
-        gains = (gains - gains[rows].mean(axis=0)) / (device.deviation(gains[rows]) + 1e-8)
-        seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % players
-        targets = device.along(flat(targets), seats, axis=1)  # the mover's first
-        lot = Lot(flat(rollout.masks), flat(rollout.actions), chances, gains, targets)
-        weights = Weights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
+        """Some epochs over the learner's decisions, in random minibatches.
 
-        # How it is dealt: decisions by chance, or chains of a seat's decisions.
+        Args:
+            rows: int64 (n,), the learner's decisions; the rollout's (steps, games) are one axis.
+            advantages: float32 (steps, games, 1 + looks).
+            targets: float32 (steps, games, players), of the seats in their order.
+            entropy: its weight in the loss.
+
+        Returns:
+            Means over all decisions and epochs, and the norm of the last gradient.
+        """
+        ppo = self._config.ppo
         minibatches = max(1, round(len(rows) / ppo.minibatch))
-        actions, crew = len(self._game.actions), self._crew.number
-        most = -(-len(rows) // minibatches)
-        rooms = [make_room(device, most, actions) for _ in range(crew)]
-        seen = Seen(quantities, secrets, advice, None)
-        deal: Callable[[int, int], Iterator[Sequence[Array]]] = partial(self._dealt, rows)
-        if self._sparse:
-            chains = self._chains(rollout)
-            inputs = self._reading.factors, alike_inputs(self._game)
-            entries = entries_of(device, quantities, secrets, *inputs, *chains)
-            seen = Seen(quantities, secrets, advice[chains.rows], entries)
-            lot = Lot(*(array[chains.rows] for array in lot))
-            deal = partial(chains.dealt, self._rng)
-
-        # Epochs: of every minibatch the gradient, in parts at once, and a step.
+        loss_weights = LossWeights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
+        scratches = self._make_scratches(-(-len(rows) // minibatches))
+        samples = self._samples(rollout, self._normalised(flat(advantages), rows), targets)
+        make_batch = self._sparse_batch if self._sparse else self._dense_batch
+        batch = make_batch(rollout, rows, samples)
         norm: torch.Tensor | float = 0.0
         for _ in range(ppo.epochs):
-            for shares in deal(minibatches, crew):
-                number = sum(map(len, shares))
-                parts = [
-                    Part(some, number, seen, lot, weights, room, workspace)
-                    for some, room, workspace in zip(shares, rooms, self._workspaces, strict=True)
-                ]
+            for shares in batch.deal(minibatches, self._crew.number):
+                parts = self._parts(batch, shares, loss_weights, scratches)
                 gradients = partial(self._gradients, self._passes())
                 norm = self._take_step(self._crew.map(gradients, parts))
-        sums = device.fetch(sum(room.statistics.sum(axis=0) for room in rooms))
-        means = sums / (ppo.epochs * len(rows))
+        means = self._means(scratches, ppo.epochs * len(rows))
+        return means | {"gradient_norm": float(norm)}
+
+    def _normalised(self, advantages: Array, rows: Array) -> Array:
+        """Advantages (all rows, k) by the mean and the deviation of those that are learnt from."""
+        learnt = advantages[rows]
+        return (advantages - learnt.mean(axis=0)) / (self._device.deviation(learnt) + 1e-8)
+
+    def _samples(self, rollout: Rollout, advantages: Array, targets: Array) -> Samples:
+        """What the loss is of, decision by decision of a whole rollout."""
+        seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % self._game.players
+        return Samples(
+            masks=flat(rollout.masks),
+            actions=flat(rollout.actions),
+            log_probs=flat(rollout.log_probs),
+            advantages=advantages,
+            targets=self._device.along(flat(targets), seats, axis=1),  # the mover's first
+        )
+
+    def _dense_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
+        """Dealt decision by decision, for passes over all that is seen."""
+        seen = Seen(
+            quantities=flat(rollout.quantities[:-1]),
+            secrets=flat(rollout.secrets[:-1]),
+            advice=flat(rollout.advice),
+            entries=None,
+        )
+        return Batch(seen, samples, partial(self._dealt, rows))
+
+    def _sparse_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
+        """Dealt in chains of a seat's decisions, for passes over what changes along them."""
+        dense, chains = self._dense_batch(rollout, rows, samples), self._chains(rollout)
+        entries = entries_of(
+            self._device,
+            quantities=dense.seen.quantities,
+            secrets=dense.seen.secrets,
+            factors=self._reading.factors,
+            alike=alike_inputs(self._game),
+            chosen=chains.rows,
+            anew=chains.anew,
+        )
+        seen = dense.seen._replace(advice=dense.seen.advice[chains.rows], entries=entries)
+        chosen = Samples(*(array[chains.rows] for array in samples))
+        return Batch(seen, chosen, partial(chains.dealt, self._rng))
+
+    def _make_scratches(self, most: int) -> list[LossScratch]:
+        """One for each of the crew, for so many decisions at most."""
+        device, actions = self._device, len(self._game.actions)
+        return [make_loss_scratch(device, most, actions) for _ in range(self._crew.number)]
+
+    def _parts(
+        self,
+        batch: Batch,
+        shares: Sequence[Array],
+        loss_weights: LossWeights,
+        scratches: Sequence[LossScratch],
+    ) -> list[MinibatchPart]:
+        """A minibatch, for the crew: of each what rows are his."""
+        number = sum(map(len, shares))
+        return [
+            MinibatchPart(
+                rows=share,
+                number=number,
+                seen=batch.seen,
+                samples=batch.samples,
+                loss_weights=loss_weights,
+                scratch=scratch,
+                workspace=workspace,
+            )
+            for share, scratch, workspace in zip(shares, scratches, self._workspaces, strict=True)
+        ]
+
+    def _means(self, scratches: Sequence[LossScratch], decisions: int) -> dict[str, float]:
+        """The statistics that have been summed up over so many decisions."""
+        sums = self._device.fetch(sum(scratch.statistics.sum(axis=0) for scratch in scratches))
+        means = sums / decisions
         figures = dict(zip(REPORTED, means.tolist(), strict=False))
-        explained = explained_variance(means)
-        return figures | {"explained_variance": explained, "gradient_norm": float(norm)}
+        return figures | {"explained_variance": explained_variance(means)}
 
     def _dealt(self, rows: Array, minibatches: int, parts: int) -> Iterator[Sequence[Array]]:
         """Rows by chance: of every minibatch its parts."""
@@ -196,24 +260,26 @@ class PPO(ShardedLearner):
         length = chain_length(ppo.minibatch, ppo.rollout_length, players)
         return chains_of(rollout.learners, rollout.movers[:-1], length)
 
-    def _passes(self) -> Passes | SparsePasses:
+    def _passes(self) -> NetworkPasses | SparsePasses:
         """Through the networks as they are now."""
         actor, critic, reading = self.actor, self.critic, self._reading
         if self._sparse:
             return sparse_passes(self._device, self._game, actor, critic, reading.factors)
         return passes_of(actor, critic, reading.dtype)
 
-    def _gradients(self, passes: Passes | SparsePasses, part: Part) -> Sequence[torch.Tensor]:
+    def _gradients(
+        self, passes: NetworkPasses | SparsePasses, part: MinibatchPart
+    ) -> Sequence[torch.Tensor]:
         """Of all parameters, by a part of a minibatch."""
         if isinstance(passes, SparsePasses):
             return passes.gradients(part)
         device, seen, workspace = self._device, part.seen, part.workspace
         privileged = self._reading.privileged(seen.quantities, seen.secrets, part.rows, workspace)
         advice = device.tensor(seen.advice[part.rows])
-        said = passes.there(privileged, advice, workspace)
-        magnets = self._magnets(privileged, advice) if part.weights.magnet != 0 else None
-        gradient = gradient_of_outputs(device, self._run, said.outputs, part, magnets)
-        return passes.back(said, gradient, workspace)
+        forward = passes.forward(privileged, advice, workspace)
+        magnets = self._magnets(privileged, advice) if part.loss_weights.magnet != 0 else None
+        gradient = gradient_of_outputs(device, self._run, forward.outputs, part, magnets)
+        return passes.backward(forward, gradient, workspace)
 
     @torch.no_grad()
     def _magnets(self, privileged: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:

@@ -17,7 +17,7 @@ from armarl.game import Game, States
 from armarl.loops import WrittenRows, own
 from armarl.verbs import Observation, State, verbs
 from armarl_training.devices import Array, LearnerDevice, OnCpu
-from armarl_training.softmax import Scratch, find_legal, highest, pick, weigh
+from armarl_training.softmax import SoftmaxScratch, find_legal, highest, pick, weigh
 
 
 class Quantities:
@@ -149,7 +149,7 @@ class Draws(NamedTuple):
     masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one of each row
     draws: NDArray[np.float64]  # (n, k) in [0, 1)
     reached: NDArray[np.float64]  # (2 * threads, actions) scratch
-    scratch: Scratch
+    scratch: SoftmaxScratch
     actions: NDArray[np.int64]  # (n, k) written
     log_probs: NDArray[np.float32]  # (n, k) written
 

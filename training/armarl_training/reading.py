@@ -19,7 +19,7 @@ from armarl_training.workspace import Workspace
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-class Rows(NamedTuple):
+class ReadRows(NamedTuple):
     """Rows to be read."""
 
     quantities: NDArray[Any]  # (n, size)
@@ -30,18 +30,18 @@ class Rows(NamedTuple):
     numbers: NDArray[Any]
 
 
-def read_float32(batch: Rows, i: int, thread: int) -> None:
+def read_float32(batch: ReadRows, i: int, thread: int) -> None:
     """Row `i` in float32."""
     _read(batch, i, False)
 
 
-def read_bfloat16(batch: Rows, i: int, thread: int) -> None:
+def read_bfloat16(batch: ReadRows, i: int, thread: int) -> None:
     """Row `i` in bfloat16."""
     _read(batch, i, True)
 
 
 @part
-def _read(batch: Rows, i: int, is_bfloat16: bool) -> None:
+def _read(batch: ReadRows, i: int, is_bfloat16: bool) -> None:
     row, numbers, factors = batch.chosen[i], batch.numbers[i], batch.factors
     size = batch.quantities.shape[1]
     _scale(batch.quantities[row], factors[:size], numbers[:size], is_bfloat16)
@@ -109,8 +109,13 @@ class Reading:
             chosen = np.arange(len(quantities))
         place = workspace or Workspace(self._device.place)
         read = place.take("read", chosen.size, size, self.dtype)
-        kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
-        batch = Rows(*kept, chosen, self.factors[:size], bits_of(self._device, read))
+        batch = ReadRows(
+            quantities=np.ascontiguousarray(quantities),
+            secrets=np.ascontiguousarray(secrets),
+            chosen=chosen,
+            factors=self.factors[:size],
+            numbers=bits_of(self._device, read),
+        )
         body: Body = read_float32 if self.dtype == torch.float32 else read_bfloat16
         self._run(body, chosen.size, batch)
         return read

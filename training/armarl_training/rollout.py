@@ -25,7 +25,7 @@ from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.rivals import CudaRivals, HostRivals, LogitsOf, Position, Rivals
 from armarl_training.saving import check_arrays, check_range, recent_returns
-from armarl_training.softmax import make_scratch
+from armarl_training.softmax import make_softmax_scratch
 
 # From quantities (games, size), advice (games, advisers), secrets (games, secrets), masks as bits
 # (games, bytes) and the seats to move (games,), position by position as these are reached, to
@@ -142,7 +142,7 @@ class SelfPlay:
         advice = Advice(game, advisers)
         rows = device.scratch_rows(games)
         self._reached = device.interleaved((rows, len(game.actions)), np.float64)
-        self._scratch = make_scratch(device, games, len(game.actions))
+        self._scratch = make_softmax_scratch(device, games, len(game.actions))
         self._returns = device.interleaved((rows, game.players), np.float64)
         self._spare = device.interleaved((rows, game.observation.size), np.float32)
         self.rng = np.random.default_rng(seed)

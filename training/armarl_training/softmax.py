@@ -32,7 +32,7 @@ _P2, _P1, _P0 = (
 )
 
 
-class Scratch(NamedTuple):
+class SoftmaxScratch(NamedTuple):
     """Rows to work on, one for each of `scratch_rows`, as wide as there are actions at most."""
 
     legal: Any  # int64, the ids of the legal actions
@@ -43,13 +43,13 @@ class Scratch(NamedTuple):
     numbers: Any  # float32, the same memory
 
 
-def make_scratch(device: LearnerDevice, decisions: int, actions: int) -> Scratch:
+def make_softmax_scratch(device: LearnerDevice, decisions: int, actions: int) -> SoftmaxScratch:
     """For batches of so many decisions."""
     shape = device.scratch_rows(decisions), 8 * -(-actions // 8)
     logits, magnets, weights = (device.interleaved(shape, np.float32) for _ in range(3))
     bits = device.interleaved(shape, np.int32)
     legal = device.interleaved(shape, np.int64)
-    return Scratch(legal, logits, magnets, weights, bits, device.as_float32(bits))
+    return SoftmaxScratch(legal, logits, magnets, weights, bits, device.as_float32(bits))
 
 
 @inlined
