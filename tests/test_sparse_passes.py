@@ -219,8 +219,15 @@ def test_what_is_played_along_games_is_what_other_passes_play(name, options, net
         kept.keep_secrets(batch.states, turn.seats, secrets)
         legal = turn.masks.astype(bool)
         advice = np.stack([legal.argmax(axis=1)] * 2, axis=1)[:, : len(advisers)]
-        seen, bits = (quantities, secrets, turn.seats), np.packbits(legal, axis=1)
-        logits, critic_logits = passes.act(followed, seen, bits, advice, workspace)
+        logits, critic_logits = passes.act(
+            followed=followed,
+            quantities=quantities,
+            secrets=secrets,
+            movers=turn.seats,
+            masks=np.packbits(legal, axis=1),
+            advice=advice,
+            workspace=workspace,
+        )
         privileged = torch.from_numpy(np.concatenate([quantities, secrets], axis=1) * factors)
         outputs = recorded.act(privileged, torch.from_numpy(advice), workspace).numpy()
         actions, near = len(game.actions), {"atol": 1e-5, "rtol": 1e-5}

@@ -114,9 +114,15 @@ class PPOGames:
     ) -> tuple[Array, Array]:
         """Logits, and what every seat expects; see `rollout.Act`."""
         if isinstance(self._actor_critic, SparsePasses):
-            seen = quantities, secrets, movers
-            games, workspace = self._followed_games, self._workspace
-            logits, critic_logits = self._actor_critic.act(games, seen, masks, advice, workspace)
+            logits, critic_logits = self._actor_critic.act(
+                followed=self._followed_games,
+                quantities=quantities,
+                secrets=secrets,
+                movers=movers,
+                masks=masks,
+                advice=advice,
+                workspace=self._workspace,
+            )
             return logits, np.tanh(critic_logits / 2)
         privileged = self._reading.privileged(quantities, secrets, None, self._workspace)
         found = self._actor_critic.act(privileged, self._device.tensor(advice), self._workspace)

@@ -228,14 +228,23 @@ class SelfPlay:
         rollout.learners[t] = held == LEARNER
         draws = device.random(self.rng, rollout.actions[t].shape)
         rollout.advice[t] = self.rivals.advised(self.batch, turn, held, draws[:, 0])
-        seen = rollout.quantities[t], rollout.advice[t]
-        others = rollout.secrets[t], rollout.masks[t], rollout.movers[t]
-        logits, rollout.values[t] = act(*seen, *others)
-        self._draw(logits, rollout.masks[t], draws, rollout.actions[t], rollout.log_probs[t])
-        self.rivals.answer(Position(self.batch, turn, held, draws[:, 0], *seen, rollout.actions[t]))
+        quantities, advice, masks = rollout.quantities[t], rollout.advice[t], rollout.masks[t]
+        secrets, actions = rollout.secrets[t], rollout.actions[t]
+        logits, rollout.values[t] = act(quantities, advice, secrets, masks, rollout.movers[t])
+        self._draw(logits, masks, draws, actions, rollout.log_probs[t])
+        position = Position(
+            batch=self.batch,
+            turn=turn,
+            held=held,
+            draws=draws[:, 0],
+            quantities=quantities,
+            advice=advice,
+            actions=actions,
+        )
+        self.rivals.answer(position)
         if self._openings is not None:
             rollout.learners[t] &= ~self._openings.under_way()
-            self._openings.play(turn, draws[:, 0], rollout.actions[t, :, 0])
+            self._openings.play(turn, draws[:, 0], actions[:, 0])
 
     def _draw(
         self, logits: Array, masks: Array, draws: Array, actions: Array, log_probs: Array

@@ -77,7 +77,9 @@ class SparsePasses:
     def act(
         self,
         followed: Followed,
-        seen: tuple[Array, Array, Array],
+        quantities: Array,
+        secrets: Array,
+        movers: Array,
         masks: Masks,
         advice: Advised,
         workspace: Workspace,
@@ -86,9 +88,11 @@ class SparsePasses:
 
         Args:
             followed: the games, of which these are the next positions.
-            seen: quantities, secrets and the seats to move, see `Rollout`.
+            quantities: (games, size), see `Rollout`.
+            secrets: (games, secrets), see `Rollout`.
+            movers: int64 (games,), the seats to move.
         """
-        following = self.first.following(followed, *seen, workspace)
+        following = self.first.following(followed, quantities, secrets, movers, workspace)
         outputs: SparseOutputs = self._rest.act(following, masks, advice, workspace)
         return outputs
 
