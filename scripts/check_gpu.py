@@ -184,7 +184,7 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
 
 
 def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str = "cuda") -> None:
-    """An iteration of PPO: the games of its rollout to the byte, what is reckoned from it nearly.
+    """An iteration of PPO: the games of its rollout to the byte, what follows from it nearly.
 
     Raises:
         DifferenceError: something was not equal, or not nearly.
@@ -205,22 +205,22 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
     games.play(networks, 0.0)  # brings the networks there
     for t in range(steps):
         seen = rollout.quantities[t], rollout.advice[t], rollout.secrets[t], rollout.masks[t]
-        outputs, expected = games._say(*seen, rollout.movers[t])
-        _compare_nearly(f"step {t}, expected", expected, rollout.expected[t])
+        outputs, values = games._act(*seen, rollout.movers[t])
+        _compare_nearly(f"step {t}, values", values, rollout.values[t])
         logits = outputs[:, : len(game.actions)]
         legal = np.unpackbits(rollout.masks[t], axis=1)[:, : logits.shape[1]]
         weights = np.exp(np.where(legal, logits.astype(np.float64), -np.inf))
-        chances = np.log(
+        log_probs = np.log(
             np.take_along_axis(weights, rollout.actions[t], 1) / weights.sum(1)[:, None]
         )
-        _compare_nearly(f"step {t}, chances", chances, rollout.chances[t])
+        _compare_nearly(f"step {t}, log_probs", log_probs, rollout.log_probs[t])
 
-    reckoned, its_reckoned = here.reckon(rollout), away.reckon(its_rollout)
-    for name, ours, theirs in zip(("gains", "targets"), reckoned, its_reckoned, strict=True):
+    found, its_found = here.compute_advantages(rollout), away.compute_advantages(its_rollout)
+    for name, ours, theirs in zip(("advantages", "targets"), found, its_found, strict=True):
         _compare_nearly(name, ours, there.fetch(theirs))
     rows = np.arange(steps * size)
-    figures = here._update(rollout, rows, *reckoned, 0.02)
-    its_figures = away._update(its_rollout, its_games._device.put(rows), *its_reckoned, 0.02)
+    figures = here._update(rollout, rows, *found, 0.02)
+    its_figures = away._update(its_rollout, its_games._device.put(rows), *its_found, 0.02)
     for name, figure in figures.items():
         _compare_nearly(name, np.array(figure), np.array(its_figures[name]))
     pairs = zip(_gradients(here), _gradients(away), strict=True)

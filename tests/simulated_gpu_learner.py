@@ -76,9 +76,9 @@ def compare_rollouts(played, its_played):
         assert isinstance(theirs[name], torch.Tensor)
         found = theirs[name].numpy()
         assert (found.dtype, found.shape) == (array.dtype, array.shape), name
-        if name == "worths":  # the learner's alone
+        if name == "look_values":  # the learner's alone
             array, found = array[ours["learners"]], found[ours["learners"]]
-        if name == "chances":  # sums of exp in another order; near 1, the log is near 0
+        if name == "log_probs":  # sums of exp in another order; near 1, the log is near 0
             np.testing.assert_allclose(found, array, rtol=5e-7, atol=5e-7)
         else:
             assert found.tobytes() == array.tobytes(), name
@@ -349,7 +349,7 @@ def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
         kept.keep(observations, seen)
         kept.keep_secrets(its_states, its_seats, secrets)
         reading, chosen = Reading(kept, precision), put(np.array([3, 1, 1]))
-        read = [reading.seen(seen), reading.truth(seen, secrets, chosen)]
+        read = [reading.seen(seen), reading.privileged(seen, secrets, chosen)]
         found.append([kept.device.fetch(seen), kept.device.fetch(secrets), *read])
     for ours, theirs in zip(*found, strict=True):
         assert ours.dtype == theirs.dtype

@@ -147,7 +147,7 @@ def test_gathered_gradients_are_those_of_the_definition():
 
 @every_game
 def test_the_critic_s_cells_show_what_every_seat_knows(game):
-    """Each cell of the truth has the mover's features and then those that the others know."""
+    """Each cell has the features that the mover knows and then those that the others know."""
     kept = Quantities(game)
     critic = make_critic(game, NetworkConfig(widths=(8,), channels=4), kept)
     own = places_of(game)
@@ -155,8 +155,10 @@ def test_the_critic_s_cells_show_what_every_seat_knows(game):
     observations = game.views(states, seats)[0]
     secrets = np.empty((seats.size, kept.secrets), kept.dtype)
     kept.keep_secrets(states, seats, secrets)
-    truth = np.concatenate([observations * kept.scales, secrets, np.zeros((seats.size, 1))], axis=1)
-    seen = truth[:, critic.board.seen]  # (n, features, cells)
+    privileged = np.concatenate(
+        [observations * kept.scales, secrets, np.zeros((seats.size, 1))], axis=1
+    )
+    seen = privileged[:, critic.board.seen]  # (n, features, cells)
     features = len(own.seen)
     known = np.isin(own.seen, kept.private).any(axis=1)
     assert len(critic.board.seen) == features + (game.players - 1) * known.sum()

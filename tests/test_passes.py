@@ -1,4 +1,4 @@
-"""The way through actor and critic and back: written out, and by automatic differentiation."""
+"""Passes through actor and critic: written out, and by automatic differentiation."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from armarl import make_game
 from armarl_training.config import NetworkConfig
 from armarl_training.passes import (
     MOST_UNITS,
+    PlainActorCritic,
     PlainPasses,
-    PlainSpeaker,
     RecordedPasses,
+    actor_critic_of,
     passes_of,
-    speaker_of,
 )
 from armarl_training.ppo_networks import make_actor, make_critic
 from armarl_training.quantities import Quantities
@@ -30,7 +30,7 @@ from armarl_training.workspace import Workspace
         ("armada", 2, (8,), None),
     ],
 )
-def test_the_way_written_out_is_that_of_automatic_differentiation(
+def test_passes_written_out_are_those_of_automatic_differentiation(
     name, players, widths, critic_widths, activation, precision, apart
 ):
     game = make_game(name, players=players)
@@ -41,19 +41,19 @@ def test_the_way_written_out_is_that_of_automatic_differentiation(
     written, recorded = passes_of(actor, critic, precision), RecordedPasses(actor, critic)
     assert isinstance(written, PlainPasses)
     n, advice = 40, torch.zeros((40, 0), dtype=torch.int64)
-    truth = torch.rand(n, kept.truth_scales.size).to(precision)
+    privileged = torch.rand(n, kept.privileged_scales.size).to(precision)
     gradient = torch.randn(n, len(game.actions) + 1 + players).to(precision)
     workspace = Workspace(torch.device("cpu"))
-    ours, theirs = (way.there(truth, advice, workspace) for way in (written, recorded))
+    ours, theirs = (way.forward(privileged, advice, workspace) for way in (written, recorded))
     torch.testing.assert_close(ours.outputs, theirs.outputs, atol=apart, rtol=apart)
-    speaker = speaker_of(actor, critic, precision)
-    assert isinstance(speaker, PlainSpeaker)
-    said = speaker.say(truth, advice, workspace)
-    torch.testing.assert_close(said, theirs.outputs, atol=apart, rtol=apart)
+    playing = actor_critic_of(actor, critic, precision)
+    assert isinstance(playing, PlainActorCritic)
+    played = playing.act(privileged, advice, workspace)
+    torch.testing.assert_close(played, theirs.outputs, atol=apart, rtol=apart)
     parameters = [*actor.parameters(), *critic.parameters()]
     pairs = zip(
-        written.back(ours, gradient, workspace),
-        recorded.back(theirs, gradient, workspace),
+        written.backward(ours, gradient, workspace),
+        recorded.backward(theirs, gradient, workspace),
         strict=True,
     )
     for (found, wanted), weights in zip(pairs, parameters, strict=True):
@@ -74,5 +74,5 @@ def test_other_networks_are_left_to_automatic_differentiation():
         NetworkConfig(widths=(MOST_UNITS,)),
     ):
         actor, critic = make_actor(game, config), make_critic(game, config, kept)
-        for made in (passes_of, speaker_of):
+        for made in (passes_of, actor_critic_of):
             assert isinstance(made(actor, critic, torch.float32), RecordedPasses)

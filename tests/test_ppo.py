@@ -9,31 +9,32 @@ import tiny
 from armarl.game import make_game
 from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
+from armarl_training import losses
 from armarl_training.advantages import seat_advantages
-from armarl_training.brief import bits_of
+from armarl_training.bfloat16 import bits_of
 from armarl_training.config import OpponentConfig, TrainingConfig
 from armarl_training.crew import Crew
 from armarl_training.devices import OnCpu
 from armarl_training.looks import LookAhead
 from armarl_training.losses import (
-    DISTANCE,
     ENTROPY,
+    MAGNET_DISTANCE,
     POLICY_LOSS,
     VALUE_LOSS,
     Decisions,
-    Lot,
-    Weights,
-    brief_ppo_gradient,
+    LossWeights,
+    Samples,
     explained_variance,
-    make_room,
+    make_loss_scratch,
     ppo_gradient,
+    ppo_gradient_bfloat16,
 )
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.reading import Reading
 from armarl_training.rollout import SelfPlay
 from armarl_training.run import Run
-from armarl_training.softmax import make_scratch
+from armarl_training.softmax import make_softmax_scratch
 from variants import every_variant
 
 PLAYERS = [2, 3, 4]
@@ -102,8 +103,14 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
     rewards[4, 0] = (1, -0.25, -0.75)
     zeros = np.zeros((5, 1, 3), np.float32)
     advantages, _ = seat_advantages(
-        *(movers, ends, rewards, zeros, np.ones((1, 3), np.float32)),
-        **{"policy_lambda": 1, "value_lambda": 1, "device": CPU},
+        movers,
+        ends,
+        rewards,
+        values=zeros,
+        last_values=np.ones((1, 3), np.float32),
+        policy_lambda=1,
+        value_lambda=1,
+        device=CPU,
     )
     assert advantages[:, 0].tolist() == [1, -0.25, -0.25, -0.75, 1]
 
@@ -119,7 +126,7 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     legal = rng.random((n, actions)) < 0.5
     legal[:, 3] = True
     taken = np.array([rng.choice(np.flatnonzero(row), 1 + looks) for row in legal])
-    gains = rng.normal(size=(n, 1 + looks)).astype(np.float32)
+    advantages = rng.normal(size=(n, 1 + looks)).astype(np.float32)
     targets = rng.uniform(-1, 1, (n, players)).astype(np.float32)
 
     outputs.requires_grad_()
@@ -130,46 +137,55 @@ def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     distance = (logs.exp() * (logs - drawn)).sum(dim=1).mean()
     own = logs.gather(1, torch.from_numpy(taken))
     before = own.detach() + torch.from_numpy(rng.normal(0, 0.3, own.shape).astype(np.float32))
-    ratio, gain = (own - before).exp(), torch.from_numpy(gains)
-    policy_loss = -torch.minimum(gain * ratio, gain * ratio.clamp(1 - clip, 1 + clip)).mean()
+    ratio, advantage = (own - before).exp(), torch.from_numpy(advantages)
+    clipped = ratio.clamp(1 - clip, 1 + clip)
+    policy_loss = -torch.minimum(advantage * ratio, advantage * clipped).mean()
     entropy = -(logs.exp() * logs).sum(dim=1).mean()
     wanted = torch.from_numpy(targets)
-    outlooks, expected = outputs[:, actions + 1 :], outputs[:, actions]
-    value_loss = functional.binary_cross_entropy_with_logits(outlooks, (wanted + 1) / 2)
+    critic_logits, expected = outputs[:, actions + 1 :], outputs[:, actions]
+    value_loss = functional.binary_cross_entropy_with_logits(critic_logits, (wanted + 1) / 2)
     guess = functional.mse_loss(expected, wanted[:, 0])
     loss = policy_loss - entropy_weight * entropy + value_weight * (value_loss + guess)
     loss = loss + magnet_weight * distance
     loss.backward()
 
     found = np.empty(outputs.shape, np.float32)
-    room = make_room(CPU, n, actions)
-    lot = Lot(np.packbits(legal, axis=1), taken, before.numpy(), gains, targets)
+    scratch = make_loss_scratch(CPU, n, actions)
+    samples = Samples(np.packbits(legal, axis=1), taken, before.numpy(), advantages, targets)
     decisions = Decisions(
-        *(np.arange(n), lot, n),
-        *(outputs.detach().numpy(), magnets.numpy()),
-        Weights(clip, entropy_weight, magnet_weight, value_weight),
-        *(found, room),
+        rows=np.arange(n),
+        samples=samples,
+        number=n,
+        outputs=outputs.detach().numpy(),
+        magnets=magnets.numpy(),
+        loss_weights=LossWeights(clip, entropy_weight, magnet_weight, value_weight),
+        gradients=found,
+        scratch=scratch,
     )
     make_game("armadora").run(ppo_gradient, n, decisions)
-    brief = torch.empty_like(outputs, dtype=torch.bfloat16)
+    rounded = torch.empty_like(outputs, dtype=torch.bfloat16)
     decisions = decisions._replace(
         outputs=bits_of(CPU, outputs.detach().bfloat16()),
-        gradients=bits_of(CPU, brief),
-        room=make_room(CPU, n, actions),
+        gradients=bits_of(CPU, rounded),
+        scratch=make_loss_scratch(CPU, n, actions),
     )
-    make_game("armadora").run(brief_ppo_gradient, n, decisions)
-    assert torch.equal(brief, torch.from_numpy(found).bfloat16())
-    assert np.array_equal(decisions.room.statistics, room.statistics)
-    sums = room.statistics.sum(axis=0)
+    make_game("armadora").run(ppo_gradient_bfloat16, n, decisions)
+    assert torch.equal(rounded, torch.from_numpy(found).bfloat16())
+    assert np.array_equal(decisions.scratch.statistics, scratch.statistics)
+    sums = scratch.statistics.sum(axis=0)
     np.testing.assert_allclose(found, outputs.grad.numpy(), atol=1e-6)
     assert sums[POLICY_LOSS] / n == pytest.approx(policy_loss.item(), abs=1e-5)
     assert sums[ENTROPY] / n == pytest.approx(entropy.item(), abs=1e-5)
     if magnet_weight:
-        assert sums[DISTANCE] / n == pytest.approx(distance.item(), abs=1e-5)
+        assert sums[MAGNET_DISTANCE] / n == pytest.approx(distance.item(), abs=1e-5)
     assert sums[VALUE_LOSS] / n == pytest.approx(value_loss.item(), abs=1e-5)
-    errors = 2 * torch.sigmoid(outlooks[:, 0]).detach().numpy() - 1 - targets[:, 0]
+    errors = 2 * torch.sigmoid(critic_logits[:, 0]).detach().numpy() - 1 - targets[:, 0]
     explained = 1 - np.mean(errors**2) / np.var(targets[:, 0])
     assert explained_variance(sums / n) == pytest.approx(explained, abs=1e-5)
+
+
+def test_statistics_lie_where_their_names_say():
+    assert [getattr(losses, name.upper()) for name in losses.REPORTED] == list(range(7))
 
 
 def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
@@ -194,20 +210,20 @@ def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
 def test_actions_are_drawn_by_the_softmax_of_the_legal_ones():
     logits = np.tile(np.array([[1.0, 2.0, 0.5, 3.0, 9.0]], np.float32), (20_000, 1))
     masks = np.tile(np.array([[0b11010000]], np.uint8), (20_000, 1))  # the last output is no action
-    actions, chances = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
+    actions, log_probs = np.empty((20_000, 2), np.int64), np.empty((20_000, 2), np.float32)
     draws = np.random.default_rng(0).random((20_000, 2))
     reached = np.empty((CPU.scratch_rows(20_000), 4))
-    scratch = make_scratch(CPU, 20_000, 4)
-    CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, scratch, actions, chances))
+    scratch = make_softmax_scratch(CPU, 20_000, 4)
+    CPU.run(draw, 20_000, Draws(logits, masks, draws, reached, scratch, actions, log_probs))
     weights = np.exp([1.0, 2.0, 3.0])
     for k in range(2):
         shares = np.bincount(actions[:, k], minlength=4) / 20_000
         assert shares[2] == 0
         np.testing.assert_allclose(shares[[0, 1, 3]], weights / weights.sum(), atol=0.015)
     logs = dict(zip([0, 1, 3], np.log(weights / weights.sum()), strict=True))
-    np.testing.assert_allclose(chances[:50, 1], [logs[a] for a in actions[:50, 1]], atol=1e-5)
+    np.testing.assert_allclose(log_probs[:50, 1], [logs[a] for a in actions[:50, 1]], atol=1e-5)
     ends = np.array([[0.0, np.nextafter(1, 0)]])
-    first = Draws(logits[:1], masks[:1], ends, reached, scratch, actions[:1], chances[:1])
+    first = Draws(logits[:1], masks[:1], ends, reached, scratch, actions[:1], log_probs[:1])
     CPU.run(draw, 1, first)
     assert actions[0].tolist() == [0, 3]
 
@@ -224,11 +240,11 @@ def test_what_networks_read_is_rounded_as_torch_rounds(precision):
     kept.keep_secrets(states, seats, secrets)
     reading = Reading(kept, precision)
     both = torch.from_numpy(np.concatenate([quantities, secrets], axis=1).astype(np.float32))
-    truth = (both * torch.from_numpy(1 / kept.truth_scales)).to(reading.dtype)
-    seen = truth[:, : quantities.shape[1]]
+    privileged = (both * torch.from_numpy(1 / kept.privileged_scales)).to(reading.dtype)
+    seen = privileged[:, : quantities.shape[1]]
     chosen = np.array([5, 2, 2, 0])
-    assert torch.equal(reading.truth(quantities, secrets), truth)
-    assert torch.equal(reading.truth(quantities, secrets, chosen), truth[chosen])
+    assert torch.equal(reading.privileged(quantities, secrets), privileged)
+    assert torch.equal(reading.privileged(quantities, secrets, chosen), privileged[chosen])
     assert torch.equal(reading.seen(quantities), seen)
     odd = np.arange(1, 256, dtype=kept.dtype)[:, None] * np.ones_like(quantities[:1])
     wanted = torch.from_numpy(odd.astype(np.float32)) * torch.from_numpy(1 / kept.scales)
@@ -256,7 +272,7 @@ def test_what_is_kept_of_a_position_is_exact(name, options):
     theirs = [
         game.views(states, (seats + k) % game.players)[0][:, own] for k in range(1, game.players)
     ]
-    scales = kept.truth_scales[game.observation.size :]
+    scales = kept.privileged_scales[game.observation.size :]
     np.testing.assert_allclose(
         secrets.astype(np.float32) / scales, np.concatenate(theirs, axis=1), rtol=1e-6
     )
@@ -273,14 +289,14 @@ def test_in_four_seats_partners_sit_together(tmp_path):
     assert np.array_equal(lineups[:, :2], lineups[:, 2:])  # partners hold seats 0, 2 and 1, 3
     assert ((lineups == LEARNER).sum(axis=1) == 2).all()
 
-    def outlook(quantities, secrets):
+    def critic_values(quantities, secrets):
         return np.zeros((len(quantities), game.players), np.float32)
 
     def even(quantities, advice, secrets, masks, movers):
         logits = np.zeros((len(quantities), len(game.actions)), np.float32)
-        return logits, outlook(quantities, secrets)
+        return logits, critic_values(quantities, secrets)
 
-    rollout = play.play(even, outlook)
+    rollout = play.play(even, critic_values)
     held = np.take_along_axis(play.lineups[None], rollout.movers[:-1, :, None], axis=2)[..., 0]
     assert np.array_equal(rollout.learners, held == LEARNER)  # no game has ended yet
     assert not (rollout.ends != PLAYING).any()
@@ -294,20 +310,20 @@ def test_games_begin_at_random(tmp_path):
     settings = {"steps": 24, "reward": "win", "seed": [1], "openings": (0.5, longest)}
     play = SelfPlay(game, pool, games, **settings)
 
-    def outlook(quantities, secrets):
+    def critic_values(quantities, secrets):
         return np.zeros((len(quantities), game.players), np.float32)
 
     def first(quantities, advice, secrets, masks, movers):  # the first legal action, nearly always
         logits = np.zeros((len(quantities), len(game.actions)), np.float32)
         logits -= 100 * np.arange(len(game.actions), dtype=np.float32)
-        return logits, outlook(quantities, secrets)
+        return logits, critic_values(quantities, secrets)
 
     left = play.save()[0]["openings"].copy()
     counts = np.bincount(left, minlength=longest + 1)
     assert left.max() == longest
     assert 0.4 < counts[0] / games < 0.6
     assert counts[1:].min() > 40
-    lineups, rollout = play.lineups.copy(), play.play(first, outlook)
+    lineups, rollout = play.lineups.copy(), play.play(first, critic_values)
     for t in range(longest):  # no game ends before, so that all sit where they sat
         held = np.take_along_axis(lineups, rollout.movers[t][:, None], axis=1)[:, 0]
         opening, taken = left > t, rollout.actions[t, :, 0]
@@ -322,7 +338,7 @@ def test_games_begin_at_random(tmp_path):
     assert began.max() <= longest
     other = SelfPlay(game, pool, games, **settings)
     other.restore(*play.save())
-    one, two = play.play(first, outlook), other.play(first, outlook)
+    one, two = play.play(first, critic_values), other.play(first, critic_values)
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     damaged = play.save()
     damaged[0]["openings"][0] = longest + 1
@@ -347,7 +363,7 @@ def test_what_is_looked_at_is_what_would_follow():
 
     before = states.copy()
     kinds = rng.bit_generator.state
-    worths = LookAhead(game, kept, "win").worths(states, movers, actions, ask)
+    look_values = LookAhead(game, kept, "win").look_values(states, movers, actions, ask)
     assert np.array_equal(states, before)
     rng.bit_generator.state = kinds
     answers = rng.uniform(-1, 1, (actions.size, 3)).astype(np.float32)
@@ -368,7 +384,7 @@ def test_what_is_looked_at_is_what_would_follow():
             assert np.array_equal(quantities[row], seen[0])
             assert np.array_equal(secrets[row], others[0])
             wanted = answers[row, (movers[i] - seats[0]) % 3]
-        assert worths[i, k] == pytest.approx(wanted, abs=1e-6)
+        assert look_values[i, k] == pytest.approx(wanted, abs=1e-6)
 
 
 @every_variant

@@ -44,7 +44,15 @@ def test_entries_are_what_changes(dtype, size, secrets, density):
     chosen, anew = rng.permutation(50)[:30], rng.random(30) < 0.3
     anew[0] = True
     factors = rng.choice([0.5, 1.0, 4.0], size + secrets).astype(np.float32)
-    entries = entries_of(device, rows[:, :size], rows[:, size:], factors, alike, chosen, anew)
+    entries = entries_of(
+        device,
+        quantities=rows[:, :size],
+        secrets=rows[:, size:],
+        factors=factors,
+        alike=alike,
+        chosen=chosen,
+        anew=anew,
+    )
     assert entries.starts.size == 31
     now = np.zeros(size + secrets, int)
     for i, (start, end) in enumerate(zip(entries.starts, entries.starts[1:], strict=False)):
@@ -165,7 +173,7 @@ def test_gradients_are_those_of_passes_over_everything(
         learner._rng = np.random.default_rng(1)
         learner._take_step = keep
         taken = []
-        statistics = learner._update(rollout, rows, *learner.reckon(rollout), 0.02)
+        statistics = learner._update(rollout, rows, *learner.compute_advantages(rollout), 0.02)
         found.append((taken, statistics))
     (whole, whole_statistics), (few, statistics) = found
     assert len(whole) == len(few) > 1
@@ -191,14 +199,14 @@ def test_gradients_are_those_of_passes_over_everything(
     ],
 )
 @pytest.mark.parametrize(("name", "options"), GAMES)
-def test_what_is_said_along_games_is_what_other_passes_say(name, options, network):
+def test_what_is_played_along_games_is_what_other_passes_play(name, options, network):
     game = make_game(name, **options)
     device, kept = OnCpu(game), Quantities(game)
     config = NetworkConfig(**network)
     advisers = config.advisers
     torch.manual_seed(0)
     actor, critic = make_actor(game, config), make_critic(game, config, kept)
-    factors, workspace = (1 / kept.truth_scales).astype(np.float32), Workspace(device.place)
+    factors, workspace = (1 / kept.privileged_scales).astype(np.float32), Workspace(device.place)
     passes = sparse_passes(device, game, actor, critic, factors)
     recorded = RecordedPasses(actor, critic)
     batch, followed = SelfPlayBatch(game, 30), Followed(kept, 30, passes.first.units)
@@ -211,14 +219,21 @@ def test_what_is_said_along_games_is_what_other_passes_say(name, options, networ
         kept.keep_secrets(batch.states, turn.seats, secrets)
         legal = turn.masks.astype(bool)
         advice = np.stack([legal.argmax(axis=1)] * 2, axis=1)[:, : len(advisers)]
-        seen, bits = (quantities, secrets, turn.seats), np.packbits(legal, axis=1)
-        logits, outlooks = passes.say(followed, seen, bits, advice, workspace)
-        truth = np.concatenate([quantities, secrets], axis=1) * factors
-        said = recorded.say(torch.from_numpy(truth), torch.from_numpy(advice), workspace).numpy()
+        logits, critic_logits = passes.act(
+            followed=followed,
+            quantities=quantities,
+            secrets=secrets,
+            movers=turn.seats,
+            masks=np.packbits(legal, axis=1),
+            advice=advice,
+            workspace=workspace,
+        )
+        privileged = torch.from_numpy(np.concatenate([quantities, secrets], axis=1) * factors)
+        outputs = recorded.act(privileged, torch.from_numpy(advice), workspace).numpy()
         actions, near = len(game.actions), {"atol": 1e-5, "rtol": 1e-5}
         legal_logits = logits[:, :actions][legal]
-        np.testing.assert_allclose(legal_logits, said[:, :actions][legal], **near)
-        np.testing.assert_allclose(outlooks, said[:, actions + 1 :], **near)
+        np.testing.assert_allclose(legal_logits, outputs[:, :actions][legal], **near)
+        np.testing.assert_allclose(critic_logits, outputs[:, actions + 1 :], **near)
         if step == 40:  # other weights
             with torch.no_grad():
                 for weights in (*actor.parameters(), *critic.parameters()):

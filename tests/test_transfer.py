@@ -87,11 +87,11 @@ def test_a_critic_begins_with_what_the_policy_expects(tmp_path, options):
     game = make_game("armadora", **options)
     learner.begin_with(learner.policy(average=False))
     inputs = game.observation.size
-    truth = torch.rand(5, learner.critic[0].in_features)
+    privileged = torch.rand(5, learner.critic[0].in_features)
     advice = torch.zeros(5, 0, dtype=torch.int64)
-    expected = learner.actor(truth[:, :inputs], advice)[:, -1]
-    outlooks = learner.critic(truth)
-    assert torch.allclose(outlooks[:, 0], 2 * expected, atol=1e-5)
-    assert torch.allclose(outlooks.sum(dim=1), torch.zeros(5), atol=1e-5)
+    expected = learner.actor(privileged[:, :inputs], advice)[:, -1]
+    logits = learner.critic(privileged)
+    assert torch.allclose(logits[:, 0], 2 * expected, atol=1e-5)
+    assert torch.allclose(logits.sum(dim=1), torch.zeros(5), atol=1e-5)
     if game.players == 4:  # in two teams
-        assert torch.allclose(outlooks[:, 2], outlooks[:, 0])
+        assert torch.allclose(logits[:, 2], logits[:, 0])

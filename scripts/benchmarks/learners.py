@@ -98,7 +98,7 @@ def share(variant: Variant, part: str) -> Callable[[], float]:
     spent = dict.fromkeys(PARTS, 0.0)
     (games,) = learner.shards.parts
     for owner, name, what in (
-        (games, "_say", "inference"),
+        (games, "_act", "inference"),
         (learner, "_update", "update"),
     ):
         setattr(owner, name, _timed(getattr(owner, name), spent, what))
@@ -130,27 +130,27 @@ def matrices(variant: Variant) -> Callable[[], int]:
     """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
     import torch
 
-    from armarl_training.passes import passes_of, speaker_of
+    from armarl_training.passes import actor_critic_of, passes_of
     from armarl_training.workspace import Workspace
 
     learner = _learner(variant)
     workspace = Workspace(torch.device("cpu"))
     actor, critic, reading = learner.actor, learner.critic, learner._reading
     kept, steps, games = learner._kept, learning.ROLLOUT, learning.ENVIRONMENTS
-    truth = torch.zeros(games, kept.truth_scales.size, dtype=reading.dtype)
-    learning_from = truth.repeat(learning.MINIBATCH // games, 1)
+    privileged = torch.zeros(games, kept.privileged_scales.size, dtype=reading.dtype)
+    learning_from = privileged.repeat(learning.MINIBATCH // games, 1)
     advice = torch.zeros(games, 0, dtype=torch.int64)
     advised = advice.repeat(learning.MINIBATCH // games, 1)
     minibatches = learning.EPOCHS * steps * games // learning.MINIBATCH
 
     def chunk() -> int:
-        playing = speaker_of(actor, critic, reading.dtype)
+        playing = actor_critic_of(actor, critic, reading.dtype)
         for _ in range(steps):
-            playing.say(truth, advice, workspace)
+            playing.act(privileged, advice, workspace)
         for _ in range(minibatches):
             passes = passes_of(actor, critic, reading.dtype)
-            said = passes.there(learning_from, advised, workspace)
-            passes.back(said, torch.zeros_like(said.outputs), workspace)
+            forward = passes.forward(learning_from, advised, workspace)
+            passes.backward(forward, torch.zeros_like(forward.outputs), workspace)
         return steps * games
 
     chunk()

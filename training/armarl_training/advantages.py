@@ -63,7 +63,13 @@ def seat_advantages(
     """
     (steps, games, players), zeros = values.shape, device.zeros
     course = Course(
-        *(movers, ends, rewards, values, last_values, policy_lambda, value_lambda),
+        movers=movers,
+        ends=ends,
+        rewards=rewards,
+        values=values,
+        last_values=last_values,
+        policy_lambda=policy_lambda,
+        value_lambda=value_lambda,
         scratch=device.interleaved((device.scratch_rows(games), 3, players), np.float64),
         advantages=zeros((steps, games), np.float32),
         targets=zeros((steps, games, players), np.float32),

@@ -37,7 +37,7 @@ class Entries(NamedTuple):
     anew: NDArray[np.bool_]  # (rows,)
 
 
-class Spare(NamedTuple):
+class EntryScratch(NamedTuple):
     """Scratch, of as many rows as there are threads, twice."""
 
     changes: NDArray[np.int16]  # a 0, and after it the changes of all inputs
@@ -45,14 +45,14 @@ class Spare(NamedTuple):
     words: NDArray[np.int64]  # the same, four at a time
 
 
-def make_spare(device: LearnerDevice, rows: int, inputs: int) -> Spare:
+def make_entry_scratch(device: LearnerDevice, rows: int, inputs: int) -> EntryScratch:
     """For so many rows."""
     rows = device.scratch_rows(rows)
     steps = np.zeros((rows, 4 * -(-inputs // 4)), np.int16)
-    return Spare(np.zeros((rows, 1 + inputs), np.int16), steps, steps.view(np.int64))
+    return EntryScratch(np.zeros((rows, 1 + inputs), np.int16), steps, steps.view(np.int64))
 
 
-class Rows(NamedTuple):
+class EntryRows(NamedTuple):
     """Rows one after another."""
 
     quantities: NDArray[Any]  # (n, size)
@@ -61,29 +61,29 @@ class Rows(NamedTuple):
     anew: NDArray[np.bool_]  # (rows,)
     nothing: NDArray[Any]  # (size + secrets,) zeros
     alike: NDArray[np.int16]  # (size + secrets,), -1 where an input is alike, else 0
-    spare: Spare
+    scratch: EntryScratch
 
 
-class Counts(NamedTuple):
+class EntryCounts(NamedTuple):
     """Rows of which is counted what is to be noted."""
 
-    rows: Rows
+    rows: EntryRows
     numbers: NDArray[np.int64]  # (rows,) written
 
 
-class Findings(NamedTuple):
+class EntryFindings(NamedTuple):
     """Rows whose changes are noted."""
 
-    rows: Rows
+    rows: EntryRows
     factors: NDArray[np.float32]  # (size + secrets,), turn quantities into inputs
     entries: Entries  # of which columns and changes are written
 
 
-def count_entries(batch: Counts, i: int, thread: int) -> None:
+def count_entries(batch: EntryCounts, i: int, thread: int) -> None:
     """How much is to be noted of row `i`."""
-    mine, spare, number = own(thread), batch.rows.spare, 0
+    mine, scratch, number = own(thread), batch.rows.scratch, 0
     _compare(batch.rows, i, mine)
-    words, steps = spare.words[mine], spare.steps[mine]
+    words, steps = scratch.words[mine], scratch.steps[mine]
     for j in range(words.size):
         if words[j] != 0:
             for k in range(4 * j, 4 * j + 4):
@@ -91,26 +91,26 @@ def count_entries(batch: Counts, i: int, thread: int) -> None:
     batch.numbers[i] = number
 
 
-def find_entries(batch: Findings, i: int, thread: int) -> None:
+def find_entries(batch: EntryFindings, i: int, thread: int) -> None:
     """Note that of row `i`."""
     mine, entries = own(thread), batch.entries
     _compare(batch.rows, i, mine)
     start = entries.starts[i]
     columns, changes = entries.columns[start:], entries.changes[start:]
-    note(batch.rows.spare, mine, batch.factors, columns, changes)
+    note(batch.rows.scratch, mine, batch.factors, columns, changes)
 
 
 @inlined
-def _compare(rows: Rows, i: int, mine: int) -> None:
+def _compare(rows: EntryRows, i: int, mine: int) -> None:
     """Work out what is to be noted of row `i`."""
     row, size = rows.chosen[i], rows.quantities.shape[1]
     seen, secrets = rows.quantities[row], rows.secrets[row]
     if rows.anew[i]:
-        compare(seen, secrets, rows.nothing, rows.nothing[size:], rows.alike, rows.spare, mine)
+        compare(seen, secrets, rows.nothing, rows.nothing[size:], rows.alike, rows.scratch, mine)
     else:
         before = rows.chosen[i - 1]
         seen_before, secrets_before = rows.quantities[before], rows.secrets[before]
-        compare(seen, secrets, seen_before, secrets_before, rows.alike, rows.spare, mine)
+        compare(seen, secrets, seen_before, secrets_before, rows.alike, rows.scratch, mine)
 
 
 @inlined
@@ -120,11 +120,11 @@ def compare(
     seen_before: Any,
     secrets_before: Any,
     alike: Any,
-    spare: Spare,
+    scratch: EntryScratch,
     mine: int,
 ) -> None:
     """Work out what is to be noted of changes, in row `mine` of the scratch."""
-    changes, steps, size = spare.changes[mine], spare.steps[mine], seen.size
+    changes, steps, size = scratch.changes[mine], scratch.steps[mine], seen.size
     for k in range(size):
         changes[1 + k] = np.int16(seen[k]) - np.int16(seen_before[k])
     for k in range(secrets.size):
@@ -134,9 +134,9 @@ def compare(
 
 
 @inlined
-def note(spare: Spare, mine: int, factors: Any, columns: Any, changes: Any) -> Any:
+def note(scratch: EntryScratch, mine: int, factors: Any, columns: Any, changes: Any) -> Any:
     """Write what has been worked out and is not zero, as inputs; returns how much that is."""
-    words, steps, number = spare.words[mine], spare.steps[mine], 0
+    words, steps, number = scratch.words[mine], scratch.steps[mine], 0
     for j in range(words.size):
         if words[j] != 0:
             for k in range(4 * j, 4 * j + 4):
@@ -167,14 +167,21 @@ def entries_of(
     """
     number, size = chosen.size, quantities.shape[1] + secrets.shape[1]
     starts, nothing = np.zeros(number + 1, np.int64), np.zeros(size, quantities.dtype)
-    spare = make_spare(device, number, size)
-    kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
-    rows = Rows(*kept, chosen, anew, nothing, alike, spare)
-    device.run(count_entries, number, Counts(rows, starts[1:]))
+    scratch = make_entry_scratch(device, number, size)
+    rows = EntryRows(
+        quantities=np.ascontiguousarray(quantities),
+        secrets=np.ascontiguousarray(secrets),
+        chosen=chosen,
+        anew=anew,
+        nothing=nothing,
+        alike=alike,
+        scratch=scratch,
+    )
+    device.run(count_entries, number, EntryCounts(rows, starts[1:]))
     np.cumsum(starts, out=starts)
     columns, changes = np.empty(starts[-1], np.uint16), np.empty(starts[-1], np.float32)
     entries = Entries(starts, columns, changes, anew)
-    device.run(find_entries, number, Findings(rows, factors, entries))
+    device.run(find_entries, number, EntryFindings(rows, factors, entries))
     return entries
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import inlined, kernel, summed
-from armarl_training.entries import Entries, Spare, compare, note
+from armarl_training.entries import Entries, EntryScratch, compare, note
 from armarl_training.rows import add_rows
 
 Floats = NDArray[np.float32]
-CHUNK = 256  # rows that go back together
+CHUNK = 256  # rows whose backward pass is one
 
 
 class Table(NamedTuple):
@@ -29,7 +29,7 @@ class Tables(NamedTuple):
     secrets: Table  # with the critic's
 
 
-class First(NamedTuple):
+class FirstForward(NamedTuple):
     """Rows that go through the first layer. From row to row, so by one thread alone."""
 
     rows: NDArray[np.int64]  # (n,), of the entries
@@ -39,7 +39,7 @@ class First(NamedTuple):
     found: Floats  # (n, units) written
 
 
-def go_in(batch: First, i: int, thread: int) -> None:
+def forward_first(batch: FirstForward, i: int, thread: int) -> None:
     """What the first layer finds in row `i`: what it found before, and what changes."""
     starts, columns, changes, anew = batch.entries
     row, found = batch.rows[i], batch.found[i]
@@ -50,8 +50,8 @@ def go_in(batch: First, i: int, thread: int) -> None:
     _add_changes(columns[some], changes[some], batch.tables, found)
 
 
-class FirstBack(NamedTuple):
-    """The way back to the first layer's weights. Sums are taken, so by one thread alone."""
+class FirstBackward(NamedTuple):
+    """The backward pass to the first layer's weights. Sums are taken, so by one thread alone."""
 
     rows: NDArray[np.int64]  # (n,), of the entries
     entries: Entries
@@ -62,7 +62,7 @@ class FirstBack(NamedTuple):
     tables: Tables  # of gradients, to which those of the rows are added
 
 
-def go_back(batch: FirstBack, i: int, thread: int) -> None:
+def backward_first(batch: FirstBackward, i: int, thread: int) -> None:
     """What some rows add to the gradients of the weights of their changes; the last rows first.
 
     Column by column, so that the weights of each are fetched once for all of these rows.
@@ -79,7 +79,7 @@ def go_back(batch: FirstBack, i: int, thread: int) -> None:
 
 
 @inlined
-def _add_columns(batch: FirstBack, before: int, table: Table, apart: int) -> None:
+def _add_columns(batch: FirstBackward, before: int, table: Table, apart: int) -> None:
     """Add what has been sorted to the gradients of a table.
 
     Args:
@@ -95,7 +95,7 @@ def _add_columns(batch: FirstBack, before: int, table: Table, apart: int) -> Non
 
 
 @inlined
-def _hand_back(batch: FirstBack, first: int, last: int) -> None:
+def _hand_back(batch: FirstBackward, first: int, last: int) -> None:
     """Have every row bear what follows from it in the rest of its chain as well."""
     for back in range(last - first):
         j = last - 1 - back
@@ -104,7 +104,7 @@ def _hand_back(batch: FirstBack, first: int, last: int) -> None:
 
 
 @inlined
-def _sort_by_column(batch: FirstBack, first: int, last: int) -> None:
+def _sort_by_column(batch: FirstBackward, first: int, last: int) -> None:
     """Write the changes of some rows, and of which row each is, column by column.
 
     In `places` where those of each column end.
@@ -138,7 +138,7 @@ class Following(NamedTuple):
     tables: Tables
     kept: NDArray[Any]  # (games, players, inputs), what each saw last; written
     sums: Floats  # (games, players, units), what was found in it; written
-    spare: Spare
+    scratch: EntryScratch
     columns: NDArray[np.uint16]  # (2 * threads, inputs) scratch
     changes: Floats  # (2 * threads, inputs) scratch
     found: Floats  # (games, units) written
@@ -153,8 +153,8 @@ def follow(batch: Following, i: int, mine: int) -> None:
     mover, seen, secrets = batch.movers[i], batch.quantities[i], batch.secrets[i]
     kept, sums, size = batch.kept[i, mover], batch.sums[i, mover], seen.size
     columns, changes = batch.columns[mine], batch.changes[mine]
-    compare(seen, secrets, kept, kept[size:], batch.alike, batch.spare, mine)
-    number = note(batch.spare, mine, batch.factors, columns, changes)
+    compare(seen, secrets, kept, kept[size:], batch.alike, batch.scratch, mine)
+    number = note(batch.scratch, mine, batch.factors, columns, changes)
     _add_changes(columns[:number], changes[:number], batch.tables, sums)
     for k in range(size):
         kept[k] = seen[k]

@@ -21,7 +21,7 @@ from armarl_training.quantities import Quantities, keep_others, keep_row
 OVER = -1  # in place of the seat to move
 # From quantities (n, size) and secrets (n, secrets) to what every seat expects, in [-1, 1], the
 # seat to move first: float32 (n, players).
-Outlook = Callable[[Array, Array], Array]
+CriticValues = Callable[[Array, Array], Array]
 
 
 class Looks(NamedTuple):
@@ -67,19 +67,19 @@ class Prospects(NamedTuple):
     movers: NDArray[np.int64]  # (n,), who would take them
     seats: NDArray[np.int64]  # (n, k), see `Looks`
     returns: NDArray[np.float64]  # (n, k, players), see `Looks`
-    expected: NDArray[np.float32]  # (n * k, players), what the critic says, see `Outlook`
-    worths: NDArray[np.float32]  # (n, k) written
+    values: NDArray[np.float32]  # (n * k, players), what the critic says, see `CriticValues`
+    look_values: NDArray[np.float32]  # (n, k) written
 
 
-def weigh(batch: Prospects, i: int, thread: int) -> None:
+def value_looks(batch: Prospects, i: int, thread: int) -> None:
     """What the mover of decision `i` gets, or expects, after each action."""
     mover, number, players = batch.movers[i], batch.returns.shape[1], batch.returns.shape[2]
     for k in range(number):
         seat = batch.seats[i, k]
         if seat == OVER:
-            batch.worths[i, k] = batch.returns[i, k, mover]
+            batch.look_values[i, k] = batch.returns[i, k, mover]
         else:
-            batch.worths[i, k] = batch.expected[i * number + k, (mover - seat) % players]
+            batch.look_values[i, k] = batch.values[i * number + k, (mover - seat) % players]
 
 
 class LookAhead:
@@ -89,14 +89,16 @@ class LookAhead:
         """For a reward of the game, by name."""
         self._kept, self._kind, self._players = kept, game.reward_kind(reward), game.players
 
-    def worths(self, states: Array, movers: Array, actions: Array, ask: Outlook) -> Array:
+    def look_values(
+        self, states: Array, movers: Array, actions: Array, critic_values: CriticValues
+    ) -> Array:
         """What the seats that move expect after each action, in [-1, 1].
 
         Args:
             states: (n,) in play.
             movers: int64 (n,), their seats to move.
             actions: int64 (n, k), legal.
-            ask: the critic.
+            critic_values: the critic.
 
         Returns:
             float32 (n, k).
@@ -118,8 +120,8 @@ class LookAhead:
         )
         device.run(look, n, looks)
         quantities = looks.quantities.reshape(n * k, size)
-        expected = ask(quantities, looks.secrets.reshape(n * k, kept.secrets))
-        worths = zeros((n, k), np.float32)
-        prospects = Prospects(movers, looks.seats, looks.returns, expected, worths)
-        device.run(weigh, n, prospects)
-        return worths
+        values = critic_values(quantities, looks.secrets.reshape(n * k, kept.secrets))
+        look_values = zeros((n, k), np.float32)
+        prospects = Prospects(movers, looks.seats, looks.returns, values, look_values)
+        device.run(value_looks, n, prospects)
+        return look_values

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 
-from armarl_training.brief import bits_of
+from armarl_training.bfloat16 import bits_of
 from armarl_training.devices import Array, LearnerDevice
 from armarl_training.entries import Entries
 from armarl_training.losses import (
     Decisions,
-    Lot,
-    Room,
-    Weights,
-    brief_ppo_gradient,
+    LossScratch,
+    LossWeights,
+    Samples,
     ppo_gradient,
+    ppo_gradient_bfloat16,
 )
 from armarl_training.workspace import Workspace
 
 
 class Seen(NamedTuple):
-    """What is known of all rows of a lot, see `Rollout`."""
+    """What is known of all rows of some samples, see `Rollout`."""
 
     quantities: Array  # (rows, size)
     secrets: Array  # (rows, secrets)
@@ -30,15 +30,25 @@ class Seen(NamedTuple):
     entries: Entries | None  # where passes are sparse; quantities and secrets are not read then
 
 
-class Part(NamedTuple):
+class Batch(NamedTuple):
+    """A rollout's decisions as they are learnt from."""
+
+    seen: Seen
+    samples: Samples
+    # From numbers of minibatches and of parts of each to rows of the samples, int64 (n,): of every
+    # minibatch its parts.
+    deal: Callable[[int, int], Iterator[Sequence[Array]]]
+
+
+class MinibatchPart(NamedTuple):
     """A part of a minibatch, for one of the crew."""
 
-    rows: Array  # int64 (n,), of the lot
+    rows: Array  # int64 (n,), of the samples
     number: int  # of rows in the whole minibatch
     seen: Seen
-    lot: Lot
-    weights: Weights
-    room: Room  # of this part alone, as the workspace
+    samples: Samples
+    loss_weights: LossWeights
+    scratch: LossScratch  # of this part alone, as the workspace
     workspace: Workspace
 
 
@@ -46,7 +56,7 @@ def gradient_of_outputs(
     device: LearnerDevice,
     run: Callable[..., None],
     outputs: torch.Tensor,
-    part: Part,
+    part: MinibatchPart,
     magnets: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Of all losses, by what actor and critic put out, (n, actions + 1 + players).
@@ -59,9 +69,15 @@ def gradient_of_outputs(
     gradient = part.workspace.take("gradient", rows, columns, outputs.dtype)
     held_back = torch.empty(0, 0, device=device.place) if magnets is None else magnets
     decisions = Decisions(
-        *(part.rows, part.lot, part.number, bits_of(device, outputs), device.array(held_back)),
-        *(part.weights, bits_of(device, gradient), part.room),
+        rows=part.rows,
+        samples=part.samples,
+        number=part.number,
+        outputs=bits_of(device, outputs),
+        magnets=device.array(held_back),
+        loss_weights=part.loss_weights,
+        gradients=bits_of(device, gradient),
+        scratch=part.scratch,
     )
-    brief = outputs.dtype == torch.bfloat16
-    run(brief_ppo_gradient if brief else ppo_gradient, rows, decisions)
+    is_bfloat16 = outputs.dtype == torch.bfloat16
+    run(ppo_gradient_bfloat16 if is_bfloat16 else ppo_gradient, rows, decisions)
     return gradient

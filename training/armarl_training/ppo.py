@@ -6,16 +6,17 @@ with two sides the chance of winning. Entropy is kept high and falls (Rudolph et
 average of the weights is what plays; it may also hold the actor back, as a magnet that moves
 (Sokota et al., 2023), so that play does not circle.
 
-To be read from `iterate` on: the rollout (`ppo_games.py`, `rollout.py`), the advantages (`reckon`,
-`advantages.py`), the update (`_update`). The loss is in `losses.py`, in `minibatch.py` its gradient
-by what the networks put out; from there back through them it is `passes.py`, or `sparse_passes.py`
-where only what changes from one decision to the next is multiplied.
+To be read from `PPO.iterate` on: the rollout (`ppo_games.py`, `rollout.py`), the advantages
+(`compute_advantages`, `advantages.py`), the update (`_update`). The loss is in `losses.py`, in
+`minibatch.py` its gradient by what the networks put out; from there back through them it is
+`passes.py`, or `sparse_passes.py` where only what changes from one decision to the next is
+multiplied.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from torch.nn import functional
 from armarl.advice import Advice
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
+from armarl_training.adam import Adam
 from armarl_training.advantages import seat_advantages
 from armarl_training.chains import Chains, chain_length, chains_of
 from armarl_training.config import TrainingConfig
@@ -38,14 +40,15 @@ from armarl_training.layers import newest_weight, steps_taken
 from armarl_training.lessons import Lessons
 from armarl_training.losses import (
     REPORTED,
-    Lot,
-    Weights,
+    LossScratch,
+    LossWeights,
+    Samples,
     explained_variance,
-    make_room,
+    make_loss_scratch,
 )
-from armarl_training.minibatch import Part, Seen, gradient_of_outputs
+from armarl_training.minibatch import Batch, MinibatchPart, Seen, gradient_of_outputs
 from armarl_training.opponents import OpponentPool
-from armarl_training.passes import Passes, passes_of
+from armarl_training.passes import NetworkPasses, passes_of
 from armarl_training.ppo_games import PPOGames
 from armarl_training.ppo_networks import Actor, PlainCritic, make_actor, make_critic
 from armarl_training.quantities import Quantities
@@ -55,7 +58,6 @@ from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
 from armarl_training.sparse_passes import SparsePasses, lay_out, sparse_passes, use_sparse
-from armarl_training.steps import Steps
 from armarl_training.workspace import Workspace
 
 
@@ -89,7 +91,7 @@ class PPO(ShardedLearner):
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
         self._count = 0  # of the optimiser's steps, kept here since to ask a GPU would mean to wait
-        self._steps = self._make_steps()
+        self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------
 
@@ -100,7 +102,7 @@ class PPO(ShardedLearner):
         playing = weights_of({"actor": self.actor, "critic": self.critic})
         rollout = _joined(self.shards.play(playing, done))
         # 2. Advantages, and what every seat should have been expected to get.
-        gains, targets = self.reckon(rollout)
+        advantages, targets = self.compute_advantages(rollout)
         # 3. Update, by rates that fall with the part of the training that is over.
         rate = ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate)
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
@@ -111,11 +113,11 @@ class PPO(ShardedLearner):
             statistics = dict.fromkeys((*REPORTED, "explained_variance", "gradient_norm"), 0.0)
         else:
             with self._crew.at_work():
-                statistics = self._update(rollout, rows, gains, targets, entropy)
+                statistics = self._update(rollout, rows, advantages, targets, entropy)
         self.decisions += len(rows)
         return statistics | {"learning_rate": rate, "entropy_coefficient": entropy}
 
-    def reckon(self, rollout: Rollout) -> tuple[Array, Array]:
+    def compute_advantages(self, rollout: Rollout) -> tuple[Array, Array]:
         """What a rollout says of its decisions.
 
         Returns:
@@ -125,63 +127,125 @@ class PPO(ShardedLearner):
         ppo, device, players = self._config.ppo, self._device, self._game.players
         # Of the seats in their order, how far each is from the mover.
         distances = (self._around - rollout.movers[..., None]) % players
-        values = device.along(rollout.expected, distances, axis=2)
+        values = device.along(rollout.values, distances, axis=2)
         advantages, targets = seat_advantages(
-            *(rollout.movers[:-1], rollout.ends, rollout.rewards, values[:-1], values[-1]),
+            movers=rollout.movers[:-1],
+            ends=rollout.ends,
+            rewards=rollout.rewards,
+            values=values[:-1],
+            last_values=values[-1],
             policy_lambda=ppo.gae_lambda,
             value_lambda=ppo.value_lambda,
             device=device,
         )
-        gained = rollout.worths - rollout.expected[:-1, :, :1]
-        gains = device.joined([advantages[..., None], gained], axis=2)
-        return gains, targets
+        of_looks = rollout.look_values - rollout.values[:-1, :, :1]
+        return device.joined([advantages[..., None], of_looks], axis=2), targets
 
     def _update(
         self, rollout: Rollout, rows: Array, advantages: Array, targets: Array, entropy: float
     ) -> dict[str, float]:
-        """Some passes over the learner's decisions, in random minibatches."""
-        # What the loss is of, decision by decision.
-        ppo, players, device = self._config.ppo, self._game.players, self._device
-        quantities, secrets = (flat(a[:-1]) for a in (rollout.quantities, rollout.secrets))
-        advice, chances = flat(rollout.advice), flat(rollout.chances)
-        gains = flat(advantages)
-        gains = (gains - gains[rows].mean(axis=0)) / (device.deviation(gains[rows]) + 1e-8)
-        seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % players
-        targets = device.along(flat(targets), seats, axis=1)  # the mover's first
-        lot = Lot(flat(rollout.masks), flat(rollout.actions), chances, gains, targets)
-        weights = Weights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
+        """Some epochs over the learner's decisions, in random minibatches.
 
-        # How it is dealt: decisions by chance, or chains of a seat's decisions.
+        Args:
+            rows: int64 (n,), the learner's decisions; the rollout's (steps, games) are one axis.
+            advantages: float32 (steps, games, 1 + looks).
+            targets: float32 (steps, games, players), of the seats in their order.
+            entropy: its weight in the loss.
+
+        Returns:
+            Means over all decisions and epochs, and the norm of the last gradient.
+        """
+        ppo = self._config.ppo
         minibatches = max(1, round(len(rows) / ppo.minibatch))
-        actions, crew = len(self._game.actions), self._crew.number
-        most = -(-len(rows) // minibatches)
-        rooms = [make_room(device, most, actions) for _ in range(crew)]
-        seen = Seen(quantities, secrets, advice, None)
-        deal: Callable[[int, int], Iterator[Sequence[Array]]] = partial(self._dealt, rows)
-        if self._sparse:
-            chains = self._chains(rollout)
-            inputs = self._reading.factors, alike_inputs(self._game)
-            entries = entries_of(device, quantities, secrets, *inputs, *chains)
-            seen = Seen(quantities, secrets, advice[chains.rows], entries)
-            lot = Lot(*(array[chains.rows] for array in lot))
-            deal = partial(chains.dealt, self._rng)
-
-        # Epochs: of every minibatch the gradient, in parts at once, and a step.
+        loss_weights = LossWeights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
+        scratches = self._make_scratches(-(-len(rows) // minibatches))
+        samples = self._samples(rollout, self._normalised(flat(advantages), rows), targets)
+        make_batch = self._sparse_batch if self._sparse else self._dense_batch
+        batch = make_batch(rollout, rows, samples)
         norm: torch.Tensor | float = 0.0
         for _ in range(ppo.epochs):
-            for shares in deal(minibatches, crew):
-                number = sum(map(len, shares))
-                parts = [
-                    Part(some, number, seen, lot, weights, room, workspace)
-                    for some, room, workspace in zip(shares, rooms, self._workspaces, strict=True)
-                ]
+            for shares in batch.deal(minibatches, self._crew.number):
+                parts = self._parts(batch, shares, loss_weights, scratches)
                 gradients = partial(self._gradients, self._passes())
                 norm = self._take_step(self._crew.map(gradients, parts))
-        sums = device.fetch(sum(room.statistics.sum(axis=0) for room in rooms))
-        means = sums / (ppo.epochs * len(rows))
+        means = self._means(scratches, ppo.epochs * len(rows))
+        return means | {"gradient_norm": float(norm)}
+
+    def _normalised(self, advantages: Array, rows: Array) -> Array:
+        """Advantages (all rows, k) by the mean and the deviation of those that are learnt from."""
+        learnt = advantages[rows]
+        return (advantages - learnt.mean(axis=0)) / (self._device.deviation(learnt) + 1e-8)
+
+    def _samples(self, rollout: Rollout, advantages: Array, targets: Array) -> Samples:
+        """What the loss is of, decision by decision of a whole rollout."""
+        seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % self._game.players
+        return Samples(
+            masks=flat(rollout.masks),
+            actions=flat(rollout.actions),
+            log_probs=flat(rollout.log_probs),
+            advantages=advantages,
+            targets=self._device.along(flat(targets), seats, axis=1),  # the mover's first
+        )
+
+    def _dense_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
+        """Dealt decision by decision, for passes over all that is seen."""
+        seen = Seen(
+            quantities=flat(rollout.quantities[:-1]),
+            secrets=flat(rollout.secrets[:-1]),
+            advice=flat(rollout.advice),
+            entries=None,
+        )
+        return Batch(seen, samples, partial(self._dealt, rows))
+
+    def _sparse_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
+        """Dealt in chains of a seat's decisions, for passes over what changes along them."""
+        dense, chains = self._dense_batch(rollout, rows, samples), self._chains(rollout)
+        entries = entries_of(
+            self._device,
+            quantities=dense.seen.quantities,
+            secrets=dense.seen.secrets,
+            factors=self._reading.factors,
+            alike=alike_inputs(self._game),
+            chosen=chains.rows,
+            anew=chains.anew,
+        )
+        seen = dense.seen._replace(advice=dense.seen.advice[chains.rows], entries=entries)
+        chosen = Samples(*(array[chains.rows] for array in samples))
+        return Batch(seen, chosen, partial(chains.dealt, self._rng))
+
+    def _make_scratches(self, most: int) -> list[LossScratch]:
+        """One for each of the crew, for so many decisions at most."""
+        device, actions = self._device, len(self._game.actions)
+        return [make_loss_scratch(device, most, actions) for _ in range(self._crew.number)]
+
+    def _parts(
+        self,
+        batch: Batch,
+        shares: Sequence[Array],
+        loss_weights: LossWeights,
+        scratches: Sequence[LossScratch],
+    ) -> list[MinibatchPart]:
+        """A minibatch, for the crew: of each what rows are his."""
+        number = sum(map(len, shares))
+        return [
+            MinibatchPart(
+                rows=share,
+                number=number,
+                seen=batch.seen,
+                samples=batch.samples,
+                loss_weights=loss_weights,
+                scratch=scratch,
+                workspace=workspace,
+            )
+            for share, scratch, workspace in zip(shares, scratches, self._workspaces, strict=True)
+        ]
+
+    def _means(self, scratches: Sequence[LossScratch], decisions: int) -> dict[str, float]:
+        """The statistics that have been summed up over so many decisions."""
+        sums = self._device.fetch(sum(scratch.statistics.sum(axis=0) for scratch in scratches))
+        means = sums / decisions
         figures = dict(zip(REPORTED, means.tolist(), strict=False))
-        explained = explained_variance(means)
-        return figures | {"explained_variance": explained, "gradient_norm": float(norm)}
+        return figures | {"explained_variance": explained_variance(means)}
 
     def _dealt(self, rows: Array, minibatches: int, parts: int) -> Iterator[Sequence[Array]]:
         """Rows by chance: of every minibatch its parts."""
@@ -196,29 +260,31 @@ class PPO(ShardedLearner):
         length = chain_length(ppo.minibatch, ppo.rollout_length, players)
         return chains_of(rollout.learners, rollout.movers[:-1], length)
 
-    def _passes(self) -> Passes | SparsePasses:
+    def _passes(self) -> NetworkPasses | SparsePasses:
         """Through the networks as they are now."""
         actor, critic, reading = self.actor, self.critic, self._reading
         if self._sparse:
             return sparse_passes(self._device, self._game, actor, critic, reading.factors)
         return passes_of(actor, critic, reading.dtype)
 
-    def _gradients(self, passes: Passes | SparsePasses, part: Part) -> Sequence[torch.Tensor]:
+    def _gradients(
+        self, passes: NetworkPasses | SparsePasses, part: MinibatchPart
+    ) -> Sequence[torch.Tensor]:
         """Of all parameters, by a part of a minibatch."""
         if isinstance(passes, SparsePasses):
             return passes.gradients(part)
         device, seen, workspace = self._device, part.seen, part.workspace
-        truth = self._reading.truth(seen.quantities, seen.secrets, part.rows, workspace)
+        privileged = self._reading.privileged(seen.quantities, seen.secrets, part.rows, workspace)
         advice = device.tensor(seen.advice[part.rows])
-        said = passes.there(truth, advice, workspace)
-        magnets = self._magnets(truth, advice) if part.weights.magnet != 0 else None
-        gradient = gradient_of_outputs(device, self._run, said.outputs, part, magnets)
-        return passes.back(said, gradient, workspace)
+        forward = passes.forward(privileged, advice, workspace)
+        magnets = self._magnets(privileged, advice) if part.loss_weights.magnet != 0 else None
+        gradient = gradient_of_outputs(device, self._run, forward.outputs, part, magnets)
+        return passes.backward(forward, gradient, workspace)
 
     @torch.no_grad()
-    def _magnets(self, truth: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+    def _magnets(self, privileged: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
         """What the average of the weights so far would put out."""
-        found: torch.Tensor = self.average(truth[:, : self.average.inputs], advice).float()
+        found: torch.Tensor = self.average(privileged[:, : self.average.inputs], advice).float()
         return found
 
     def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor | float:
@@ -230,22 +296,22 @@ class PPO(ShardedLearner):
         for part in others:
             torch._foreach_add_(whole, part)
         self._count += 1
-        newest, longest = newest_weight(ppo.averaging, self._count), ppo.max_gradient_norm
-        if self._steps is not None:
-            return self._steps.take(whole, longest, newest)
+        newest = newest_weight(ppo.averaging, self._count)
+        if self._adam is not None:
+            return self._adam.step(whole, ppo.max_gradient_norm, newest)
         for weights, gradient in zip(self._parameters, whole, strict=True):
             weights.grad = gradient
-        norm: torch.Tensor = nn.utils.clip_grad_norm_(self._parameters, longest)
+        norm: torch.Tensor = nn.utils.clip_grad_norm_(self._parameters, ppo.max_gradient_norm)
         self._optimiser.step()
         with torch.no_grad():
             torch._foreach_lerp_(self._averages, self._actors, newest)
         return norm
 
-    def _make_steps(self) -> Steps | None:
+    def _make_adam(self) -> Adam | None:
         """What takes the optimiser's steps in its place on the CPU."""
         if self._config.device != "cpu":
             return None
-        return Steps(self._optimiser, self._parameters, self._averages)
+        return Adam(self._optimiser, self._parameters, self._averages)
 
     # --- the head start --------------------------------------------------------------------------
 
@@ -270,11 +336,11 @@ class PPO(ShardedLearner):
             advice = device.tensor(device.advised(self._advice, states, seats))
             outputs = self.actor(self._reading.seen(seen), advice).float()
             logits = outputs[:, :-1].masked_fill(device.tensor(masks == 0), -1e4)
-            outlooks = self.critic(self._reading.truth(seen, secrets)).float()
+            critic_logits = self.critic(self._reading.privileged(seen, secrets)).float()
             loss = functional.cross_entropy(logits, actions)
             loss = loss + 0.5 * functional.mse_loss(outputs[:, -1], returns[:, 0])
             loss = loss + 0.5 * functional.binary_cross_entropy_with_logits(
-                outlooks, (returns + 1) / 2
+                critic_logits, (returns + 1) / 2
             )
             self._take_step([torch.autograd.grad(loss, self._parameters)])
             right += int((logits.argmax(dim=1) == actions).sum())
@@ -293,7 +359,7 @@ class PPO(ShardedLearner):
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
         """See `ShardedLearner.restore`."""
         super().restore(tensors, values)
-        self._count, self._steps = steps_taken(self._optimiser), self._make_steps()
+        self._count, self._adam = steps_taken(self._optimiser), self._make_adam()
 
     def policy(self, *, average: bool) -> NetworkPlayer:
         """A copy of the policy, or of its average."""

@@ -16,7 +16,7 @@ from armarl_training.crew import torch_alone
 from armarl_training.devices import Array, LearnerDevice, learner_device
 from armarl_training.first_layer import Followed
 from armarl_training.opponents import OpponentPool
-from armarl_training.passes import PlainSpeaker, Speaker, speaker_of
+from armarl_training.passes import ActorCritic, PlainActorCritic, actor_critic_of
 from armarl_training.ppo_networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.reading import Reading
 from armarl_training.rivals import Logits
@@ -47,8 +47,12 @@ class PPOGames:
         self._device = device = device or learner_device(game, config.device)
         ppo, network = config.ppo, config.network
         self.self_play = SelfPlay(
-            *(game, pool, config.environments // config.shards, ppo.rollout_length, config.reward),
-            (config.seed, 1, number),
+            game,
+            pool,
+            games=config.environments // config.shards,
+            steps=ppo.rollout_length,
+            reward=config.reward,
+            seed=(config.seed, 1, number),
             looks=ppo.looks,
             advisers=network.advisers,
             openings=(ppo.openings, ppo.opening_length),
@@ -61,9 +65,9 @@ class PPOGames:
         self._reading = Reading(kept, ppo.precision)
         self._sparse = use_sparse(config, game)
         self._workspace = Workspace(device.place)
-        self._speaker = self._make_speaker()
-        if isinstance(self._speaker, SparsePasses):
-            games, units = len(self.self_play.lineups), self._speaker.first.units
+        self._actor_critic = self._make_actor_critic()
+        if isinstance(self._actor_critic, SparsePasses):
+            games, units = len(self.self_play.lineups), self._actor_critic.first.units
             self._followed_games = Followed(kept, games, units)
         # Earlier selves that play on a GPU, and their networks there.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
@@ -82,9 +86,11 @@ class PPOGames:
         self._take_over(networks)
         early = self._config.early_reward
         weight = max(0.0, 1 - done / early.until)
-        small = isinstance(self._speaker, PlainSpeaker | SparsePasses)
+        small = isinstance(self._actor_critic, PlainActorCritic | SparsePasses)
         with torch_alone(small):  # too small to share
-            return self.self_play.play(self._say, self._outlook, early=early.reward, weight=weight)
+            return self.self_play.play(
+                self._act, self._critic_values, early=early.reward, weight=weight
+            )
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
         """The learner's networks, in the precision in which they play."""
@@ -92,32 +98,38 @@ class PPOGames:
         put_weights(modules, networks)
         for module in modules.values():
             module.to(self._reading.dtype)
-        self._speaker = self._make_speaker()
-        if isinstance(self._speaker, SparsePasses):
-            self._speaker.first.begin(self._followed_games)
+        self._actor_critic = self._make_actor_critic()
+        if isinstance(self._actor_critic, SparsePasses):
+            self._actor_critic.first.begin(self._followed_games)
 
-    def _make_speaker(self) -> Speaker | SparsePasses:
+    def _make_actor_critic(self) -> ActorCritic | SparsePasses:
         actor, critic = self._actor, self._critic
         if self._sparse:
             return sparse_passes(self._device, self._game, actor, critic, self._reading.factors)
-        return speaker_of(actor, critic, self._reading.dtype)
+        return actor_critic_of(actor, critic, self._reading.dtype)
 
     @torch.no_grad()
-    def _say(
+    def _act(
         self, quantities: Array, advice: Array, secrets: Array, masks: Array, movers: Array
     ) -> tuple[Array, Array]:
-        """Logits, and what every seat expects; see `rollout.Say`."""
-        if isinstance(self._speaker, SparsePasses):
-            seen = quantities, secrets, movers
-            games, workspace = self._followed_games, self._workspace
-            logits, outlooks = self._speaker.say(games, seen, masks, advice, workspace)
-            return logits, np.tanh(outlooks / 2)
-        truth = self._reading.truth(quantities, secrets, None, self._workspace)
-        said = self._speaker.say(truth, self._device.tensor(advice), self._workspace)
-        rows, columns = said.shape
-        outputs = self._workspace.take("outputs", rows, columns, torch.float32).copy_(said)
-        expected = torch.tanh(outputs[:, -self._game.players :] / 2)
-        return self._device.array(outputs), self._device.array(expected)
+        """Logits, and what every seat expects; see `rollout.Act`."""
+        if isinstance(self._actor_critic, SparsePasses):
+            logits, critic_logits = self._actor_critic.act(
+                followed=self._followed_games,
+                quantities=quantities,
+                secrets=secrets,
+                movers=movers,
+                masks=masks,
+                advice=advice,
+                workspace=self._workspace,
+            )
+            return logits, np.tanh(critic_logits / 2)
+        privileged = self._reading.privileged(quantities, secrets, None, self._workspace)
+        found = self._actor_critic.act(privileged, self._device.tensor(advice), self._workspace)
+        rows, columns = found.shape
+        outputs = self._workspace.take("outputs", rows, columns, torch.float32).copy_(found)
+        values = torch.tanh(outputs[:, -self._game.players :] / 2)
+        return self._device.array(outputs), self._device.array(values)
 
     @torch.no_grad()
     def _logits_by(self, actor: Actor | PlacesActor, quantities: Array, advice: Array) -> Array:
@@ -136,10 +148,10 @@ class PPOGames:
         return lambda quantities, advice: self._logits_by(actor, quantities, advice)
 
     @torch.no_grad()
-    def _outlook(self, quantities: Array, secrets: Array) -> Array:
+    def _critic_values(self, quantities: Array, secrets: Array) -> Array:
         """What every seat expects, in [-1, 1], the seat to move first: (n, players)."""
-        outlooks = self._critic(self._reading.truth(quantities, secrets)).float()
-        return self._device.array(torch.tanh(outlooks / 2))
+        logits = self._critic(self._reading.privileged(quantities, secrets)).float()
+        return self._device.array(torch.tanh(logits / 2))
 
     def save(self) -> Saved:
         """The games, who sits in them, and their chance."""

@@ -42,7 +42,7 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCri
     Raises:
         ValueError: it is to look at cells, and the game has no board.
     """
-    widths, inputs = config.critic_widths or config.widths, kept.truth_scales.size
+    widths, inputs = config.critic_widths or config.widths, kept.privileged_scales.size
     if not config.channels:
         return PlainCritic(inputs, widths, game.players, config.activation)
     places = places_of(game)
@@ -56,8 +56,8 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCri
         for k in range(game.players - 1)
     ]
     own = np.where(places.seen < game.observation.size, places.seen, inputs)
-    truth = places._replace(seen=np.concatenate([own, *others]), nothing=inputs)
-    return PlacesCritic(truth, widths, config.channels, game.players, config.activation)
+    all_seats = places._replace(seen=np.concatenate([own, *others]), nothing=inputs)
+    return PlacesCritic(all_seats, widths, config.channels, game.players, config.activation)
 
 
 class Actor(PolicyNetwork):
@@ -284,7 +284,7 @@ class PlacesActor(PolicyNetwork):
 
 
 class PlainCritic(nn.Sequential):
-    """A critic of layers: from the truth (n, inputs) to every seat's logit of winning."""
+    """A critic of layers: from privileged inputs (n, inputs) to every seat's logit of winning."""
 
     def __init__(self, inputs: int, widths: Sequence[int], players: int, activation: str) -> None:
         super().__init__(*mlp([inputs, *widths, players], activation, gain=0.1))
@@ -326,8 +326,10 @@ class PlacesCritic(nn.Module):
         self.board = Cells(places, channels, widths[-1])
         self.value = make_linear(widths[-1] + channels, players, 0.1)
 
-    def forward(self, truth: torch.Tensor) -> torch.Tensor:
-        """Every seat's logit of winning (n, players), from the truth (n, inputs)."""
-        seen = self._activation(self.trunk(truth))
-        outlooks: torch.Tensor = self.value(torch.cat([seen, self.board(truth, seen).mean(1)], 1))
-        return outlooks
+    def forward(self, privileged: torch.Tensor) -> torch.Tensor:
+        """Every seat's logit of winning (n, players), from privileged inputs (n, inputs)."""
+        seen = self._activation(self.trunk(privileged))
+        logits: torch.Tensor = self.value(
+            torch.cat([seen, self.board(privileged, seen).mean(1)], 1)
+        )
+        return logits

@@ -17,7 +17,7 @@ from armarl.game import Game, States
 from armarl.loops import WrittenRows, own
 from armarl.verbs import Observation, State, verbs
 from armarl_training.devices import Array, LearnerDevice, OnCpu
-from armarl_training.softmax import Scratch, find_legal, highest, pick, weigh
+from armarl_training.softmax import SoftmaxScratch, find_legal, highest, pick, weigh
 
 
 class Quantities:
@@ -31,7 +31,7 @@ class Quantities:
         private: int64, the entries of an observation that depend on what its seat knows.
         secrets: number of quantities that the other seats alone know: their entries of the blocks
             that depend on what a seat knows, seat by seat clockwise.
-        truth_scales: float32 (size + secrets,), of an observation with the secrets after it.
+        privileged_scales: float32 (size + secrets,), of an observation with the secrets after it.
     """
 
     def __init__(self, game: Game, device: LearnerDevice | None = None) -> None:
@@ -55,7 +55,7 @@ class Quantities:
         others = game.players - 1
         self.secrets = others * self.private.size
         secret_scales = np.tile(self.scales[self.private], others)
-        self.truth_scales = np.concatenate([self.scales, secret_scales])
+        self.privileged_scales = np.concatenate([self.scales, secret_scales])
         self.device = device or OnCpu(game)
         self.its_scales = self.device.put(self.scales)  # where the device's loops find them
         self.its_private = self.device.put(self.private)
@@ -149,13 +149,13 @@ class Draws(NamedTuple):
     masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one of each row
     draws: NDArray[np.float64]  # (n, k) in [0, 1)
     reached: NDArray[np.float64]  # (2 * threads, actions) scratch
-    scratch: Scratch
+    scratch: SoftmaxScratch
     actions: NDArray[np.int64]  # (n, k) written
-    chances: NDArray[np.float32]  # (n, k) written, the logs of their chances
+    log_probs: NDArray[np.float32]  # (n, k) written
 
 
 def draw(batch: Draws, i: int, thread: int) -> None:
-    """Some actions by the softmax over the legal ones, and the logs of their chances."""
+    """Some actions by the softmax over the legal ones, and their log-probabilities."""
     mine, scratch, draws = own(thread), batch.scratch, batch.draws[i]
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
     number, reached = find_legal(batch.masks[i], legal), batch.reached[mine]
@@ -177,4 +177,4 @@ def draw(batch: Draws, i: int, thread: int) -> None:
             else:
                 chosen = middle + 1
         batch.actions[i, k] = legal[chosen]
-        batch.chances[i, k] = np.float64(logits[chosen]) - np.float64(most) - spread
+        batch.log_probs[i, k] = np.float64(logits[chosen]) - np.float64(most) - spread

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armarl.compiled import part
 from armarl.shares import Body
-from armarl_training.brief import bits_of, write
+from armarl_training.bfloat16 import bits_of, write
 from armarl_training.devices import Array
 from armarl_training.quantities import Quantities
 from armarl_training.workspace import Workspace
@@ -19,7 +19,7 @@ from armarl_training.workspace import Workspace
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
-class Rows(NamedTuple):
+class ReadRows(NamedTuple):
     """Rows to be read."""
 
     quantities: NDArray[Any]  # (n, size)
@@ -30,30 +30,30 @@ class Rows(NamedTuple):
     numbers: NDArray[Any]
 
 
-def read_exactly(batch: Rows, i: int, thread: int) -> None:
+def read_float32(batch: ReadRows, i: int, thread: int) -> None:
     """Row `i` in float32."""
     _read(batch, i, False)
 
 
-def read_briefly(batch: Rows, i: int, thread: int) -> None:
+def read_bfloat16(batch: ReadRows, i: int, thread: int) -> None:
     """Row `i` in bfloat16."""
     _read(batch, i, True)
 
 
 @part
-def _read(batch: Rows, i: int, brief: bool) -> None:
+def _read(batch: ReadRows, i: int, is_bfloat16: bool) -> None:
     row, numbers, factors = batch.chosen[i], batch.numbers[i], batch.factors
     size = batch.quantities.shape[1]
-    _scale(batch.quantities[row], factors[:size], numbers[:size], brief)
-    _scale(batch.secrets[row], factors[size:], numbers[size:], brief)
+    _scale(batch.quantities[row], factors[:size], numbers[:size], is_bfloat16)
+    _scale(batch.secrets[row], factors[size:], numbers[size:], is_bfloat16)
 
 
 @part
 def _scale(
-    quantities: NDArray[Any], factors: NDArray[np.float32], numbers: NDArray[Any], brief: bool
+    quantities: NDArray[Any], factors: NDArray[np.float32], numbers: NDArray[Any], is_bfloat16: bool
 ) -> None:
     for k in range(quantities.size):
-        write(np.float32(quantities[k]) * factors[k], numbers, k, brief)
+        write(np.float32(quantities[k]) * factors[k], numbers, k, is_bfloat16)
 
 
 class Reading:
@@ -71,13 +71,13 @@ class Reading:
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
         self._run = run or kept.device.run
-        self.factors = kept.device.put((1 / kept.truth_scales).astype(np.float32))
+        self.factors = kept.device.put((1 / kept.privileged_scales).astype(np.float32))
 
     def seen(self, quantities: Array) -> torch.Tensor:
         """What seats see, (n, size)."""
-        return self.truth(quantities, quantities[:, :0])
+        return self.privileged(quantities, quantities[:, :0])
 
-    def truth(
+    def privileged(
         self,
         quantities: Array,
         secrets: Array,
@@ -109,8 +109,13 @@ class Reading:
             chosen = np.arange(len(quantities))
         place = workspace or Workspace(self._device.place)
         read = place.take("read", chosen.size, size, self.dtype)
-        kept = np.ascontiguousarray(quantities), np.ascontiguousarray(secrets)
-        batch = Rows(*kept, chosen, self.factors[:size], bits_of(self._device, read))
-        body: Body = read_exactly if self.dtype == torch.float32 else read_briefly
+        batch = ReadRows(
+            quantities=np.ascontiguousarray(quantities),
+            secrets=np.ascontiguousarray(secrets),
+            chosen=chosen,
+            factors=self.factors[:size],
+            numbers=bits_of(self._device, read),
+        )
+        body: Body = read_float32 if self.dtype == torch.float32 else read_bfloat16
         self._run(body, chosen.size, batch)
         return read

@@ -19,19 +19,19 @@ from armarl.seat_loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
 from armarl.verbs import PLAYING, States, verbs
 from armarl_training.devices import Array, LearnerDevice, OnCpu, OnGpu
-from armarl_training.looks import LookAhead, Outlook
+from armarl_training.looks import CriticValues, LookAhead
 from armarl_training.openings import Openings
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Draws, Quantities, draw
 from armarl_training.rivals import CudaRivals, HostRivals, LogitsOf, Position, Rivals
 from armarl_training.saving import check_arrays, check_range, recent_returns
-from armarl_training.softmax import make_scratch
+from armarl_training.softmax import make_softmax_scratch
 
 # From quantities (games, size), advice (games, advisers), secrets (games, secrets), masks as bits
 # (games, bytes) and the seats to move (games,), position by position as these are reached, to
 # logits of at least the legal actions, float32 (games, at least actions), and to what every seat
-# expects, see `Outlook`.
-Say = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
+# expects, see `CriticValues`.
+Act = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 class Rollout(NamedTuple):
@@ -48,10 +48,10 @@ class Rollout(NamedTuple):
         movers: int64 (steps + 1, games), the seats to move.
         actions: int64 (steps, games, 1 + looks), the action played, and others that the learner
             could have played, drawn like it.
-        chances: float32 (steps, games, 1 + looks), their log-probabilities; the learner's alone.
-        expected: float32 (steps + 1, games, players), what every seat expects by the critic, in
+        log_probs: float32 (steps, games, 1 + looks), their log-probabilities; the learner's alone.
+        values: float32 (steps + 1, games, players), what every seat expects by the critic, in
             [-1, 1], the mover's first.
-        worths: float32 (steps, games, looks), what the critic says that the mover would expect
+        look_values: float32 (steps, games, looks), what the critic says that the mover would expect
             after those others; the learner's alone.
         learners: bool (steps, games), whether the decision was the learner's.
         rewards: float32 (steps, games, players), the returns at the end of a game.
@@ -64,9 +64,9 @@ class Rollout(NamedTuple):
     advice: Array
     movers: Array
     actions: Array
-    chances: Array
-    expected: Array
-    worths: Array
+    log_probs: Array
+    values: Array
+    look_values: Array
     learners: Array
     rewards: Array
     ends: Array
@@ -142,7 +142,7 @@ class SelfPlay:
         advice = Advice(game, advisers)
         rows = device.scratch_rows(games)
         self._reached = device.interleaved((rows, len(game.actions)), np.float64)
-        self._scratch = make_scratch(device, games, len(game.actions))
+        self._scratch = make_softmax_scratch(device, games, len(game.actions))
         self._returns = device.interleaved((rows, game.players), np.float64)
         self._spare = device.interleaved((rows, game.observation.size), np.float32)
         self.rng = np.random.default_rng(seed)
@@ -165,9 +165,9 @@ class SelfPlay:
             advice=zeros((steps, games, len(advisers)), np.int64),
             movers=zeros((steps + 1, games), np.int64),
             actions=zeros((steps, games, 1 + looks), np.int64),
-            chances=zeros((steps, games, 1 + looks), np.float32),
-            expected=zeros((steps + 1, games, players), np.float32),
-            worths=zeros((steps, games, looks), np.float32),
+            log_probs=zeros((steps, games, 1 + looks), np.float32),
+            values=zeros((steps + 1, games, players), np.float32),
+            look_values=zeros((steps, games, looks), np.float32),
             learners=zeros((steps, games), np.bool_),
             rewards=zeros((steps, games, players), np.float32),
             ends=zeros((steps, games), np.int8),
@@ -179,12 +179,17 @@ class SelfPlay:
         return self.rivals.lineups
 
     def play(
-        self, say: Say, outlook: Outlook, *, early: str | None = None, weight: float = 0.0
+        self,
+        act: Act,
+        critic_values: CriticValues,
+        *,
+        early: str | None = None,
+        weight: float = 0.0,
     ) -> Rollout:
-        """Play on, the learner's seats by `say`. The next call writes into the same arrays.
+        """Play on, the learner's seats by `act`. The next call writes into the same arrays.
 
         Args:
-            outlook: judges what would follow other actions, and the last positions.
+            critic_values: judges what would follow other actions, and the last positions.
             early: name of another reward of the game, which counts with `weight` in [0, 1], and the
                 batch's own with the rest.
         """
@@ -193,8 +198,8 @@ class SelfPlay:
         self.rivals.begin()
         for t in range(steps):
             self._see(t)
-            self._decide(t, say)
-            self._look_ahead(t, outlook)
+            self._decide(t, act)
+            self._look_ahead(t, critic_values)
             self.batch.step(rollout.actions[t, :, 0], out=turn)
             rollout.rewards[t], rollout.ends[t] = turn.rewards, turn.ends
             if early and weight > 0:
@@ -203,7 +208,7 @@ class SelfPlay:
             if self._openings is not None:
                 self._openings.note_ends(turn)
         self._see(steps)
-        rollout.expected[steps] = outlook(rollout.quantities[steps], rollout.secrets[steps])
+        rollout.values[steps] = critic_values(rollout.quantities[steps], rollout.secrets[steps])
         self.rivals.end()
         return rollout
 
@@ -215,7 +220,7 @@ class SelfPlay:
         secrets, states = rollout.secrets[t], self.batch.states
         self.kept.keep_secrets(states, turn.seats, secrets, self._spare)
 
-    def _decide(self, t: int, say: Say) -> None:
+    def _decide(self, t: int, act: Act) -> None:
         """Draw the learner's actions, and ask the players who hold other seats for theirs."""
         rollout, turn, device = self._rollout, self._turn, self._device
         rollout.masks[t] = device.bits(turn.masks)
@@ -223,39 +228,49 @@ class SelfPlay:
         rollout.learners[t] = held == LEARNER
         draws = device.random(self.rng, rollout.actions[t].shape)
         rollout.advice[t] = self.rivals.advised(self.batch, turn, held, draws[:, 0])
-        seen = rollout.quantities[t], rollout.advice[t]
-        others = rollout.secrets[t], rollout.masks[t], rollout.movers[t]
-        logits, rollout.expected[t] = say(*seen, *others)
-        self._draw(logits, rollout.masks[t], draws, rollout.actions[t], rollout.chances[t])
-        self.rivals.answer(Position(self.batch, turn, held, draws[:, 0], *seen, rollout.actions[t]))
+        quantities, advice, masks = rollout.quantities[t], rollout.advice[t], rollout.masks[t]
+        secrets, actions = rollout.secrets[t], rollout.actions[t]
+        logits, rollout.values[t] = act(quantities, advice, secrets, masks, rollout.movers[t])
+        self._draw(logits, masks, draws, actions, rollout.log_probs[t])
+        position = Position(
+            batch=self.batch,
+            turn=turn,
+            held=held,
+            draws=draws[:, 0],
+            quantities=quantities,
+            advice=advice,
+            actions=actions,
+        )
+        self.rivals.answer(position)
         if self._openings is not None:
             rollout.learners[t] &= ~self._openings.under_way()
-            self._openings.play(turn, draws[:, 0], rollout.actions[t, :, 0])
+            self._openings.play(turn, draws[:, 0], actions[:, 0])
 
     def _draw(
-        self, logits: Array, masks: Array, draws: Array, actions: Array, chances: Array
+        self, logits: Array, masks: Array, draws: Array, actions: Array, log_probs: Array
     ) -> None:
-        """Draw actions by logits, and note their chances; masks are bits."""
-        batch = Draws(logits, masks, draws, self._reached, self._scratch, actions, chances)
+        """Draw actions by logits, and note their log-probabilities; masks are bits."""
+        batch = Draws(logits, masks, draws, self._reached, self._scratch, actions, log_probs)
         self._device.run(draw, len(masks), batch)
 
     def _drawn(self, logits: Array, masks: Array, draws: Array) -> Array:
         """An action of each row."""
         actions = self._device.zeros((len(masks), 1), np.int64)
-        chances = self._device.zeros((len(masks), 1), np.float32)
-        self._draw(logits, self._device.bits(masks), draws[:, None], actions, chances)
+        log_probs = self._device.zeros((len(masks), 1), np.float32)
+        self._draw(logits, self._device.bits(masks), draws[:, None], actions, log_probs)
         return actions[:, 0]
 
-    def _look_ahead(self, t: int, outlook: Outlook) -> None:
+    def _look_ahead(self, t: int, critic_values: CriticValues) -> None:
         """Have the critic judge what would follow the learner's other actions."""
         rollout = self._rollout
-        if rollout.worths.shape[2] == 0:
+        if rollout.look_values.shape[2] == 0:
             return
         games = self._device.needed(rollout.learners[t])
         states, movers = self._device.taken(self.batch.states, games), rollout.movers[t, games]
         others = rollout.actions[t, games, 1:]
         if len(movers):
-            rollout.worths[t, games] = self._ahead.worths(states, movers, others, outlook)
+            found = self._ahead.look_values(states, movers, others, critic_values)
+            rollout.look_values[t, games] = found
 
     def _weigh_early(self, t: int, early: str, weight: float) -> None:
         """Have another reward count beside the batch's own."""

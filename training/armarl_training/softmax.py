@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import compared, inlined, summed
-from armarl_training.brief import read
+from armarl_training.bfloat16 import read
 from armarl_training.devices import LearnerDevice
 
 _LOWEST = np.float32(-3e38)
@@ -32,7 +32,7 @@ _P2, _P1, _P0 = (
 )
 
 
-class Scratch(NamedTuple):
+class SoftmaxScratch(NamedTuple):
     """Rows to work on, one for each of `scratch_rows`, as wide as there are actions at most."""
 
     legal: Any  # int64, the ids of the legal actions
@@ -43,13 +43,13 @@ class Scratch(NamedTuple):
     numbers: Any  # float32, the same memory
 
 
-def make_scratch(device: LearnerDevice, decisions: int, actions: int) -> Scratch:
+def make_softmax_scratch(device: LearnerDevice, decisions: int, actions: int) -> SoftmaxScratch:
     """For batches of so many decisions."""
     shape = device.scratch_rows(decisions), 8 * -(-actions // 8)
     logits, magnets, weights = (device.interleaved(shape, np.float32) for _ in range(3))
     bits = device.interleaved(shape, np.int32)
     legal = device.interleaved(shape, np.int64)
-    return Scratch(legal, logits, magnets, weights, bits, device.as_float32(bits))
+    return SoftmaxScratch(legal, logits, magnets, weights, bits, device.as_float32(bits))
 
 
 @inlined
@@ -65,10 +65,10 @@ def find_legal(mask: NDArray[np.uint8], legal: Any) -> Any:
 
 
 @inlined
-def pick(logits: Any, legal: Any, number: int, brief: bool, out: Any) -> None:
-    """The logits of the legal actions beside each other; for `brief` see `brief.read`."""
+def pick(logits: Any, legal: Any, number: int, is_bfloat16: bool, out: Any) -> None:
+    """The logits of the legal actions beside each other; for `is_bfloat16` see `bfloat16.read`."""
     for j in range(number):
-        out[j] = read(logits, legal[j], brief)
+        out[j] = read(logits, legal[j], is_bfloat16)
 
 
 @inlined

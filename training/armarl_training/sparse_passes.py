@@ -1,9 +1,9 @@
-"""The way through an actor and a critic by what changes in what they see.
+"""Passes through an actor and a critic by what changes in what they see.
 
 Their first layer is `first_layer`'s. Their last layers work out the legal actions and nothing else,
-and on the way back only the weights of these are touched. Between, matrices are multiplied as in
-`passes`, which these are held to by `tests/test_sparse_passes.py`. In play the way through all
-layers is gone for each position by itself, so that threads share the positions.
+and in the backward pass only the weights of these are touched. Between, matrices are multiplied as
+in `passes`, which these are held to by `tests/test_sparse_passes.py`. In play the forward pass is
+made for each position by itself, so that threads share the positions.
 """
 
 from __future__ import annotations
@@ -16,26 +16,27 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl.game import Game
+from armarl_training.adam import lay_out_by_input
 from armarl_training.chains import chain_length
 from armarl_training.config import TrainingConfig
 from armarl_training.devices import Array, LearnerDevice
 from armarl_training.entries import FEW, alike_inputs, shares_of
 from armarl_training.first_layer import FirstLayer, Followed
 from armarl_training.first_loops import Floats, Following
-from armarl_training.last_loops import Ends, Hidden, Learning, Speaking, learn, speak
+from armarl_training.last_loops import Acting, Hidden, LastLayers, Learning, act, learn
 from armarl_training.layers import linears
-from armarl_training.minibatch import Part
-from armarl_training.passes import Layers, Onward
+from armarl_training.minibatch import MinibatchPart
+from armarl_training.passes import LaterLayers, LayerPairs
 from armarl_training.ppo_networks import Actor, PlainCritic
-from armarl_training.softmax import make_scratch
-from armarl_training.steps import turn
+from armarl_training.softmax import make_softmax_scratch
 from armarl_training.workspace import Workspace, aligned_zeros
 
 Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
 Advised = NDArray[np.int64]  # (n, advisers), what advisers would do
-Said = tuple[Floats, Floats]  # logits (n, at least actions) where legal, the critic's (n, players)
+# Logits (n, at least actions) where legal, and the critic's (n, players).
+SparseOutputs = tuple[Floats, Floats]
 # Gradients of what the first layer found, and of the actor's and the critic's other layers.
-Learnt = tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]
+SparseGradients = tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]
 
 
 class SparsePasses:
@@ -55,50 +56,56 @@ class SparsePasses:
             factors: turn quantities into inputs, see `Reading`.
             alike: see `alike_inputs`.
         """
-        (own, others), *onward = zip(linears(actor.layers), linears(critic), strict=True)
-        self.first = FirstLayer(device, own, others, factors, alike)
-        self._rest = _Rest(device, actor, onward)
+        pairs = zip(linears(actor.layers), linears(critic), strict=True)
+        (actors, critics), *later = pairs
+        self.first = FirstLayer(device, actors, critics, factors, alike)
+        self._rest = _Rest(device, actor, later)
 
     @torch.no_grad()
-    def gradients(self, part: Part) -> list[torch.Tensor]:
+    def gradients(self, part: MinibatchPart) -> list[torch.Tensor]:
         """Of the actor's parameters and the critic's, in order, by a part of a minibatch.
 
         Its chains are whole.
         """
         entries = part.seen.entries
         assert entries is not None
-        found = self.first.there(part.rows, entries, part.workspace)
-        slopes, own, others = self._rest.learn(found, part)
-        own_first, others_first = self.first.back(part.rows, entries, slopes)
-        return [*own_first, *own, *others_first, *others]
+        found = self.first.forward(part.rows, entries, part.workspace)
+        slopes, actor, critic = self._rest.learn(found, part)
+        actor_first, critic_first = self.first.backward(part.rows, entries, slopes)
+        return [*actor_first, *actor, *critic_first, *critic]
 
-    def say(
+    def act(
         self,
         followed: Followed,
-        seen: tuple[Array, Array, Array],
+        quantities: Array,
+        secrets: Array,
+        movers: Array,
         masks: Masks,
         advice: Advised,
         workspace: Workspace,
-    ) -> Said:
-        """What stands there until the next call with this workspace.
+    ) -> SparseOutputs:
+        """What they put out, which stands there until the next call with this workspace.
 
         Args:
             followed: the games, of which these are the next positions.
-            seen: quantities, secrets and the seats to move, see `Rollout`.
+            quantities: (games, size), see `Rollout`.
+            secrets: (games, secrets), see `Rollout`.
+            movers: int64 (games,), the seats to move.
         """
-        following = self.first.following(followed, *seen, workspace)
-        said: Said = self._rest.say(following, masks, advice, workspace)
-        return said
+        following = self.first.following(followed, quantities, secrets, movers, workspace)
+        outputs: SparseOutputs = self._rest.act(following, masks, advice, workspace)
+        return outputs
 
 
 class _Rest:
     """The layers after the first."""
 
     @torch.no_grad()
-    def __init__(self, device: LearnerDevice, actor: Actor, layers: Layers) -> None:
-        *between, (own, others) = layers
-        self._device, self._onward = device, Onward(between, actor.activation, torch.float32)
-        self._ends, self._between = _ends(own, actor.trust, others), between
+    def __init__(self, device: LearnerDevice, actor: Actor, layers: LayerPairs) -> None:
+        *between, (actors, critics) = layers
+        self._device, self._between = device, between
+        self._later = LaterLayers(between, actor.activation, torch.float32)
+        self._last = _last_layers(actors, actor.trust, critics)
         self._units = np.array([[one.in_features for one in pair] for pair in layers])
         self._tanh = actor.activation == "tanh"
 
@@ -118,39 +125,59 @@ class _Rest:
                 place = rows.stop
         return Hidden(self._units, weights, biases, np.arange(place), self._tanh)
 
-    def learn(self, found: torch.Tensor, part: Part) -> Learnt:
+    def learn(self, found: torch.Tensor, part: MinibatchPart) -> SparseGradients:
         """By a part of a minibatch."""
         rows, workspace, device = part.rows, part.workspace, self._device
-        trail = self._onward.there(found, workspace)
-        hidden = self._onward.activate(trail[-1])
-        back = workspace.take("back", len(hidden), hidden.shape[1], torch.float32)
-        sums = Ends(*(aligned_zeros(weights.shape) for weights in self._ends))
-        values = 1 + self._ends.outlook_biases.size
-        said, slopes = np.empty((2, device.scratch_rows(1), values), np.float32)
+        trail = self._later.forward(found, workspace)
+        hidden = self._later.activate(trail[-1])
+        back = workspace.take("backward", len(hidden), hidden.shape[1], torch.float32)
+        sums = LastLayers(*(aligned_zeros(weights.shape) for weights in self._last))
+        number = 1 + self._last.critic_biases.size
+        values, slopes = np.empty((2, device.scratch_rows(1), number), np.float32)
         learning = Learning(
-            *(rows, part.lot, part.number, part.seen.advice, part.weights, part.room),
-            *(self._ends, hidden.numpy(), said, slopes, back.numpy(), sums),
+            rows=rows,
+            samples=part.samples,
+            number=part.number,
+            advice=part.seen.advice,
+            loss_weights=part.loss_weights,
+            scratch=part.scratch,
+            layers=self._last,
+            hidden=hidden.numpy(),
+            values=values,
+            slopes=slopes,
+            hidden_gradients=back.numpy(),
+            gradients=sums,
         )
         device.run_alone(learn, len(rows), learning)
-        before = self._onward.deactivate(back, hidden)
-        gradient, own, others = self._onward.back(trail, before, workspace)
-        ends = [torch.from_numpy(numbers) for numbers in sums]
-        trust = ends[2:4] if len(sums.trust) else []
-        return gradient, [*own, *ends[:2], *trust], [*others, *ends[4:]]
+        before = self._later.deactivate(back, hidden)
+        gradient, actor, critic = self._later.backward(trail, before, workspace)
+        last = [torch.from_numpy(numbers) for numbers in sums]
+        trust = last[2:4] if len(sums.trust) else []
+        return gradient, [*actor, *last[:2], *trust], [*critic, *last[4:]]
 
-    def say(
+    def act(
         self, following: Following, masks: Masks, advice: Advised, workspace: Workspace
-    ) -> Said:
-        """See `SparsePasses.say`."""
-        n, device, ends = len(masks), self._device, self._ends
-        actions, players = ends.action_biases.size - 1, ends.outlook_biases.size
+    ) -> SparseOutputs:
+        """See `SparsePasses.act`."""
+        n, device, last = len(masks), self._device, self._last
+        actions, players = last.actor_biases.size - 1, last.critic_biases.size
         inputs = np.empty((device.scratch_rows(n), int(self._units.sum())), np.float32)
-        scratch = make_scratch(device, n, actions)
+        scratch = make_softmax_scratch(device, n, actions)
         logits = workspace.take("logits", n, actions, torch.float32).numpy()
-        outlooks = workspace.take("outlooks", n, players, torch.float32).numpy()
-        given = following, masks, advice, self._hidden, ends
-        device.run(speak, n, Speaking(*given, inputs, scratch, logits, outlooks))
-        return logits, outlooks
+        critic_logits = workspace.take("critic_logits", n, players, torch.float32).numpy()
+        acting = Acting(
+            following=following,
+            masks=masks,
+            advice=advice,
+            hidden=self._hidden,
+            layers=last,
+            inputs=inputs,
+            scratch=scratch,
+            logits=logits,
+            critic_logits=critic_logits,
+        )
+        device.run(act, n, acting)
+        return logits, critic_logits
 
 
 def sparse_passes(
@@ -167,7 +194,7 @@ def lay_out(*networks: nn.Module) -> None:
     for network in networks:
         layers = network.layers if isinstance(network, Actor) else network
         assert isinstance(layers, nn.Sequential)
-        turn(linears(layers)[0])
+        lay_out_by_input(linears(layers)[0])
 
 
 def few_legal(game: Game) -> bool:
@@ -198,12 +225,12 @@ def use_sparse(config: TrainingConfig, game: Game) -> bool:
     return config.ppo.precision == "float32" and suit(config, game)
 
 
-def _ends(own: nn.Linear, trust: nn.Linear | None, others: nn.Linear) -> Ends:
+def _last_layers(actor: nn.Linear, trust: nn.Linear | None, critic: nn.Linear) -> LastLayers:
     """The weights themselves, as arrays."""
-    none = torch.empty(0, own.in_features), torch.empty(0)
+    none = torch.empty(0, actor.in_features), torch.empty(0)
     pairs = [
-        (own.weight, own.bias),
+        (actor.weight, actor.bias),
         (trust.weight, trust.bias) if trust is not None else none,
-        (others.weight, others.bias),
+        (critic.weight, critic.bias),
     ]
-    return Ends(*(numbers.detach().numpy() for pair in pairs for numbers in pair))
+    return LastLayers(*(numbers.detach().numpy() for pair in pairs for numbers in pair))

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
+from armarl_training.adam import Adam, lay_out_by_input
 from armarl_training.layers import make_linear
 from armarl_training.saving import restore_optimiser, saved_optimiser
-from armarl_training.steps import Steps, turn
 
 
 def _layers():
@@ -27,24 +27,24 @@ def test_they_are_those_of_torch(longest, turned):
     ours, theirs = _layers(), _layers()
     averages = [weights.detach().clone() for weights in theirs[0].parameters()]
     if turned:
-        turn(ours[0])
+        lay_out_by_input(ours[0])
         assert torch.equal(ours[0].weight, theirs[0].weight)
     our_averages = [weights.detach().clone() for weights in ours[0].parameters()]
     our_optimiser, their_optimiser = _optimiser(ours), _optimiser(theirs)
-    steps = Steps(our_optimiser, list(ours.parameters()), our_averages)
+    adam = Adam(our_optimiser, list(ours.parameters()), our_averages)
     for k in range(12):
         gradients = [torch.randn(weights.shape) for weights in theirs.parameters()]
         for weights, gradient in zip(theirs.parameters(), gradients, strict=True):
             weights.grad = gradient.clone()
         for optimiser in (our_optimiser, their_optimiser):
             optimiser.param_groups[0]["lr"] = 3e-3 / (1 + k)
-        length = nn.utils.clip_grad_norm_(theirs.parameters(), longest)
+        norm = nn.utils.clip_grad_norm_(theirs.parameters(), longest)
         their_optimiser.step()
         torch._foreach_lerp_(averages, [one.detach() for one in theirs[0].parameters()], 0.25)
-        assert steps.take(gradients, longest, 0.25) == pytest.approx(float(length), rel=1e-5)
+        assert adam.step(gradients, longest, 0.25) == pytest.approx(float(norm), rel=1e-5)
         if k == 5:  # a checkpoint on the way
             restore_optimiser(our_optimiser, saved_optimiser(our_optimiser))
-            steps = Steps(our_optimiser, list(ours.parameters()), our_averages)
+            adam = Adam(our_optimiser, list(ours.parameters()), our_averages)
     for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-5)
     for one, other in zip(our_averages, averages, strict=True):
@@ -58,5 +58,5 @@ def test_they_are_those_of_torch(longest, turned):
 def test_before_the_first_step_moments_are_zero():
     layers = _layers()
     optimiser = _optimiser(layers)
-    Steps(optimiser, list(layers.parameters()), [])
+    Adam(optimiser, list(layers.parameters()), [])
     assert not any(array.any() for array in saved_optimiser(optimiser).values())

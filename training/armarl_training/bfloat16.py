@@ -12,17 +12,20 @@ from armarl_training.devices import Array, LearnerDevice
 
 
 @inlined
-def read(numbers: Any, k: int, brief: bool) -> Any:
-    """Number `k` in float32. `brief` is whether numbers are the bits of bfloat16: a constant."""
-    if brief:
+def read(numbers: Any, k: int, is_bfloat16: bool) -> Any:
+    """Number `k` in float32.
+
+    `is_bfloat16`, a constant, is whether numbers are the bits of bfloat16.
+    """
+    if is_bfloat16:
         return np.uint32(np.uint32(numbers[k]) << np.uint32(16)).view(np.float32)
     return np.float32(numbers[k])
 
 
 @inlined
-def write(number: Any, numbers: Any, k: int, brief: bool) -> None:
-    """Write a float32 as number `k`: if `brief`, as the nearest bfloat16, even ones at ties."""
-    if brief:
+def write(number: Any, numbers: Any, k: int, is_bfloat16: bool) -> None:
+    """Write a float32 as number `k`; of bfloat16 the nearest one, even at ties."""
+    if is_bfloat16:
         bits = np.float32(number).view(np.uint32)
         odd = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(1))
         rounded = np.uint32(np.uint32(bits + np.uint32(0x7FFF)) + odd)

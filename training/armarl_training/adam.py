@@ -20,8 +20,8 @@ from armarl_training.first_loops import Floats
 FIRST, SECOND = "exp_avg", "exp_avg_sq"  # torch's names of the moments
 
 
-class Steps:
-    """Those of an optimiser of torch's, whose settings are taken and whose state is kept up."""
+class Adam:
+    """Takes the steps of torch's Adam, whose settings it uses and whose state it keeps up."""
 
     def __init__(
         self,
@@ -49,30 +49,32 @@ class Steps:
             self._numbers.append([_row(numbers) for numbers in (array, *moments)])
         self._averages = [_row(_array(average)) for average in averages]
 
-    def take(self, gradients: Sequence[torch.Tensor], longest: float, newest: float) -> float:
-        """One step, by a gradient that is scaled down where it is longer than `longest`.
+    def step(
+        self, gradients: Sequence[torch.Tensor], max_gradient_norm: float, newest: float
+    ) -> float:
+        """One step, by a gradient that is scaled down where its norm is above the highest allowed.
 
         Args:
             newest: what the weights after it count for in their average.
 
         Returns:
-            How long the gradient was.
+            The norm of the gradient.
         """
         pairs = zip(self._parameters, gradients, strict=True)
-        slopes = [_row(_laid_out_as(array, _array(gradient))) for array, gradient in pairs]
-        length = math.sqrt(sum(float(squared(some)) for some in slopes))
-        (first, second), group = self._group["betas"], self._group
+        rows = [_row(_laid_out_as(array, _array(gradient))) for array, gradient in pairs]
+        norm = math.sqrt(sum(float(sum_of_squares(row)) for row in rows))
+        (beta1, beta2), group = self._group["betas"], self._group
         torch._foreach_add_(self._counts, 1)
         step = float(self._counts[0])
-        rate = group["lr"] / (1 - first**step)
-        correction = 1 / math.sqrt(1 - second**step)
-        scale = min(1.0, longest / (length + 1e-6))
-        settings = np.array([scale, first, second, rate, correction, group["eps"]], np.float32)
-        for numbers, some in zip(self._numbers, slopes, strict=True):
-            move(some, *numbers, *settings)
+        rate = group["lr"] / (1 - beta1**step)
+        correction = 1 / math.sqrt(1 - beta2**step)
+        scale = min(1.0, max_gradient_norm / (norm + 1e-6))
+        settings = np.array([scale, beta1, beta2, rate, correction, group["eps"]], np.float32)
+        for numbers, row in zip(self._numbers, rows, strict=True):
+            adam_step(row, *numbers, *settings)
         for (weights, *_), average in zip(self._numbers, self._averages, strict=False):
-            follow(average, weights, np.float32(newest))
-        return length
+            lerp(average, weights, np.float32(newest))
+        return norm
 
 
 def _array(tensor: torch.Tensor) -> Floats:
@@ -94,14 +96,14 @@ def _row(numbers: Floats) -> Floats:
     return numbers.ravel(order="K")
 
 
-def turn(layer: nn.Linear) -> None:
+def lay_out_by_input(layer: nn.Linear) -> None:
     """Have the weights of each input lie side by side, where those of each output did."""
     layer.weight.data = layer.weight.detach().t().contiguous().t()
 
 
 @summed
-def squared(numbers: Floats) -> Any:
-    """The sum of their squares."""
+def sum_of_squares(numbers: Floats) -> Any:
+    """Of so many numbers."""
     total = np.float32(0)
     for k in range(numbers.size):
         total += numbers[k] * numbers[k]
@@ -109,14 +111,14 @@ def squared(numbers: Floats) -> Any:
 
 
 @summed
-def move(
-    slopes: Floats,
+def adam_step(
+    gradients: Floats,
     weights: Floats,
-    firsts: Floats,
-    seconds: Floats,
+    exp_avg: Floats,
+    exp_avg_sq: Floats,
     scale: Any,
-    first: Any,
-    second: Any,
+    beta1: Any,
+    beta2: Any,
     rate: Any,
     correction: Any,
     eps: Any,
@@ -125,20 +127,20 @@ def move(
 
     Args:
         scale: of the gradients, for their length.
-        first, second: what remains of the moments from step to step.
+        beta1, beta2: what remains of the moments from step to step.
         rate: of learning, corrected for first moments that began at zero.
         correction: of the roots of second moments, likewise.
     """
     for k in range(weights.size):
-        slope = scale * slopes[k]
-        mean = firsts[k] + (np.float32(1) - first) * (slope - firsts[k])
-        square = second * seconds[k] + (np.float32(1) - second) * slope * slope
-        firsts[k], seconds[k] = mean, square
+        gradient = scale * gradients[k]
+        mean = exp_avg[k] + (np.float32(1) - beta1) * (gradient - exp_avg[k])
+        square = beta2 * exp_avg_sq[k] + (np.float32(1) - beta2) * gradient * gradient
+        exp_avg[k], exp_avg_sq[k] = mean, square
         weights[k] -= rate * mean / (correction * np.sqrt(square) + eps)
 
 
 @summed
-def follow(averages: Floats, weights: Floats, newest: Any) -> None:
-    """Let averages follow."""
+def lerp(averages: Floats, weights: Floats, newest: Any) -> None:
+    """Let averages follow weights, part of the way; see `torch.lerp`."""
     for k in range(averages.size):
         averages[k] += newest * (weights[k] - averages[k])
