@@ -41,55 +41,74 @@ PLAYERS = [2, 3, 4]
 CPU = OnCpu(make_game("armadora"))
 
 
-def plain_advantages(movers, ends, rewards, values, last, policy_lambda, value_lambda):
+def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambda, value_lambda):
     """One game: forwards from each decision, by the definition."""
     steps, players = values.shape
     advantages, targets = np.zeros(steps), np.zeros((steps, players))
 
     def decisions_from(t, seat):
-        """The seat's own decisions of the game from step t on, and what stands at its end."""
+        """The values of the seat's own decisions of the game from step t on."""
         own = []
         for k in range(t, steps):
-            if movers[k] == seat:
+            if learners[k] and movers[k] == seat:
                 own.append(values[k, seat])
             if ends[k] != PLAYING:
-                return own, rewards[k, seat]
-        return own, last[seat]
+                break
+        return own
+
+    def end_after(t, seat):
+        """What is known at the end of the game, or when it was last the learner's turn."""
+        for k in range(t, steps):
+            if ends[k] != PLAYING:
+                return rewards[k, seat]
+        known = last if learners[steps] else values[t + np.flatnonzero(learners[t:])[-1]]
+        return known[seat]
 
     def estimate(chain, end, factor):
         """The sum of factor^k times the k-th temporal difference."""
         following = [*chain[1:], end]
         return sum(factor**k * (following[k] - chain[k]) for k in range(len(chain)))
 
-    for t in range(steps):
+    for t in np.flatnonzero(learners[:-1]):
         for seat in range(players):
-            own, end = decisions_from(t, seat)
+            own, end = decisions_from(t, seat), end_after(t, seat)
             if movers[t] == seat:
                 advantages[t] = estimate(own, end, policy_lambda)
                 targets[t, seat] = own[0] + estimate(own, end, value_lambda)
             elif ends[t] != PLAYING:
                 targets[t, seat] = end
             else:
-                after, end = decisions_from(t + 1, seat) if t + 1 < steps else ([], last[seat])
+                after = decisions_from(t + 1, seat)
                 targets[t, seat] = after[0] + estimate(after, end, value_lambda) if after else end
     return advantages, targets
 
 
+@pytest.mark.parametrize("learning", [1.0, 0.5])
 @pytest.mark.parametrize("players", PLAYERS)
-def test_advantages_are_those_of_the_definition(players):
+def test_advantages_are_those_of_the_definition(players, learning):
+    """Where the learner decides in all games, and where in half of them by chance."""
     rng = np.random.default_rng(players)
     steps, games = 40, 6
     movers = rng.integers(players, size=(steps, games))
+    learners = rng.random((steps + 1, games)) < learning
     ends = np.where(rng.random((steps, games)) < 0.1, ENDED, PLAYING).astype(np.int8)
     shape = (steps, games, players)
     rewards = rng.uniform(-1, 1, shape).astype(np.float32) * (ends != PLAYING)[..., None]
     values = rng.uniform(-1, 1, shape).astype(np.float32)
     last = rng.uniform(-1, 1, (games, players)).astype(np.float32)
     found, targets = seat_advantages(
-        movers, ends, rewards, values, last, policy_lambda=0.9, value_lambda=0.6, device=CPU
+        movers,
+        learners,
+        ends,
+        rewards,
+        values,
+        last,
+        policy_lambda=0.9,
+        value_lambda=0.6,
+        device=CPU,
     )
     for i in range(games):
-        game = (movers[:, i], ends[:, i], rewards[:, i], values[:, i], last[i])
+        game = (movers[:, i], learners[:, i], ends[:, i], rewards[:, i], values[:, i], last[i])
         wanted, wanted_targets = plain_advantages(*game, 0.9, 0.6)
         np.testing.assert_allclose(found[:, i], wanted, atol=1e-5)
         np.testing.assert_allclose(targets[:, i], wanted_targets, atol=1e-5)
@@ -104,6 +123,7 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
     zeros = np.zeros((5, 1, 3), np.float32)
     advantages, _ = seat_advantages(
         movers,
+        np.ones((6, 1), bool),
         ends,
         rewards,
         values=zeros,
@@ -297,7 +317,7 @@ def test_in_four_seats_partners_sit_together(tmp_path):
         return logits, critic_values(quantities, secrets)
 
     rollout = play.play(even, critic_values)
-    held = np.take_along_axis(play.lineups[None], rollout.movers[:-1, :, None], axis=2)[..., 0]
+    held = np.take_along_axis(play.lineups[None], rollout.movers[..., None], axis=2)[..., 0]
     assert np.array_equal(rollout.learners, held == LEARNER)  # no game has ended yet
     assert not (rollout.ends != PLAYING).any()
 

@@ -21,6 +21,7 @@ class Course(NamedTuple):
     """What happened in some games, and what to make of it; see `seat_advantages`."""
 
     movers: NDArray[np.int64]
+    learners: NDArray[np.bool_]
     ends: NDArray[np.int8]
     rewards: NDArray[np.float32]
     values: NDArray[np.float32]
@@ -34,6 +35,7 @@ class Course(NamedTuple):
 
 def seat_advantages(
     movers: Array,
+    learners: Array,
     ends: Array,
     rewards: Array,
     values: Array,
@@ -47,6 +49,8 @@ def seat_advantages(
 
     Args:
         movers: int64 (steps, games), the seat that decided.
+        learners: bool (steps + 1, games), whether the learner decided, or is to after the last
+            step.
         ends: int8 (steps, games), not PLAYING where the decision ended its game; the next step is
             then the first of another game.
         rewards: float32 (steps, games, players), every seat's return at the end of a game.
@@ -58,12 +62,13 @@ def seat_advantages(
 
     Returns:
         Advantages, float32 (steps, games), of the seats that decided; and value targets, float32
-        (steps, games, players), of all seats: for one that did not decide, what it expects at its
-        next decision.
+        (steps, games, players), of all seats: for one that did not decide, what it expects at the
+        learner's next decision in it. Both are 0 where a rival decided.
     """
     (steps, games, players), zeros = values.shape, device.zeros
     course = Course(
         movers=movers,
+        learners=learners,
         ends=ends,
         rewards=rewards,
         values=values,
@@ -79,7 +84,12 @@ def seat_advantages(
 
 
 def look_back(course: Course, i: int, thread: int) -> None:
-    """Backwards through game `i`, with what follows for every seat in its scratch."""
+    """Backwards through game `i`, with what follows for every seat in its scratch.
+
+    Only values before the learner's decisions count, as the critic learns from these alone: where a
+    rival is to move, it would take him for the learner. So a game that stops with a rival to move
+    is known up to the learner's last decision in it, which is told nothing.
+    """
     scratch = course.scratch[own(thread)]
     steps, _, players = course.values.shape
     # Of each seat: the value of its next decision, or its return; the advantage there; and the
@@ -87,19 +97,26 @@ def look_back(course: Course, i: int, thread: int) -> None:
     following, advantage, surplus = scratch[0], scratch[1], scratch[2]
     for seat in range(players):
         following[seat], advantage[seat], surplus[seat] = course.last_values[i, seat], 0.0, 0.0
+    known = course.learners[steps, i]
     for t in range(steps - 1, -1, -1):
         if course.ends[t, i] != PLAYING:
             for seat in range(players):
                 following[seat] = course.rewards[t, i, seat]
                 advantage[seat], surplus[seat] = 0.0, 0.0
-        mover = course.movers[t, i]
-        difference = following[mover] - course.values[t, i, mover]
-        advantage[mover] = difference + course.policy_lambda * advantage[mover]
-        surplus[mover] = difference + course.value_lambda * surplus[mover]
-        following[mover] = course.values[t, i, mover]
-        course.advantages[t, i] = advantage[mover]
-        for seat in range(players):
-            course.targets[t, i, seat] = following[seat] + surplus[seat]
+            known = True
+        if course.learners[t, i]:
+            if not known:
+                for seat in range(players):
+                    following[seat] = course.values[t, i, seat]
+                known = True
+            mover = course.movers[t, i]
+            difference = following[mover] - course.values[t, i, mover]
+            advantage[mover] = difference + course.policy_lambda * advantage[mover]
+            surplus[mover] = difference + course.value_lambda * surplus[mover]
+            following[mover] = course.values[t, i, mover]
+            course.advantages[t, i] = advantage[mover]
+            for seat in range(players):
+                course.targets[t, i, seat] = following[seat] + surplus[seat]
 
 
 def lambda_returns(

@@ -108,7 +108,7 @@ class PPO(ShardedLearner):
         entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
         self._set_rate(rate)
         # The rows of a rollout: (steps, games) are one axis.
-        rows = self._device.where(flat(rollout.learners))
+        rows = self._device.where(flat(rollout.learners[:-1]))
         if len(rows) == 0:  # rivals were to move all the time
             statistics = dict.fromkeys((*REPORTED, "explained_variance", "gradient_norm"), 0.0)
         else:
@@ -130,6 +130,7 @@ class PPO(ShardedLearner):
         values = device.along(rollout.values, distances, axis=2)
         advantages, targets = seat_advantages(
             movers=rollout.movers[:-1],
+            learners=rollout.learners,
             ends=rollout.ends,
             rewards=rollout.rewards,
             values=values[:-1],
@@ -258,7 +259,7 @@ class PPO(ShardedLearner):
         """Of the learner's decisions."""
         ppo, players = self._config.ppo, self._game.players
         length = chain_length(ppo.minibatch, ppo.rollout_length, players)
-        return chains_of(rollout.learners, rollout.movers[:-1], length)
+        return chains_of(rollout.learners[:-1], rollout.movers[:-1], length)
 
     def _passes(self) -> NetworkPasses | SparsePasses:
         """Through the networks as they are now."""

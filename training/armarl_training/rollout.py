@@ -53,7 +53,7 @@ class Rollout(NamedTuple):
             [-1, 1], the mover's first.
         look_values: float32 (steps, games, looks), what the critic says that the mover would expect
             after those others; the learner's alone.
-        learners: bool (steps, games), whether the decision was the learner's.
+        learners: bool (steps + 1, games), whether the decision is the learner's.
         rewards: float32 (steps, games, players), the returns at the end of a game.
         ends: int8 (steps, games), not PLAYING where the decision ended its game.
     """
@@ -168,7 +168,7 @@ class SelfPlay:
             log_probs=zeros((steps, games, 1 + looks), np.float32),
             values=zeros((steps + 1, games, players), np.float32),
             look_values=zeros((steps, games, looks), np.float32),
-            learners=zeros((steps, games), np.bool_),
+            learners=zeros((steps + 1, games), np.bool_),
             rewards=zeros((steps, games, players), np.float32),
             ends=zeros((steps, games), np.int8),
         )
@@ -208,6 +208,7 @@ class SelfPlay:
             if self._openings is not None:
                 self._openings.note_ends(turn)
         self._see(steps)
+        rollout.learners[steps] = self._held() == LEARNER
         rollout.values[steps] = critic_values(rollout.quantities[steps], rollout.secrets[steps])
         self.rivals.end()
         return rollout
@@ -220,11 +221,15 @@ class SelfPlay:
         secrets, states = rollout.secrets[t], self.batch.states
         self.kept.keep_secrets(states, turn.seats, secrets, self._spare)
 
+    def _held(self) -> Array:
+        """int64 (games,), the pool's slot of who is to move, or LEARNER."""
+        return self._device.along(self.lineups, self._turn.seats[:, None], axis=1)[:, 0]
+
     def _decide(self, t: int, act: Act) -> None:
         """Draw the learner's actions, and ask the players who hold other seats for theirs."""
         rollout, turn, device = self._rollout, self._turn, self._device
         rollout.masks[t] = device.bits(turn.masks)
-        held = device.along(self.lineups, turn.seats[:, None], axis=1)[:, 0]
+        held = self._held()
         rollout.learners[t] = held == LEARNER
         draws = device.random(self.rng, rollout.actions[t].shape)
         rollout.advice[t] = self.rivals.advised(self.batch, turn, held, draws[:, 0])
