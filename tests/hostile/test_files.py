@@ -211,11 +211,9 @@ def test_yaml_on_which_its_own_reader_falls(tmp_path: Path, text: str) -> None:
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of a run with a checkpoint, in which nobody trains."""
     settings = tiny.settings(learner=request.param, options={"board": "mini"})
-    run = start_run(TrainingConfig(**settings), tmp_path / "run")
-    run.learner.iterate(0.5)
-    run.save()
-    assert run._lock is not None
-    run._lock.close()
+    with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
+        run.learner.iterate(0.5)
+        run.save()
     return tmp_path / "run"
 
 
@@ -311,7 +309,7 @@ def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
                 tensor[...] = 3e38
 
     before = (folder / checkpoint.FILE).read_bytes()
-    resume_run(folder, ["total_decisions=1000000"])._lock.close()  # type: ignore[union-attr]
+    resume_run(folder, ["total_decisions=1000000"]).close()
     forge(folder, spoil)
     forged = (folder / checkpoint.FILE).read_bytes()
     assert forged != before

@@ -76,13 +76,25 @@ Watch = Callable[[Report], None]
 
 
 class Run:
-    """A training run in a folder: its learner, its opponents, its clock and its checkpoints."""
+    """A training run in a folder: its learner, its opponents, its clock and its checkpoints.
 
-    def __init__(self, config: TrainingConfig, folder: Path, *, code: bool = False) -> None:
+    `start_run` and `resume_run` make it. It holds the folder, so that nobody else trains there,
+    until it has trained or is closed; `with` closes it.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        folder: Path,
+        *,
+        code: bool = False,
+        lock: IO[str] | None = None,
+    ) -> None:
         """A run at its start.
 
         Args:
             code: whether the configuration may name players as `module:Class`, which is imported.
+            lock: of the folder, see `lock_run`, if it is held already; the run's own then.
         """
         self.config = config = settled(config)
         self.folder = folder
@@ -103,8 +115,33 @@ class Run:
         self._started = time.monotonic()
         # Seconds and part done after the first iteration, in which kernels are compiled.
         self._paced_from: tuple[float, float] | None = None
-        self._lock: IO[str] | None = None
+        self._lock = lock
         self._stopped = False
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def hold(self) -> None:
+        """Keep others from training in the folder, which there is; once more it does nothing.
+
+        Raises:
+            RunError: another process, or another run in this one, holds it.
+        """
+        if self._lock is None:
+            self._lock = lock_run(self.folder)
+
+    def close(self) -> None:
+        """Let go of the folder, and of TensorBoard's file; nothing is saved.
+
+        It can be called again. A closed run can still be exported and evaluated.
+        """
+        self.log.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     @property
     def decisions(self) -> int:
@@ -126,12 +163,14 @@ class Run:
     def train(self, watch: Watch | None = None) -> bool:
         """Train to the end, or until a signal asks to stop; True when it came to the end.
 
+        The run is closed then, and behind an error, too.
+
         Raises:
             RunError: another process trains in the folder; or the training has diverged.
             ConfigError: there is not enough memory.
         """
         watch = watch or (lambda _report: None)
-        self._lock = self._lock or lock_run(self.folder)
+        self.hold()
         saved = time.monotonic()
         try:
             with self._stop_on_signal(), _enough_memory():
@@ -153,9 +192,7 @@ class Run:
                         saved = time.monotonic()
             self.save()
         finally:
-            self.log.close()
-            self._lock.close()
-            self._lock = None
+            self.close()
         return not self._stopped
 
     def _iterate(self) -> dict[str, float]:
@@ -390,16 +427,15 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
-    lock = lock_run(folder)
+    run.hold()
     try:
         if (folder / CONFIG).exists():
             raise RunError(f"{folder} holds a run already, which has begun just now")
         run.keep_policies()
         write_text(folder / CONFIG, text)
     except BaseException:
-        lock.close()
+        run.close()
         raise
-    run._lock = lock
     return run
 
 
@@ -422,7 +458,8 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     try:
         remove_temporaries(folder)
         kept = load_config(folder / CONFIG)
-        run = Run(kept.changed(changes) if changes else kept, folder, code=code)
+        config = kept.changed(changes) if changes else kept
+        run = Run(config, folder, code=code, lock=lock)
         run.resume()
         if run.config != kept:
             run.keep_policies()
@@ -430,7 +467,6 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     except BaseException:
         lock.close()
         raise
-    run._lock = lock
     return run
 
 

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -226,13 +227,14 @@ class Sweep:
                 begun = load_config(folder / CONFIG)
                 if begun != config.settled(begun.ppo.precision):
                     raise RunError(f"{folder} holds a run with other settings: remove it")
-                run = resume_run(folder, code=self._code)
+                begin = partial(resume_run, folder, code=self._code)
             else:
-                run = start_run(config, folder, code=self._code)
-            if not train(run):
-                return False
-            strength = run.evaluate(run.export())
-            run.export(strength)
+                begin = partial(start_run, config, folder, code=self._code)
+            with begin() as run:
+                if not train(run):
+                    return False
+                strength = run.evaluate(run.export())
+                run.export(strength)
         except (OSError, ImportError, ClusterError):  # which would fail the others as well
             raise
         except Exception as error:  # a player of one's own may raise anything

@@ -156,15 +156,13 @@ def _override(rng: np.random.Generator) -> str:
 def _good(learner: str) -> Path:
     """The folder of a run that was stopped in the middle."""
     path = folder() / f"good-{learner}"
-    run = start_run(_small(learner), path)
-    for _ in range(4):
-        run.learner.iterate(0.5)
-        if run.pool.due(run.decisions, run.learner.in_play):
-            run.pool.take(run.learner.policy(average=False), run.decisions)
-    run.save()
-    assert run.pool.snapshots
-    assert run._lock is not None
-    run._lock.close()
+    with start_run(_small(learner), path) as run:
+        for _ in range(4):
+            run.learner.iterate(0.5)
+            if run.pool.due(run.decisions, run.learner.in_play):
+                run.pool.take(run.learner.policy(average=False), run.decisions)
+        run.save()
+        assert run.pool.snapshots
     return path
 
 
@@ -272,13 +270,10 @@ def runs(rng: np.random.Generator) -> str:
     except REFUSALS as error:
         _check(before, path)
         return refused(error)
-    assert run._lock is not None
-    try:
+    with run:
         assert not [p for p in path.rglob(".*.*.[0-9]*") if p.is_file()], "temporaries are left"
         assert run.config == load_config(path / "config.yaml")
         return _train_on(run)
-    finally:
-        run._lock.close()
 
 
 def _check(before: bytes | None, path: Path) -> None:
