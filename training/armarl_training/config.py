@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from armarl.advice import scripted
 from armarl.folders import read_text
 from armarl.words import did_you_mean, printable
+from armarl_training.learners import LEARNERS, LearnerKind, LearnerName, either, readers
 from armarl_training.yaml_text import dumped, parsed
 
 MOST = 1 << 50
@@ -207,14 +208,10 @@ class EvaluationConfig(_Section):
         return self
 
 
-# The section that is each learner's own.
-SECTIONS = {"td": "td", "critic": "critic", "ppo": "ppo", "maskable_ppo": "ppo"}
-
-
 class TrainingConfig(_Section):
     """Settings of a run itself."""
 
-    learner: Literal["td", "critic", "ppo", "maskable_ppo"] = Field(
+    learner: LearnerName = Field(
         "ppo", description="judges, critics of scripted play, ours, or sb3-contrib's"
     )
     game: str = Field("armadora", description="its name; a game of your own too")
@@ -254,12 +251,16 @@ class TrainingConfig(_Section):
 
     @model_validator(mode="after")
     def _networks_of_the_learner(self) -> TrainingConfig:
-        network, critic = self.network, self.learner == "critic"
-        if network.channels and self.learner != "ppo":
-            raise ValueError("network.channels needs learner: ppo; leave it out, or set it to 0")
-        if network.advisers and self.learner not in ("ppo", "critic"):
+        network, critic, reads = self.network, self.learner == "critic", self._kind.reads
+        if network.channels and "network.channels" not in reads:
+            wanted = readers("network.channels")
             raise ValueError(
-                "network.advisers needs learner: ppo or critic; leave it out, or set it to []"
+                f"network.channels needs learner: {wanted}; leave it out, or set it to 0"
+            )
+        if network.advisers and "network.advisers" not in reads:
+            wanted = readers("network.advisers")
+            raise ValueError(
+                f"network.advisers needs learner: {wanted}; leave it out, or set it to []"
             )
         if critic and (not network.advisers or network.activation != "relu"):
             raise ValueError(
@@ -268,42 +269,48 @@ class TrainingConfig(_Section):
             )
         if self.learner == "td" and network.activation != "relu":
             raise ValueError("learner: td has judges, whose network.activation is relu")
-        if network.critic_widths is not None and self.learner not in ("ppo", "td"):
+        if network.critic_widths is not None and "network.critic_widths" not in reads:
             raise ValueError(f"network.critic_widths does nothing with learner: {self.learner}")
-        if self.early_reward.reward is not None and self.learner != "ppo":
-            raise ValueError("early_reward needs learner: ppo")
+        if self.early_reward.reward is not None and "early_reward" not in reads:
+            raise ValueError(f"early_reward needs learner: {readers('early_reward')}")
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins: it needs reward: win")
         return self
 
     @model_validator(mode="after")
     def _sections_of_the_learner(self) -> TrainingConfig:
-        read = SECTIONS[self.learner]
-        for section in dict.fromkeys(SECTIONS.values()):
+        read = self._kind.section
+        for section in dict.fromkeys(kind.section for kind in LEARNERS.values()):
             if section != read and (idle := _differing(getattr(self, section))):
                 raise ValueError(
                     f"{', '.join(f'{section}.{name}' for name in idle)}: nothing that learner: "
                     f"{self.learner} reads, whose own settings are {read}.* (to drop what a file "
                     f"has there: {section}={{}})"
                 )
-        if self.learner == "maskable_ppo" and (idle := _differing(self.ppo, only=OURS)):
-            named = ", ".join(f"ppo.{name}" for name in idle)
-            raise ValueError(f"{named}: nothing that learner: maskable_ppo reads; leave it out")
+        if not self._kind.ours and (idle := _differing(getattr(self, read), only=OURS)):
+            named = ", ".join(f"{read}.{name}" for name in idle)
+            raise ValueError(f"{named}: nothing that learner: {self.learner} reads; leave it out")
         return self
 
     @model_validator(mode="after")
     def _shards_are_alike(self) -> TrainingConfig:
         if self.environments % self.shards:
             raise ValueError(f"shards must divide the {self.environments} environments")
-        if self.learner == "maskable_ppo" and self.shards > 1:
-            raise ValueError("shards need learner: ppo, td or critic")
+        if self.shards > 1 and not self._kind.ours:
+            wanted = either(name for name, kind in LEARNERS.items() if kind.ours)
+            raise ValueError(f"shards need learner: {wanted}")
         return self
 
     @model_validator(mode="after")
     def _device_of_the_learner(self) -> TrainingConfig:
-        if self.device != "cpu" and (self.learner != "ppo" or self.shards > 1):
-            raise ValueError(f"device: {self.device} needs learner: ppo and shards: 1")
+        if self.device != "cpu" and ("device" not in self._kind.reads or self.shards > 1):
+            wanted = readers("device")
+            raise ValueError(f"device: {self.device} needs learner: {wanted} and shards: 1")
         return self
+
+    @property
+    def _kind(self) -> LearnerKind:
+        return LEARNERS[self.learner]
 
     def settled(self, precision: str) -> TrainingConfig:
         """This configuration with what it leaves to the machine decided, once for all of a run."""

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from armarl.policies import PolicyError, read_tensors
 from armarl_training import checkpoint
-from armarl_training.config import SECTIONS, ConfigError, TrainingConfig, load_config
+from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
+from armarl_training.learners import LEARNERS as KINDS
 from armarl_training.run import Run, _check_players, _make_game, resume_run, start_run
 from armarl_training.saving import refuse_diverged
 from doors import folder, refused
@@ -39,7 +40,7 @@ def _small(learner: str) -> TrainingConfig:
             "network": {"widths": [4], "advisers": ["greedy"] * (learner == "critic")},
             **{
                 own: {"rollout_length": 4, "minibatch": 8, "epochs": 1}
-                for own in {SECTIONS[learner]} - {"critic"}
+                for own in {KINDS[learner].section} - {"critic"}
             },
             "opponents": {"share": 0.5, "snapshot_every": 16, "pool_size": 2},
             "evaluation": {"games": 2, "workers": 1, "progress_games": 0},
