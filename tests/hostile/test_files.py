@@ -28,7 +28,7 @@ from armarl.policies import (
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
-from armarl_training.run import resume_run, settled, start_run
+from armarl_training.run import resolve_precision, resume_run, start_run
 
 GAME = make_game("armadora", board="mini")
 posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
@@ -278,7 +278,7 @@ def test_a_configuration_is_written_whole_or_not_at_all(
     monkeypatch.undo()
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["lock"]
     start_run(config, tmp_path / "run")  # and the folder was not held
-    assert load_config(tmp_path / "run" / "config.yaml") == settled(config)
+    assert load_config(tmp_path / "run" / "config.yaml") == resolve_precision(config)
 
 
 def test_a_table_that_is_damaged(folder: Path) -> None:

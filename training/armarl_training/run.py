@@ -93,10 +93,11 @@ class Run:
         """A run at its start.
 
         Args:
+            config: whose precision is resolved, see `resolve_precision`.
             code: whether the configuration may name players as `module:Class`, which is imported.
             lock: of the folder, see `lock_run`, if it is held already; the run's own then.
         """
-        self.config = config = settled(config)
+        self.config = config
         self.folder = folder
         self.game = _make_game(config)
         self._code = code
@@ -418,7 +419,8 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder = Path(folder)
     if (folder / CONFIG).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
-    text = (config := settled(config)).dump()
+    config = resolve_precision(config)
+    text = config.dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
             f"with all its settings the configuration takes {len(text.encode()):,} bytes, and a "
@@ -458,7 +460,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     try:
         remove_temporaries(folder)
         kept = load_config(folder / CONFIG)
-        config = kept.changed(changes) if changes else kept
+        config = resolve_precision(kept.changed(changes) if changes else kept)
         run = Run(config, folder, code=code, lock=lock)
         run.resume()
         if run.config != kept:
@@ -470,8 +472,9 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     return run
 
 
-def settled(config: TrainingConfig) -> TrainingConfig:
-    """A configuration with what it leaves to the machine decided, as a run begins with it.
+def resolve_precision(config: TrainingConfig) -> TrainingConfig:
+    """A configuration whose `ppo.precision`, if PPO reads it and it is `auto`, is what is quicker
+    on this machine, once for all of a run.
 
     Raises:
         ConfigError: there is no such game.
@@ -480,7 +483,7 @@ def settled(config: TrainingConfig) -> TrainingConfig:
         return config
     game = _make_game(config)
     sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())
-    return config.settled("float32" if sparse else quicker_precision(config.device))
+    return config.with_precision("float32" if sparse else quicker_precision(config.device))
 
 
 def _make_game(config: TrainingConfig) -> Game:

@@ -225,7 +225,7 @@ class Sweep:
             config = self._settle(chosen)
             if (folder / CONFIG).exists():
                 begun = load_config(folder / CONFIG)
-                if begun != config.settled(begun.ppo.precision):
+                if begun != _as_begun(config, begun):
                     raise RunError(f"{folder} holds a run with other settings: remove it")
                 begin = partial(resume_run, folder, code=self._code)
             else:
@@ -330,6 +330,12 @@ class Sweep:
         write_text(self.folder / TABLE, table.getvalue())
         found = [(trial.params, trial.value or 0.0) for trial in trials]
         write_text(self.folder / PLOT, plot(self.space, found))
+
+
+def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:
+    """A trial's configuration with the precision of its run, if the machine was to decide it."""
+    decided = config.ppo.precision == "auto"
+    return config.with_precision(begun.ppo.precision) if decided else config
 
 
 def _reason(error: Exception) -> str:
