@@ -27,6 +27,7 @@ from armarl_training.saving import (
 )
 from armarl_training.sharded_learner import AVERAGE
 from armarl_training.shards import Tensors
+from armarl_training.streams import Stream, generator
 from armarl_training.value_networks import Critic
 
 MOST_STEPS = 1500  # of the improved player's games: they may not end
@@ -113,7 +114,7 @@ class CriticGames:
     def play(self, networks: Tensors, done: float) -> Lesson:
         """A lot of games, and what they tell of the ends of their turns; see `shards.Games`."""
         game, config = self._game, self._config
-        rng = np.random.default_rng((config.seed, 1, self._number, int(self.lots)))
+        rng = generator(config.seed, Stream.GAMES, self._number, int(self.lots))
         fresh = self._dealt(config.environments // config.shards, rng)
         begun, observed, decisions = self._branches(networks, done, rng)
         states = np.concatenate([fresh.states, begun.states])

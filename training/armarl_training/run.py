@@ -44,6 +44,7 @@ from armarl_training.process import settle
 from armarl_training.progress import RATING, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.sparse_passes import few_legal, suit
+from armarl_training.streams import Stream, generator
 from armarl_training.transfer import at_table
 
 CONFIG, POLICY, BEST, POOL = "config.yaml", "policy.safetensors", "best.safetensors", "pool"
@@ -369,8 +370,8 @@ class Run:
 
         A run that is stopped during it begins it again: of it nothing is saved.
         """
-        settings, seed = self.config.imitation, self.config.seed
-        rng = np.random.default_rng([seed, 2])
+        settings = self.config.imitation
+        rng = generator(self.config.seed, Stream.LESSONS)
         (kept,) = self._kept([settings.teacher])
         teacher = training_player(kept, self.game, code=self._code)
         for played in range(0, settings.games, settings.games_at_once):

@@ -24,6 +24,7 @@ from armarl_training.saving import (
     saved_optimiser,
 )
 from armarl_training.shards import Shards
+from armarl_training.streams import Stream, generator
 
 AVERAGE = "average"
 
@@ -51,7 +52,7 @@ class ShardedLearner:
         learning = (network for name, network in networks.items() if name != AVERAGE)
         self._parameters = [weights for network in learning for weights in network.parameters()]
         self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
-        self._rng = np.random.default_rng([config.seed, 3])
+        self._rng = generator(config.seed, Stream.UPDATES)
         self.decisions = 0
 
     def _set_rate(self, rate: float) -> None:

@@ -28,6 +28,7 @@ from armarl_training.saving import (
     restore_networks,
 )
 from armarl_training.shards import Tensors
+from armarl_training.streams import Stream, generator
 from armarl_training.value_networks import Judge
 
 _WHOLE_WIDTHS = (32,)
@@ -124,7 +125,7 @@ class TDGames:
         self.outcomes = Outcomes(game, config.reward)
         self._judge = make_judge(config, game)
         self._random, self._net = RandomPlayer(game), weights_of(game, self._judge.tensors())
-        self.rng = np.random.default_rng((config.seed, 1, number))
+        self.rng = generator(config.seed, Stream.GAMES, number)
         self.recent: dict[str, deque[float]] = {}
         games = config.environments // config.shards
         self.states = np.full(games, game.blank)
