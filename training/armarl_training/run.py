@@ -22,7 +22,7 @@ import numpy as np
 
 from armarl.advice import Advice
 from armarl.cards import WINS
-from armarl.folders import remove_temporaries, write_text
+from armarl.folders import CONFIG_FILE, POLICY_FILE, remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
@@ -41,13 +41,13 @@ from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.process import settle
-from armarl_training.progress import RATING, ProgressLog
+from armarl_training.progress import RATING, RETURNS, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.sparse_passes import few_legal, suit
 from armarl_training.streams import Stream, generator
 from armarl_training.transfer import at_table
 
-CONFIG, POLICY, BEST, POOL = "config.yaml", "policy.safetensors", "best.safetensors", "pool"
+BEST, POOL = "best.safetensors", "pool"
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class Run:
                 "whole: make room and resume the run",
             ) from error
 
-    def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY) -> Path:
+    def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY_FILE) -> Path:
         """Write the policy with its metadata.
 
         Args:
@@ -339,7 +339,7 @@ class Run:
 
     def _row(self, statistics: dict[str, float]) -> dict[str, float]:
         row = {"decisions": float(self.decisions), "minutes": self.seconds / 60, **statistics}
-        returns = {f"return/{name}": mean for name, mean in self.learner.recent().items()}
+        returns = {f"{RETURNS}{name}": mean for name, mean in self.learner.recent().items()}
         return row | returns
 
     def _measure(self) -> None:
@@ -418,7 +418,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
         RunError: the folder holds a run.
     """
     folder = Path(folder)
-    if (folder / CONFIG).exists():
+    if (folder / CONFIG_FILE).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
     config = resolve_precision(config)
     text = config.dump()
@@ -432,10 +432,10 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder.mkdir(parents=True, exist_ok=True)
     run.hold()
     try:
-        if (folder / CONFIG).exists():
+        if (folder / CONFIG_FILE).exists():
             raise RunError(f"{folder} holds a run already, which has begun just now")
         run.keep_policies()
-        write_text(folder / CONFIG, text)
+        write_text(folder / CONFIG_FILE, text)
     except BaseException:
         run.close()
         raise
@@ -455,18 +455,18 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         PolicyError: the checkpoint is damaged.
     """
     folder = Path(folder)
-    if not (folder / CONFIG).is_file():
-        raise RunError(f"{folder} holds no run: there is no {CONFIG} in it")
+    if not (folder / CONFIG_FILE).is_file():
+        raise RunError(f"{folder} holds no run: there is no {CONFIG_FILE} in it")
     lock = lock_run(folder)
     try:
         remove_temporaries(folder)
-        kept = load_config(folder / CONFIG)
+        kept = load_config(folder / CONFIG_FILE)
         config = resolve_precision(kept.changed(changes) if changes else kept)
         run = Run(config, folder, code=code, lock=lock)
         run.resume()
         if run.config != kept:
             run.keep_policies()
-            write_text(folder / CONFIG, run.config.dump())
+            write_text(folder / CONFIG_FILE, run.config.dump())
     except BaseException:
         lock.close()
         raise

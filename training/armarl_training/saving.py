@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from armarl.folders import CONFIG_FILE
 from armarl.guards import whole_number
 from armarl.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
 from armarl_training.config import MOST, TrainingConfig
@@ -155,14 +156,14 @@ def check_arrays(
         found = saved[name].shape if name in saved else None
         if found != own.shape:
             raise ValueError(
-                f"{of} {name} has shape {found}, but with config.yaml it would be {own.shape}"
+                f"{of} {name} has shape {found}, but with {CONFIG_FILE} it would be {own.shape}"
             )
         if saved[name].dtype != own.dtype:
             raise ValueError(f"{of} {name} is of {saved[name].dtype}, not of {own.dtype}")
         if own.dtype.kind == "f" and not np.isfinite(saved[name]).all():
             raise ValueError(f"{of} {name} has numbers that are not finite")
     if unknown := sorted(set(saved) - set(wanted)):
-        raise ValueError(f"{of} {unknown[0]} is unknown with config.yaml")
+        raise ValueError(f"{of} {unknown[0]} is unknown with {CONFIG_FILE}")
 
 
 def refuse_diverged(arrays: Mapping[str, NDArray[Any]]) -> None:

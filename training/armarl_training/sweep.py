@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import yaml
 
-from armarl.folders import lock_folder, read_text, write_text
+from armarl.folders import CONFIG_FILE, lock_folder, read_text, write_text
 from armarl.policies import PolicyError
 from armarl.words import brief
 from armarl.workers import ClusterError
@@ -33,7 +33,7 @@ from armarl_training.config import (
 )
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text
-from armarl_training.run import CONFIG, Run, resume_run, start_run
+from armarl_training.run import Run, resume_run, start_run
 from armarl_training.yaml_text import parsed
 
 if TYPE_CHECKING:
@@ -223,8 +223,8 @@ class Sweep:
         words = ", ".join(_settings(chosen)) or "stopped before it began"
         try:
             config = self._settle(chosen)
-            if (folder / CONFIG).exists():
-                begun = load_config(folder / CONFIG)
+            if (folder / CONFIG_FILE).exists():
+                begun = load_config(folder / CONFIG_FILE)
                 if begun != _as_begun(config, begun):
                     raise RunError(f"{folder} holds a run with other settings: remove it")
                 begin = partial(resume_run, folder, code=self._code)
