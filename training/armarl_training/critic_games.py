@@ -36,7 +36,7 @@ COMPLETIONS = 4  # of each position there
 MOST_TURNS = 48  # of a game from whose ends is learned: one in which all wait has hundreds alike
 
 
-class Lesson(NamedTuple):
+class CriticLesson(NamedTuple):
     """What is learned from.
 
     Attributes:
@@ -111,7 +111,7 @@ class CriticGames:
         """See `shards.Games`."""
         return np.array([], np.int64)
 
-    def play(self, networks: Tensors, done: float) -> Lesson:
+    def play(self, networks: Tensors, done: float) -> CriticLesson:
         """A lot of games, and what they tell of the ends of their turns; see `shards.Games`."""
         game, config = self._game, self._config
         rng = generator(config.seed, Stream.GAMES, self._number, int(self.lots))
@@ -133,7 +133,7 @@ class CriticGames:
         games, observers = (np.concatenate(parts) for parts in zip(*noted, strict=True))
         came = returns[games, observers].astype(np.float32)
         kept = _of_each(games, MOST_TURNS, rng)
-        return Lesson(np.concatenate(seen)[kept], came[kept], decisions)
+        return CriticLesson(np.concatenate(seen)[kept], came[kept], decisions)
 
     def _dealt(self, number: int, rng: np.random.Generator) -> Start:
         """So many games at their beginnings."""

@@ -23,6 +23,8 @@ from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import Saved
 
+LONGEST_GRADIENT = 1.0  # of judges, critics and MaskablePPO's head start; longer are scaled down
+
 
 class Learner(Protocol):
     """What a run asks of a learner.
@@ -80,6 +82,11 @@ class Learner(Protocol):
             ValueError: it was saved with another network or another number of games.
         """
         ...
+
+
+def annealed(start: float, end: float, done: float) -> float:
+    """A rate that goes linearly from `start` to `end`, at a part `done` of the way, in [0, 1]."""
+    return start + done * (end - start)
 
 
 Maker = Callable[[TrainingConfig, Game, OpponentPool], Learner]

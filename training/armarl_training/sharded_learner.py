@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from torch import nn
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
-from armarl_training.layers import PolicyNetwork
+from armarl_training.layers import PolicyNetwork, move_average
+from armarl_training.learner import LONGEST_GRADIENT
 from armarl_training.saving import (
     Saved,
     check_alike,
@@ -54,6 +55,25 @@ class ShardedLearner:
         self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
         self._rng = generator(config.seed, Stream.UPDATES)
         self.decisions = 0
+
+    def _minibatches(self, size: int, parts: int, epochs: int) -> Iterator[NDArray[np.int64]]:
+        """Rows of so many, in random parts, anew in every epoch; none of the parts is empty."""
+        for _ in range(epochs):
+            order = self._rng.permutation(size)
+            for some in np.array_split(order, max(1, parts)):
+                if some.size:
+                    yield some
+
+    def _descend(
+        self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
+    ) -> float:
+        """A step of the one network that learns, and its average; the length of the gradient."""
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        length = nn.utils.clip_grad_norm_(network.parameters(), LONGEST_GRADIENT)
+        self._optimiser.step()
+        move_average(average, network, self._optimiser, averaging)
+        return float(length)
 
     def _set_rate(self, rate: float) -> None:
         for group in self._optimiser.param_groups:

@@ -35,7 +35,7 @@ _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
 
 
-class Lesson(NamedTuple):
+class TDLesson(NamedTuple):
     """What is learned from.
 
     Attributes:
@@ -138,19 +138,19 @@ class TDGames:
         """See `shards.Games`."""
         return self.lineups
 
-    def play(self, networks: Tensors, done: float) -> Lesson:
+    def play(self, networks: Tensors, done: float) -> TDLesson:
         """A rollout, and what its positions should have been held for; see `shards.Games`."""
         restore_networks({"judge": self._judge}, networks)
         self._decisions = 0
         played = self._rollout()
         values = judged(self._judge, played.surveys)
         targets = lambda_returns(
-            *(played.ends, played.cut, played.outcomes, values, self._config.td.value_lambda)
+            played.ends, played.cut, played.outcomes, values, self._config.td.value_lambda
         )
         told = ~played.cut
         surveys = np.concatenate([played.surveys[:-1][told], played.last])
         targets = np.concatenate([targets[told], played.outcomes[played.ends != PLAYING]])
-        return Lesson(rows(surveys), rows(targets), self._decisions)
+        return TDLesson(rows(surveys), rows(targets), self._decisions)
 
     def _rollout(self) -> Played:
         """Play on for a rollout."""
