@@ -1,12 +1,15 @@
 """Training configurations: read, checked, overridden, written."""
 
 import itertools
+from importlib import import_module
+from typing import get_args
 
 import pytest
 import yaml
 
 from armarl_training import hardware
 from armarl_training.config import ConfigError, TrainingConfig, load_config, shipped_configs
+from armarl_training.learners import LEARNERS, LearnerName, either, readers
 from armarl_training.run import resolve_precision
 
 SHIPPED = sorted(shipped_configs().values())
@@ -65,6 +68,20 @@ def test_a_precision_that_was_told_is_settled():
         {"total_decisions": 1000, "device": "cuda", "ppo": {"precision": "bfloat16"}}
     )
     assert resolve_precision(config) is config
+
+
+def test_the_table_of_learners():
+    """It has all names, and what it names there is."""
+    assert set(LEARNERS) == set(get_args(LearnerName))
+    fields, network = TrainingConfig.model_fields, TrainingConfig.model_fields["network"].annotation
+    settings = {*fields, *(f"network.{name}" for name in network.model_fields)}
+    for kind in LEARNERS.values():
+        module, name = kind.made_by.split(":")
+        assert hasattr(import_module(module), name)
+        assert kind.section in fields
+        assert kind.reads <= settings
+    assert (readers("device"), readers("network.advisers")) == ("ppo", "ppo or critic")
+    assert either(["ppo", "td", "critic"]) == "ppo, td or critic"
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
