@@ -51,8 +51,7 @@ def trained(
     config: TrainingConfig, updates: int, progress: Progress | None = None
 ) -> tuple[float, bytes]:
     """Decisions a second over some updates, the first one not counted, and a digest of weights."""
-    with tempfile.TemporaryDirectory() as folder:
-        run = start_run(config, Path(folder) / "run")
+    with tempfile.TemporaryDirectory() as folder, start_run(config, Path(folder) / "run") as run:
         run.learner.iterate(0.0)
         begun, before = time.perf_counter(), run.decisions
         for k in range(updates):

@@ -11,7 +11,13 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from armarl_training.config import CHANGEABLE, CHANGEABLE_SECTIONS, TrainingConfig
+from armarl_training.config import (
+    CHANGEABLE,
+    CHANGEABLE_SECTIONS,
+    OURS,
+    TrainingConfig,
+    is_marked,
+)
 
 LARGEST = 1 << 20  # a bound that guards memory alone says nothing to a reader
 
@@ -47,7 +53,7 @@ def _table(section: type[BaseModel], prefix: str) -> list[str]:
     for name, field in section.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             continue
-        cells = f"`{prefix}{name}`", _default(field), _values(field), field.description or ""
+        cells = f"`{prefix}{name}`", _default(field), _values(field), _meaning(field)
         rows.append(f"| {' | '.join(cells)} |")
     return rows
 
@@ -57,6 +63,11 @@ def _default(field: FieldInfo) -> str:
     if value is PydanticUndefined:
         return "must be given"
     return f"`{json.dumps(value, default=list)}`"
+
+
+def _meaning(field: FieldInfo) -> str:
+    """What it is, after a mark if our learners alone have it."""
+    return ("ours: " if is_marked(field, OURS) else "") + (field.description or "")
 
 
 def _values(field: FieldInfo) -> str:

@@ -14,6 +14,7 @@ from armarl.policies import read_tensors
 from armarl_training import checkpoint
 from armarl_training.config import TrainingConfig
 from armarl_training.run import start_run
+from processes import started
 
 ROLLOUT = 256  # decisions between two updates of these runs
 TOTAL = 6 * ROLLOUT
@@ -40,13 +41,12 @@ def signals(number, *, after):
 
 
 def in_another_process(program, **environment):
-    """A Python program in a process of its own, at one thread."""
+    """A Python program in a process of its own, at one thread; see `processes.started`."""
     paths = os.pathsep.join(sys.path)
-    return subprocess.Popen(
+    return started(
         [sys.executable, "-c", program],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": paths, **environment},
     )
 

@@ -23,6 +23,7 @@ from armarl.arena.summary import _cycles, stronger, summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
 from armarl.game import make_game
 from armarl.players import make_player
+from processes import started, wait_for
 
 TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))
 FOUR = make_game("armada", players=4, max_turns=6)
@@ -162,14 +163,8 @@ if __name__ == "__main__":
 """
     script = tmp_path / "killed.py"
     script.write_text(program, encoding="utf-8")
-    process = subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE, text=True)
-    patience = time.monotonic() + 60
-    while len(list(tmp_path.glob("*.pid"))) < 2:
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < patience
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
+    with started([sys.executable, script], stderr=subprocess.PIPE) as process:
+        wait_for(lambda: len(list(tmp_path.glob("*.pid"))) >= 2, process, 60)
     workers = [int(path.stem) for path in tmp_path.glob("*.pid")]
     patience = time.monotonic() + 20
     while any(map(alive, workers)):

@@ -1,13 +1,16 @@
 """Training configurations: read, checked, overridden, written."""
 
 import itertools
+from importlib import import_module
+from typing import get_args
 
 import pytest
 import yaml
 
 from armarl_training import hardware
 from armarl_training.config import ConfigError, TrainingConfig, load_config, shipped_configs
-from armarl_training.run import settled
+from armarl_training.learners import LEARNERS, LearnerName, either, readers
+from armarl_training.run import resolve_precision
 
 SHIPPED = sorted(shipped_configs().values())
 
@@ -50,21 +53,35 @@ def test_the_precision_is_what_is_quicker_on_the_machine(flags, quicker, monkeyp
     config = TrainingConfig(total_decisions=1000)
     assert config.ppo.precision == "auto"
     held_back = config.overridden(["ppo.magnet=1"], "it")
-    assert settled(held_back).ppo.precision == quicker
-    assert settled(held_back) == held_back.overridden([f"ppo.precision={quicker}"], "it")
+    assert resolve_precision(held_back).ppo.precision == quicker
+    assert resolve_precision(held_back) == held_back.overridden([f"ppo.precision={quicker}"], "it")
     # There are passes by what changes, in float32, but units for products are quicker still
     # where many actions are legal.
     units = "amx_bf16" in flags
-    assert settled(config).ppo.precision == ("bfloat16" if units else "float32")
+    assert resolve_precision(config).ppo.precision == ("bfloat16" if units else "float32")
     armada = TrainingConfig(total_decisions=1000, game="armada")
-    assert settled(armada).ppo.precision == "float32"
+    assert resolve_precision(armada).ppo.precision == "float32"
 
 
 def test_a_precision_that_was_told_is_settled():
     config = TrainingConfig.model_validate(
         {"total_decisions": 1000, "device": "cuda", "ppo": {"precision": "bfloat16"}}
     )
-    assert settled(config) is config
+    assert resolve_precision(config) is config
+
+
+def test_the_table_of_learners():
+    """It has all names, and what it names there is."""
+    assert set(LEARNERS) == set(get_args(LearnerName))
+    fields, network = TrainingConfig.model_fields, TrainingConfig.model_fields["network"].annotation
+    settings = {*fields, *(f"network.{name}" for name in network.model_fields)}
+    for kind in LEARNERS.values():
+        module, name = kind.made_by.split(":")
+        assert hasattr(import_module(module), name)
+        assert kind.section in fields
+        assert kind.reads <= settings
+    assert (readers("device"), readers("network.advisers")) == ("ppo", "ppo or critic")
+    assert either(["ppo", "td", "critic"]) == "ppo, td or critic"
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

@@ -5,7 +5,6 @@ import errno
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from armarl.policies import load_policy
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import Run, RunError, resume_run, start_run
+from processes import wait_for
 from small_runs import (
     ROLLOUT,
     TOTAL,
@@ -243,21 +243,15 @@ def test_a_killed_run_can_be_resumed(tmp_path):
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(settings), "utf-8")
     folder = tmp_path / "run"
     train = "import sys; from armarl.cli import main; sys.exit(main({}))"
-    process = in_another_process(
-        train.format(["train", str(tmp_path / "small.yaml"), "--run", str(folder)])
-    )
-    deadline = time.monotonic() + 120
-    while not (folder / checkpoint.FILE).exists() and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.kill()
-    _, error = process.communicate()
-    assert process.returncode == -signal.SIGKILL, error
+    begun = train.format(["train", str(tmp_path / "small.yaml"), "--run", str(folder)])
+    with in_another_process(begun) as process:
+        wait_for((folder / checkpoint.FILE).exists, process, 120)
+    assert process.returncode == -signal.SIGKILL
     killed_at = resume_run(folder).decisions
     assert 0 <= killed_at < total
 
-    process = in_another_process(train.format(["train", "--resume", str(folder)]))
-    out, error = process.communicate(timeout=120)
+    with in_another_process(train.format(["train", "--resume", str(folder)])) as process:
+        out, error = process.communicate(timeout=120)
     assert process.returncode == 0, error
     assert "against random: won" in out
     assert load_policy(folder / "policy.safetensors").metadata["training"]["decisions"] >= total
@@ -271,15 +265,16 @@ def test_a_kill_within_the_writing_of_a_checkpoint(tmp_path):
     """The file of before is whole, and the run goes on from there."""
     run = stopped_run(tmp_path / "run")
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
-    process = in_another_process(f"""
+    program = f"""
 import os, signal
 from pathlib import Path
 from armarl_training.run import resume_run
 run = resume_run(Path({str(tmp_path / "run")!r}))
 os.fsync = lambda _file: os.kill(os.getpid(), signal.SIGKILL)
 run.train()
-""")
-    process.communicate(timeout=120)
+"""
+    with in_another_process(program) as process:
+        process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL
     assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before
     again = resume_run(tmp_path / "run")
@@ -366,13 +361,32 @@ run = resume_run({str(stopped)!r})
 print("locked", flush=True)
 time.sleep(60)
 """
-    process = in_another_process(program)
-    assert process.stdout.readline() == "locked\n"
-    with pytest.raises(RunError, match=f"is being worked in by process {process.pid}"):
-        resume_run(stopped)
-    process.kill()
-    process.communicate()
+    with in_another_process(program) as process:
+        assert process.stdout.readline() == "locked\n"
+        with pytest.raises(RunError, match=f"is being worked in by process {process.pid}"):
+            resume_run(stopped)
     assert resume_run(stopped).decisions > 0
+
+
+def test_a_run_that_is_closed_holds_its_folder_no_longer(stopped):
+    with resume_run(stopped) as run:
+        with pytest.raises(RunError, match="is being worked in by process"):
+            resume_run(stopped)
+        run.close()
+        with resume_run(stopped) as other, pytest.raises(RunError, match="is being worked in"):
+            run.train()
+        other.close()  # once more
+    with pytest.raises(ZeroDivisionError), resume_run(stopped) as run:
+        raise ZeroDivisionError
+    with resume_run(stopped) as run:
+        assert run.train()
+        assert load_policy(run.export()).metadata["training"]["decisions"] >= TOTAL
+
+
+def test_a_folder_is_held_from_the_start_of_a_run(tmp_path):
+    with start_run(config(), tmp_path / "run"), pytest.raises(RunError, match="is being worked in"):
+        resume_run(tmp_path / "run")
+    assert resume_run(tmp_path / "run").decisions == 0
 
 
 def test_what_was_left_half_written_is_removed(stopped):

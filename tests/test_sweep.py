@@ -3,9 +3,7 @@
 import csv
 import shutil
 import signal
-import subprocess
 import sys
-import time
 from contextlib import closing
 from xml.etree import ElementTree
 
@@ -19,6 +17,7 @@ from armarl_training.config import ConfigError
 from armarl_training.folders import RunError
 from armarl_training.run import Run
 from armarl_training.sweep import Choice, Range, Sweep, plot, read_space
+from processes import started, wait_for
 
 SEARCHED = ["ppo.learning_rate=1e-5..1e-2:log", "network.widths=[8],[16,8]", "ppo.epochs=1..3"]
 
@@ -146,8 +145,7 @@ def test_a_player_who_fails_fails_the_trial_alone(config, tmp_path):
     """But not who stops it, and a full disk is told once, not by every trial."""
 
     def train(raised):
-        def fail(run):
-            run._lock.close()  # as the end of its training does
+        def fail(_run):
             raise raised
 
         return fail
@@ -196,15 +194,10 @@ def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_p
 def test_a_sweep_that_was_killed(config, tmp_path):
     command = [sys.executable, "-m", "armarl.cli", "sweep", str(config), *SEARCHED]
     command += ["total_decisions=1_000_000", "checkpoint_every_minutes=0.001"]
-    process = subprocess.Popen([*command, "--trials", "1", "--folder", str(tmp_path / "sweep")])
+    command += ["--trials", "1", "--folder", str(tmp_path / "sweep")]
     checkpoint = tmp_path / "sweep" / "000" / "checkpoint.safetensors"
-    until = time.monotonic() + 200
-    while not checkpoint.exists():
-        assert process.poll() is None
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
+    with started(command) as process:
+        wait_for(checkpoint.exists, process, 200)
     begun = []
 
     def ended(run):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from armarl.critics import is_critic
+from armarl.folders import CONFIG_FILE
 from armarl.judges import is_judge
 from armarl.matches import Standing
 from armarl.networks import Tensors
@@ -283,6 +284,7 @@ def _again(path: Path) -> str | None:
     shipped = {file: name for name, file in shipped_policies().items()}
     if path in shipped:
         return f"armarl train {shipped[path]}"
-    if (path.parent / "config.yaml").is_file():
-        return f"armarl train {shlex.quote(str(path.parent / 'config.yaml'))} --run NEW_FOLDER"
+    config = path.parent / CONFIG_FILE
+    if config.is_file():
+        return f"armarl train {shlex.quote(str(config))} --run NEW_FOLDER"
     return None

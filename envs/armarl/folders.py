@@ -13,6 +13,7 @@ from typing import IO
 from armarl.words import brief
 
 LOCK = "lock"
+POLICY_FILE, CONFIG_FILE = "policy.safetensors", "config.yaml"  # of a run
 
 
 def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from armarl.advice import MOST_ADVISERS, Advice
 from armarl.critics import check_critic, is_critic
-from armarl.folders import write_bytes
+from armarl.folders import POLICY_FILE, write_bytes
 from armarl.game import Game, restore_game
 from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
@@ -104,7 +104,7 @@ def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
     if wanted == FORMAT and found.startswith("armarl-checkpoint-"):
         return (
             f"{path} is the checkpoint of a run, by which training goes on, not a policy: name the "
-            f"run's folder {path.parent}, or the policy.safetensors in it"
+            f"run's folder {path.parent}, or the {POLICY_FILE} in it"
         )
     other = f": its format is {brief(repr(found), 60)}" if found else ""
     return f"{path} was not written by this version of ArmaRL as {wanted!r}{other}"

@@ -189,23 +189,19 @@ def a_training(rng: random.Random, folder: Path) -> None:
     """Some iterations, a checkpoint, resumed; a second one is refused meanwhile."""
     learner = rng.choice(["ppo", "td", "critic", "maskable_ppo"])
     settings = tiny.settings(learner=learner, options={"board": "mini"})
-    run = start_run(TrainingConfig(**settings), folder / "run")
-    for _ in range(2):
-        run.learner.iterate(0.5)
-    run.log.note({"decisions": float(run.decisions), "minutes": 0.0})
-    run.save()
-    run.log.close()
-    try:
-        resume_run(folder / "run")
-    except RunError:
-        assert run._lock is not None
-        run._lock.close()
-        again = resume_run(folder / "run")
+    with start_run(TrainingConfig(**settings), folder / "run") as run:
+        for _ in range(2):
+            run.learner.iterate(0.5)
+        run.log.note({"decisions": float(run.decisions), "minutes": 0.0})
+        run.save()
+        try:
+            resume_run(folder / "run")
+        except RunError:
+            pass
+        else:
+            raise AssertionError("two trainings in one folder")
+    with resume_run(folder / "run") as again:
         again.learner.iterate(0.5)
-        assert again._lock is not None
-        again._lock.close()
-        return
-    raise AssertionError("two trainings in one folder")
 
 
 USES: tuple[Callable[[random.Random, Path], None], ...] = (

@@ -28,7 +28,7 @@ from armarl.policies import (
 from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
-from armarl_training.run import resume_run, settled, start_run
+from armarl_training.run import resolve_precision, resume_run, start_run
 
 GAME = make_game("armadora", board="mini")
 posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
@@ -211,11 +211,9 @@ def test_yaml_on_which_its_own_reader_falls(tmp_path: Path, text: str) -> None:
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of a run with a checkpoint, in which nobody trains."""
     settings = tiny.settings(learner=request.param, options={"board": "mini"})
-    run = start_run(TrainingConfig(**settings), tmp_path / "run")
-    run.learner.iterate(0.5)
-    run.save()
-    assert run._lock is not None
-    run._lock.close()
+    with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
+        run.learner.iterate(0.5)
+        run.save()
     return tmp_path / "run"
 
 
@@ -280,7 +278,7 @@ def test_a_configuration_is_written_whole_or_not_at_all(
     monkeypatch.undo()
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["lock"]
     start_run(config, tmp_path / "run")  # and the folder was not held
-    assert load_config(tmp_path / "run" / "config.yaml") == settled(config)
+    assert load_config(tmp_path / "run" / "config.yaml") == resolve_precision(config)
 
 
 def test_a_table_that_is_damaged(folder: Path) -> None:
@@ -311,7 +309,7 @@ def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
                 tensor[...] = 3e38
 
     before = (folder / checkpoint.FILE).read_bytes()
-    resume_run(folder, ["total_decisions=1000000"])._lock.close()  # type: ignore[union-attr]
+    resume_run(folder, ["total_decisions=1000000"]).close()
     forge(folder, spoil)
     forged = (folder / checkpoint.FILE).read_bytes()
     assert forged != before

@@ -1,1 +1,5 @@
-"""Training for ArmaRL: self-play with MaskablePPO, from a config to a saved policy."""
+"""Training for ArmaRL, from a configuration to a saved and measured policy.
+
+The learners are judges of positions by TD, critics of scripted play, policies by PPO, and
+sb3-contrib's MaskablePPO.
+"""

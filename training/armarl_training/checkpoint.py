@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from armarl.folders import CONFIG_FILE
 from armarl.game import Game
 from armarl.policies import PolicyError, read_tensors, write_tensors
 from armarl.words import brief
@@ -73,7 +74,7 @@ def restore(
         raise PolicyError(f"{path} is of {brief(saved.variant)}, but this is {game.variant}")
     if saved.learner.get("kind") != type(learner).__name__:
         raise PolicyError(
-            f"{path} is of the learner {brief(saved.learner.get('kind'))}, but config.yaml has "
+            f"{path} is of the learner {brief(saved.learner.get('kind'))}, but {CONFIG_FILE} has "
             f"{type(learner).__name__}"
         )
     try:
@@ -82,7 +83,7 @@ def restore(
     except PolicyError:  # of an earlier self
         raise
     except _REFUSALS as error:
-        raise PolicyError(f"{path} is of another run than config.yaml: {brief(error)}") from error
+        raise PolicyError(f"{path} is of another run than {CONFIG_FILE}: {brief(error)}") from error
     return saved.run.model_dump()
 
 

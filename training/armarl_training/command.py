@@ -31,7 +31,12 @@ def train(
     Args:
         code: whether players may be `module:Class`, which is imported.
     """
-    run = _open(config, settings, folder, resume, code)
+    with _open(config, settings, folder, resume, code) as run:
+        return _train_and_measure(run)
+
+
+def _train_and_measure(run: Run) -> int:
+    """Say what comes, train, and save the policy with its strength; returns the exit status."""
     limit = run.config.time_limit_minutes
     print(
         f"training {run.game.name} ({run.game.players} players) in {run.folder}: "
@@ -117,7 +122,11 @@ def _open(
             )
         _refuse_files(resume)
         run = resume_run(resume, changes, code=code)
-        _reach_cluster(run.config)
+        try:
+            _reach_cluster(run.config)
+        except BaseException:
+            run.close()
+            raise
         return run
     if config is None:
         raise ConfigError("give a configuration, such as armadora-quick, or --resume")

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.config import JsonDict
+from pydantic.fields import FieldInfo
 
 from armarl.advice import scripted
 from armarl.folders import read_text
 from armarl.words import did_you_mean, printable
+from armarl_training.learners import LEARNERS, LearnerKind, LearnerName, either, readers
 from armarl_training.yaml_text import dumped, parsed
 
 MOST = 1 << 50
@@ -28,12 +31,19 @@ Rate = Annotated[Real, Field(gt=0)]
 FinalRate = Annotated[Real, Field(ge=0, description="reached linearly at the end")]
 Average = Annotated[Real, Field(ge=0, lt=1, description="of the weights, per step")]
 
-OURS = "ours: "  # before what a setting is that another's learner does not have
+# Marks of settings: those that another's learner does not have, and what the machine may decide,
+# which may then stand in a configuration whoever learns.
+OURS: JsonDict = {"ours": True}
+RESOLVED: JsonDict = {"resolved": True}
 MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
 MOST_FAULTS = 20  # that are told at once
 # What a run may change when it is resumed: nothing that would change what it has done already.
 CHANGEABLE = (
-    *("total_decisions", "time_limit_minutes", "threads", "checkpoint_every_minutes", "ray"),
+    "total_decisions",
+    "time_limit_minutes",
+    "threads",
+    "checkpoint_every_minutes",
+    "ray",
     "device",
 )
 CHANGEABLE_SECTIONS = ("evaluation",)
@@ -56,10 +66,15 @@ class NetworkConfig(_Section):
     )
     activation: Literal["relu", "tanh"] = Field("relu", description="between the layers")
     channels: Annotated[int, Field(strict=True, ge=0, le=1024)] = Field(
-        0, description="ours: of what is made of each cell of a board; 0: it is not looked at apart"
+        0,
+        description="of what is made of each cell of a board; 0: it is not looked at apart",
+        json_schema_extra=OURS,
     )
     advisers: tuple[str, ...] = Field(
-        (), max_length=16, description="ours: scripted players whose advice is weighed: greedy"
+        (),
+        max_length=16,
+        description="scripted players whose advice is weighed: greedy",
+        json_schema_extra=OURS,
     )
     critic_widths: tuple[Width, ...] | None = Field(
         None,
@@ -86,23 +101,35 @@ class PPOConfig(_Section):
     learning_rate: Rate = Field(5e-4, description="of Adam, at the start")
     final_learning_rate: FinalRate = 3e-5
     gae_lambda: Part = Field(0.95, description="of the advantages")
-    value_lambda: Part = Field(0.95, description="ours: of the value's targets")
+    value_lambda: Part = Field(0.95, description="of the value's targets", json_schema_extra=OURS)
     clip_range: Real = Field(0.2, gt=0, description="of the ratio of probabilities")
     entropy: Weight = Field(0.02, description="weight of the entropy in the loss, at the start")
     final_entropy: Weight = Field(0.005, description="reached linearly at the end")
     magnet: Weight = Field(
-        0.0, description="ours: of the divergence from the average of the weights; 0: leave it out"
+        0.0,
+        description="of the divergence from the average of the weights; 0: leave it out",
+        json_schema_extra=OURS,
     )
     value_coefficient: Weight = Field(0.5, description="weight of the value in the loss")
     max_gradient_norm: Real = Field(0.5, gt=0, description="a longer gradient is scaled down")
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
-        0, description="ours: other actions of each decision that the critic judges"
+        0,
+        description="other actions of each decision that the critic judges",
+        json_schema_extra=OURS,
     )
-    openings: Part = Field(0.0, description="ours: part of the games that begin at random")
-    opening_length: Count = Field(40, description="ours: the most random actions of such a game")
-    averaging: Average = Field(0.999, description="ours: of the weights, per step")
+    openings: Part = Field(
+        0.0, description="part of the games that begin at random", json_schema_extra=OURS
+    )
+    opening_length: Count = Field(
+        40, description="the most random actions of such a game", json_schema_extra=OURS
+    )
+    averaging: Average = Field(
+        0.999, description="of the weights, per step", json_schema_extra=OURS
+    )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
-        "auto", description="ours: of products; auto: as is quicker on the machine of the start"
+        "auto",
+        description="of products; auto: as is quicker on the machine of the start",
+        json_schema_extra=OURS | RESOLVED,
     )
 
 
@@ -207,14 +234,10 @@ class EvaluationConfig(_Section):
         return self
 
 
-# The section that is each learner's own.
-SECTIONS = {"td": "td", "critic": "critic", "ppo": "ppo", "maskable_ppo": "ppo"}
-
-
 class TrainingConfig(_Section):
     """Settings of a run itself."""
 
-    learner: Literal["td", "critic", "ppo", "maskable_ppo"] = Field(
+    learner: LearnerName = Field(
         "ppo", description="judges, critics of scripted play, ours, or sb3-contrib's"
     )
     game: str = Field("armadora", description="its name; a game of your own too")
@@ -227,7 +250,9 @@ class TrainingConfig(_Section):
     time_limit_minutes: Real | None = Field(None, gt=0, description="stop earlier, and finish")
     environments: Count = Field(512, description="games that go on at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
-        1, description="ours: parts of the environments, each with chance of its own"
+        1,
+        description="parts of the environments, each with chance of its own",
+        json_schema_extra=OURS,
     )
     ray: str | None = Field(
         None,
@@ -237,7 +262,9 @@ class TrainingConfig(_Section):
     checkpoint_every_minutes: Real = Field(2.0, gt=0, description="and short matches as often")
     threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(2, description="of torch")
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
-        "cpu", description="ours: of games and networks, as torch names it: cpu, cuda, cuda:1"
+        "cpu",
+        description="of games and networks, as torch names it: cpu, cuda, cuda:1",
+        json_schema_extra=OURS,
     )
     start_from: str | None = Field(
         None,
@@ -254,12 +281,16 @@ class TrainingConfig(_Section):
 
     @model_validator(mode="after")
     def _networks_of_the_learner(self) -> TrainingConfig:
-        network, critic = self.network, self.learner == "critic"
-        if network.channels and self.learner != "ppo":
-            raise ValueError("network.channels needs learner: ppo; leave it out, or set it to 0")
-        if network.advisers and self.learner not in ("ppo", "critic"):
+        network, critic, reads = self.network, self.learner == "critic", self._kind.reads
+        if network.channels and "network.channels" not in reads:
+            wanted = readers("network.channels")
             raise ValueError(
-                "network.advisers needs learner: ppo or critic; leave it out, or set it to []"
+                f"network.channels needs learner: {wanted}; leave it out, or set it to 0"
+            )
+        if network.advisers and "network.advisers" not in reads:
+            wanted = readers("network.advisers")
+            raise ValueError(
+                f"network.advisers needs learner: {wanted}; leave it out, or set it to []"
             )
         if critic and (not network.advisers or network.activation != "relu"):
             raise ValueError(
@@ -268,47 +299,51 @@ class TrainingConfig(_Section):
             )
         if self.learner == "td" and network.activation != "relu":
             raise ValueError("learner: td has judges, whose network.activation is relu")
-        if network.critic_widths is not None and self.learner not in ("ppo", "td"):
+        if network.critic_widths is not None and "network.critic_widths" not in reads:
             raise ValueError(f"network.critic_widths does nothing with learner: {self.learner}")
-        if self.early_reward.reward is not None and self.learner != "ppo":
-            raise ValueError("early_reward needs learner: ppo")
+        if self.early_reward.reward is not None and "early_reward" not in reads:
+            raise ValueError(f"early_reward needs learner: {readers('early_reward')}")
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins: it needs reward: win")
         return self
 
     @model_validator(mode="after")
     def _sections_of_the_learner(self) -> TrainingConfig:
-        read = SECTIONS[self.learner]
-        for section in dict.fromkeys(SECTIONS.values()):
+        read = self._kind.section
+        for section in dict.fromkeys(kind.section for kind in LEARNERS.values()):
             if section != read and (idle := _differing(getattr(self, section))):
                 raise ValueError(
                     f"{', '.join(f'{section}.{name}' for name in idle)}: nothing that learner: "
                     f"{self.learner} reads, whose own settings are {read}.* (to drop what a file "
                     f"has there: {section}={{}})"
                 )
-        if self.learner == "maskable_ppo" and (idle := _differing(self.ppo, only=OURS)):
-            named = ", ".join(f"ppo.{name}" for name in idle)
-            raise ValueError(f"{named}: nothing that learner: maskable_ppo reads; leave it out")
+        if not self._kind.ours and (idle := _differing(getattr(self, read), only_ours=True)):
+            named = ", ".join(f"{read}.{name}" for name in idle)
+            raise ValueError(f"{named}: nothing that learner: {self.learner} reads; leave it out")
         return self
 
     @model_validator(mode="after")
     def _shards_are_alike(self) -> TrainingConfig:
         if self.environments % self.shards:
             raise ValueError(f"shards must divide the {self.environments} environments")
-        if self.learner == "maskable_ppo" and self.shards > 1:
-            raise ValueError("shards need learner: ppo, td or critic")
+        if self.shards > 1 and not self._kind.ours:
+            wanted = either(name for name, kind in LEARNERS.items() if kind.ours)
+            raise ValueError(f"shards need learner: {wanted}")
         return self
 
     @model_validator(mode="after")
     def _device_of_the_learner(self) -> TrainingConfig:
-        if self.device != "cpu" and (self.learner != "ppo" or self.shards > 1):
-            raise ValueError(f"device: {self.device} needs learner: ppo and shards: 1")
+        if self.device != "cpu" and ("device" not in self._kind.reads or self.shards > 1):
+            wanted = readers("device")
+            raise ValueError(f"device: {self.device} needs learner: {wanted} and shards: 1")
         return self
 
-    def settled(self, precision: str) -> TrainingConfig:
-        """This configuration with what it leaves to the machine decided, once for all of a run."""
-        if self.ppo.precision != "auto":
-            return self
+    @property
+    def _kind(self) -> LearnerKind:
+        return LEARNERS[self.learner]
+
+    def with_precision(self, precision: str) -> TrainingConfig:
+        """This configuration with another `ppo.precision`: float32 or bfloat16."""
         return self.model_copy(update={"ppo": self.ppo.model_copy(update={"precision": precision})})
 
     def dump(self) -> str:
@@ -416,18 +451,23 @@ def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
         raise ConfigError(f"{source}:\n" + "\n".join(_explain(error))) from error
 
 
-def _differing(section: _Section, only: str = "") -> list[str]:
-    """The settings that are not as they come; the precision is settled whoever learns.
+def is_marked(field: FieldInfo, mark: JsonDict) -> bool:
+    """Whether a setting has a mark: OURS, or RESOLVED."""
+    marks = field.json_schema_extra
+    return isinstance(marks, dict) and mark.items() <= marks.items()
+
+
+def _differing(section: _Section, *, only_ours: bool = False) -> list[str]:
+    """The settings that are not as they come, but for what the machine may have decided.
 
     Args:
-        only: of the settings whose description begins so.
+        only_ours: of those that are marked so.
     """
-    fields = type(section).model_fields.items()
     return [
         name
-        for name, field in fields
-        if name != "precision"
-        and (field.description or "").startswith(only)
+        for name, field in type(section).model_fields.items()
+        if not is_marked(field, RESOLVED)
+        and (is_marked(field, OURS) or not only_ours)
         and getattr(section, name) != field.default
     ]
 

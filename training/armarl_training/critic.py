@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 from torch.nn import functional
 
 from armarl.game import Game
 from armarl.network_players import CriticPlayer, NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.critic_games import CriticGames
-from armarl_training.layers import move_average
+from armarl_training.learner import annealed
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.quantities import Quantities
@@ -60,12 +59,9 @@ class CriticLearner(ShardedLearner):
         settings = self._config.critic
         lessons = self.shards.play(saved_networks({AVERAGE: self.average}), done)
         self.decisions += sum(lesson.decisions for lesson in lessons)
-        seen, returns = (
-            np.concatenate(parts)
-            for parts in zip(*((lesson.seen, lesson.returns) for lesson in lessons), strict=True)
-        )
-        rate = settings.learning_rate
-        rate += done * (settings.final_learning_rate - rate)
+        seen = np.concatenate([lesson.seen for lesson in lessons])
+        returns = np.concatenate([lesson.returns for lesson in lessons])
+        rate = annealed(settings.learning_rate, settings.final_learning_rate, done)
         return self._update(seen, returns, rate, settings.epochs)
 
     def _update(
@@ -73,21 +69,13 @@ class CriticLearner(ShardedLearner):
     ) -> dict[str, float]:
         """Some passes over positions' quantities (n, size), in random minibatches."""
         self._set_rate(rate)
-        losses, norm, averaging = [0.0], 0.0, self._config.critic.averaging
-        for _ in range(epochs):
-            order = self._rng.permutation(len(seen))
-            for some in np.array_split(order, max(1, order.size // self._config.critic.minibatch)):
-                if some.size == 0:
-                    continue
-                logits = self.critic(self._scaled(seen[some]))
-                chances = torch.from_numpy((returns[some] + 1) / 2)
-                loss = functional.binary_cross_entropy_with_logits(logits, chances)
-                self._optimiser.zero_grad(set_to_none=True)
-                loss.backward()  # type: ignore[no-untyped-call]
-                norm = float(nn.utils.clip_grad_norm_(self.critic.parameters(), 1.0))
-                self._optimiser.step()
-                move_average(self.average, self.critic, self._optimiser, averaging)
-                losses.append(loss.item())
+        losses, norm, settings = [0.0], 0.0, self._config.critic
+        for some in self._minibatches(len(seen), len(seen) // settings.minibatch, epochs):
+            logits = self.critic(self._scaled(seen[some]))
+            chances = torch.from_numpy((returns[some] + 1) / 2)
+            loss = functional.binary_cross_entropy_with_logits(logits, chances)
+            norm = self._descend(loss, self.critic, self.average, settings.averaging)
+            losses.append(loss.item())
         mean = sum(losses) / max(len(losses) - 1, 1)
         return {"value_loss": mean, "gradient_norm": norm, "learning_rate": rate}
 

@@ -27,6 +27,7 @@ from armarl_training.saving import (
 )
 from armarl_training.sharded_learner import AVERAGE
 from armarl_training.shards import Tensors
+from armarl_training.streams import Stream, generator
 from armarl_training.value_networks import Critic
 
 MOST_STEPS = 1500  # of the improved player's games: they may not end
@@ -35,7 +36,7 @@ COMPLETIONS = 4  # of each position there
 MOST_TURNS = 48  # of a game from whose ends is learned: one in which all wait has hundreds alike
 
 
-class Lesson(NamedTuple):
+class CriticLesson(NamedTuple):
     """What is learned from.
 
     Attributes:
@@ -110,10 +111,10 @@ class CriticGames:
         """See `shards.Games`."""
         return np.array([], np.int64)
 
-    def play(self, networks: Tensors, done: float) -> Lesson:
+    def play(self, networks: Tensors, done: float) -> CriticLesson:
         """A lot of games, and what they tell of the ends of their turns; see `shards.Games`."""
         game, config = self._game, self._config
-        rng = np.random.default_rng((config.seed, 1, self._number, int(self.lots)))
+        rng = generator(config.seed, Stream.GAMES, self._number, int(self.lots))
         fresh = self._dealt(config.environments // config.shards, rng)
         begun, observed, decisions = self._branches(networks, done, rng)
         states = np.concatenate([fresh.states, begun.states])
@@ -132,7 +133,7 @@ class CriticGames:
         games, observers = (np.concatenate(parts) for parts in zip(*noted, strict=True))
         came = returns[games, observers].astype(np.float32)
         kept = _of_each(games, MOST_TURNS, rng)
-        return Lesson(np.concatenate(seen)[kept], came[kept], decisions)
+        return CriticLesson(np.concatenate(seen)[kept], came[kept], decisions)
 
     def _dealt(self, number: int, rng: np.random.Generator) -> Start:
         """So many games at their beginnings."""

@@ -2,14 +2,15 @@
 
 A *run* owns its folder, the clock, the configuration and the checkpoint file; the *pool* owns the
 opponents; the *learner* owns its networks, its optimiser, its games in play and all their chance.
-Each saves what it owns (`saving` has what they share of that). A learner is one module: `ppo`,
-`td` and `critic` are ours, `maskable` is sb3-contrib's.
+Each saves what it owns (`saving` has what they share of that). A learner is one module, and a line
+in `learners`: `ppo`, `td` and `critic` are ours, `maskable` is sb3-contrib's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,12 @@ from numpy.typing import NDArray
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
+from armarl_training.learners import LEARNERS
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import Saved
+
+LONGEST_GRADIENT = 1.0  # of judges, critics and MaskablePPO's head start; longer are scaled down
 
 
 class Learner(Protocol):
@@ -80,20 +84,25 @@ class Learner(Protocol):
         ...
 
 
+def annealed(start: float, end: float, done: float) -> float:
+    """A rate that goes linearly from `start` to `end`, at a part `done` of the way, in [0, 1]."""
+    return start + done * (end - start)
+
+
+Maker = Callable[[TrainingConfig, Game, OpponentPool], Learner]
+
+
 def make_learner(config: TrainingConfig, game: Game, pool: OpponentPool) -> Learner:
     """The learner that the configuration names, at the start of its training."""
-    if config.learner == "maskable_ppo":
-        from armarl_training.maskable import MaskablePPOLearner
+    module, name = LEARNERS[config.learner].made_by.split(":")
+    make: Maker = getattr(import_module(module), name)
+    return make(config, game, pool)
 
-        return MaskablePPOLearner(config, game, pool)
-    if config.learner == "td":
-        from armarl_training.td import TD
 
-        return TD(config, game, pool)
-    if config.learner == "critic":
-        from armarl_training.critic import CriticLearner
-
-        return CriticLearner(config, game, pool)
+if TYPE_CHECKING:  # the type checker sees here that they are learners
+    from armarl_training.critic import CriticLearner
+    from armarl_training.maskable import MaskablePPOLearner
     from armarl_training.ppo import PPO
+    from armarl_training.td import TD
 
-    return PPO(config, game, pool)
+    _MAKERS: tuple[Maker, ...] = (PPO, TD, CriticLearner, MaskablePPOLearner)

@@ -26,6 +26,7 @@ from armarl.seat_loops import LEARNER
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.folders import RunError
 from armarl_training.layers import ACTIVATIONS, put_in_place
+from armarl_training.learner import LONGEST_GRADIENT, annealed
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
 from armarl_training.saving import (
@@ -113,7 +114,7 @@ class MaskablePPOLearner:
             model._last_obs = self.env.reset()
             model._last_episode_starts = np.ones(self.env.num_envs, bool)
         model._current_progress_remaining = 1 - done
-        model.ent_coef = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
+        model.ent_coef = annealed(ppo.entropy, ppo.final_entropy, done)
         try:
             model.collect_rollouts(
                 self.env, self._callback, model.rollout_buffer, model.n_steps, use_masking=True
@@ -150,7 +151,7 @@ class MaskablePPOLearner:
             loss = loss + 0.5 * nn.functional.mse_loss(values, returns)
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
+            nn.utils.clip_grad_norm_(policy.parameters(), LONGEST_GRADIENT)
             optimiser.step()
             right += int((logits.argmax(dim=1) == actions).sum())
         policy.set_training_mode(False)
@@ -261,7 +262,7 @@ def _make_model(config: TrainingConfig, env: SelfPlayVecEnv) -> MaskablePPO:
     widths = list(config.network.widths)
 
     def learning_rate(remaining: float) -> float:
-        return ppo.final_learning_rate + remaining * (ppo.learning_rate - ppo.final_learning_rate)
+        return annealed(ppo.final_learning_rate, ppo.learning_rate, remaining)
 
     return MaskablePPO(
         "MlpPolicy",

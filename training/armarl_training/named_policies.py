@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from armarl.folders import write_bytes
+from armarl.folders import POLICY_FILE, write_bytes
 from armarl.players.making import as_spec, policy_path, shipped_policies, without_folders
 from armarl.specs import Part, Spec
 from armarl_training.folders import RunError
@@ -45,4 +45,4 @@ def _copy_of(folder: Path, spec: Spec) -> Path:
     """In a folder of the policy's name, by which he is called (`players.making.label`)."""
     name = spec.base.name
     place = folder / "named" / f"{zlib.crc32(name.encode()):08x}"
-    return place / without_folders(name) / "policy.safetensors"
+    return place / without_folders(name) / POLICY_FILE

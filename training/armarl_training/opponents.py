@@ -159,7 +159,10 @@ class OpponentPool:
     def take(self, policy: NetworkPlayer, decisions: int) -> None:
         """Take the policy as it is now into the pool, for the oldest one if the pool is full."""
         save_policy(
-            *(self._path(decisions), self._game, policy.tensors, policy.activation),
+            self._path(decisions),
+            self._game,
+            policy.tensors,
+            policy.activation,
             policy.advice.advisers,
         )
         if self._full:

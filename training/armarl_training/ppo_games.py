@@ -24,6 +24,7 @@ from armarl_training.rollout import Rollout, SelfPlay
 from armarl_training.saving import Saved, put_weights
 from armarl_training.shards import Tensors
 from armarl_training.sparse_passes import SparsePasses, sparse_passes, use_sparse
+from armarl_training.streams import Stream, entropy
 from armarl_training.workspace import Workspace
 
 
@@ -52,7 +53,7 @@ class PPOGames:
             games=config.environments // config.shards,
             steps=ppo.rollout_length,
             reward=config.reward,
-            seed=(config.seed, 1, number),
+            seed=entropy(config.seed, Stream.GAMES, number),
             looks=ppo.looks,
             advisers=network.advisers,
             openings=(ppo.openings, ppo.opening_length),

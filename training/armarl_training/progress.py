@@ -14,11 +14,12 @@ from armarl.words import brief
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text, ticks
 
-MOST_BYTES = 1 << 28  # of the table
+LARGEST_TABLE = 1 << 28  # in bytes
 MOST_NUMBER = 1e15  # that a policy's card tells
 MOST_MEASURED = 100  # rows that a policy keeps
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # the column
+RETURNS = "return/"  # before an opponent's name: the learner's mean return against it
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40
 
 
@@ -91,7 +92,7 @@ class ProgressLog:
         """
         path = self._folder / TABLE
         try:
-            lines = read_text(path, MOST_BYTES).splitlines()
+            lines = read_text(path, LARGEST_TABLE).splitlines()
             rows = [_read(row) for row in csv.DictReader(lines)]
             self._taken_up = decisions + 1
         except FileNotFoundError:
@@ -120,7 +121,7 @@ def _read(written: dict[str, str]) -> dict[str, float]:
 
 def _is_shown(column: str) -> bool:
     """Whether it is drawn, or kept by the policy; a loss that was measured may be anything."""
-    return column in ("decisions", "minutes", RATING) or column.startswith((WINS, "return/"))
+    return column in ("decisions", "minutes", RATING) or column.startswith((WINS, RETURNS))
 
 
 def _written(number: float) -> str:
@@ -139,7 +140,7 @@ def curve(rows: list[dict[str, float]]) -> str:
     """
     most = max([row["decisions"] for row in rows], default=1.0) or 1.0
     names = sorted(
-        {n for row in rows for n in row if n.startswith((WINS, "return/"))},
+        {n for row in rows for n in row if n.startswith((WINS, RETURNS))},
         key=lambda name: (not name.startswith(WINS), name),
     )
     axes = Axes(_LEFT, _TOP, _WIDTH, _HEIGHT, (0.0, most), (0.0, 1.0))
@@ -148,8 +149,7 @@ def curve(rows: list[dict[str, float]]) -> str:
     parts.append(text(_LEFT + _WIDTH + 10, _TOP + _HEIGHT + 18, "decisions"))
     for k, name in enumerate(names):
         colour = COLOURS[k % len(COLOURS)]
-        kind, opponent = name.split("/", 1)
-        won = kind == "wins"
+        won, opponent = name.startswith(WINS), name.split("/", 1)[1]
         points = [(x, y if won else (y + 1) / 2) for x, y in _series(rows, name)]
         words = f"against {opponent}" if won else f"in training, {opponent}"
         parts += [

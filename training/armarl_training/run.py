@@ -22,7 +22,7 @@ import numpy as np
 
 from armarl.advice import Advice
 from armarl.cards import WINS
-from armarl.folders import remove_temporaries, write_text
+from armarl.folders import CONFIG_FILE, POLICY_FILE, remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
@@ -41,12 +41,13 @@ from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.process import settle
-from armarl_training.progress import RATING, ProgressLog
+from armarl_training.progress import RATING, RETURNS, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.sparse_passes import few_legal, suit
+from armarl_training.streams import Stream, generator
 from armarl_training.transfer import at_table
 
-CONFIG, POLICY, BEST, POOL = "config.yaml", "policy.safetensors", "best.safetensors", "pool"
+BEST, POOL = "best.safetensors", "pool"
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,28 @@ Watch = Callable[[Report], None]
 
 
 class Run:
-    """A training run in a folder: its learner, its opponents, its clock and its checkpoints."""
+    """A training run in a folder: its learner, its opponents, its clock and its checkpoints.
 
-    def __init__(self, config: TrainingConfig, folder: Path, *, code: bool = False) -> None:
+    `start_run` and `resume_run` make it. It holds the folder, so that nobody else trains there,
+    until it has trained or is closed; `with` closes it.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        folder: Path,
+        *,
+        code: bool = False,
+        lock: IO[str] | None = None,
+    ) -> None:
         """A run at its start.
 
         Args:
+            config: whose precision is resolved, see `resolve_precision`.
             code: whether the configuration may name players as `module:Class`, which is imported.
+            lock: of the folder, see `lock_run`, if it is held already; the run's own then.
         """
-        self.config = config = settled(config)
+        self.config = config
         self.folder = folder
         self.game = _make_game(config)
         self._code = code
@@ -103,8 +117,33 @@ class Run:
         self._started = time.monotonic()
         # Seconds and part done after the first iteration, in which kernels are compiled.
         self._paced_from: tuple[float, float] | None = None
-        self._lock: IO[str] | None = None
+        self._lock = lock
         self._stopped = False
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def hold(self) -> None:
+        """Keep others from training in the folder, which there is; once more it does nothing.
+
+        Raises:
+            RunError: another process, or another run in this one, holds it.
+        """
+        if self._lock is None:
+            self._lock = lock_run(self.folder)
+
+    def close(self) -> None:
+        """Let go of the folder, and of TensorBoard's file; nothing is saved.
+
+        It can be called again. A closed run can still be exported and evaluated.
+        """
+        self.log.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     @property
     def decisions(self) -> int:
@@ -126,12 +165,14 @@ class Run:
     def train(self, watch: Watch | None = None) -> bool:
         """Train to the end, or until a signal asks to stop; True when it came to the end.
 
+        The run is closed then, and behind an error, too.
+
         Raises:
             RunError: another process trains in the folder; or the training has diverged.
             ConfigError: there is not enough memory.
         """
         watch = watch or (lambda _report: None)
-        self._lock = self._lock or lock_run(self.folder)
+        self.hold()
         saved = time.monotonic()
         try:
             with self._stop_on_signal(), _enough_memory():
@@ -153,9 +194,7 @@ class Run:
                         saved = time.monotonic()
             self.save()
         finally:
-            self.log.close()
-            self._lock.close()
-            self._lock = None
+            self.close()
         return not self._stopped
 
     def _iterate(self) -> dict[str, float]:
@@ -205,7 +244,7 @@ class Run:
                 "whole: make room and resume the run",
             ) from error
 
-    def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY) -> Path:
+    def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY_FILE) -> Path:
         """Write the policy with its metadata.
 
         Args:
@@ -300,7 +339,7 @@ class Run:
 
     def _row(self, statistics: dict[str, float]) -> dict[str, float]:
         row = {"decisions": float(self.decisions), "minutes": self.seconds / 60, **statistics}
-        returns = {f"return/{name}": mean for name, mean in self.learner.recent().items()}
+        returns = {f"{RETURNS}{name}": mean for name, mean in self.learner.recent().items()}
         return row | returns
 
     def _measure(self) -> None:
@@ -331,8 +370,8 @@ class Run:
 
         A run that is stopped during it begins it again: of it nothing is saved.
         """
-        settings, seed = self.config.imitation, self.config.seed
-        rng = np.random.default_rng([seed, 2])
+        settings = self.config.imitation
+        rng = generator(self.config.seed, Stream.LESSONS)
         (kept,) = self._kept([settings.teacher])
         teacher = training_player(kept, self.game, code=self._code)
         for played in range(0, settings.games, settings.games_at_once):
@@ -379,9 +418,10 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
         RunError: the folder holds a run.
     """
     folder = Path(folder)
-    if (folder / CONFIG).exists():
+    if (folder / CONFIG_FILE).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
-    text = (config := settled(config)).dump()
+    config = resolve_precision(config)
+    text = config.dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
             f"with all its settings the configuration takes {len(text.encode()):,} bytes, and a "
@@ -390,16 +430,15 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
-    lock = lock_run(folder)
+    run.hold()
     try:
-        if (folder / CONFIG).exists():
+        if (folder / CONFIG_FILE).exists():
             raise RunError(f"{folder} holds a run already, which has begun just now")
         run.keep_policies()
-        write_text(folder / CONFIG, text)
+        write_text(folder / CONFIG_FILE, text)
     except BaseException:
-        lock.close()
+        run.close()
         raise
-    run._lock = lock
     return run
 
 
@@ -416,26 +455,27 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         PolicyError: the checkpoint is damaged.
     """
     folder = Path(folder)
-    if not (folder / CONFIG).is_file():
-        raise RunError(f"{folder} holds no run: there is no {CONFIG} in it")
+    if not (folder / CONFIG_FILE).is_file():
+        raise RunError(f"{folder} holds no run: there is no {CONFIG_FILE} in it")
     lock = lock_run(folder)
     try:
         remove_temporaries(folder)
-        kept = load_config(folder / CONFIG)
-        run = Run(kept.changed(changes) if changes else kept, folder, code=code)
+        kept = load_config(folder / CONFIG_FILE)
+        config = resolve_precision(kept.changed(changes) if changes else kept)
+        run = Run(config, folder, code=code, lock=lock)
         run.resume()
         if run.config != kept:
             run.keep_policies()
-            write_text(folder / CONFIG, run.config.dump())
+            write_text(folder / CONFIG_FILE, run.config.dump())
     except BaseException:
         lock.close()
         raise
-    run._lock = lock
     return run
 
 
-def settled(config: TrainingConfig) -> TrainingConfig:
-    """A configuration with what it leaves to the machine decided, as a run begins with it.
+def resolve_precision(config: TrainingConfig) -> TrainingConfig:
+    """A configuration whose `ppo.precision`, if PPO reads it and it is `auto`, is what is quicker
+    on this machine, once for all of a run.
 
     Raises:
         ConfigError: there is no such game.
@@ -444,7 +484,7 @@ def settled(config: TrainingConfig) -> TrainingConfig:
         return config
     game = _make_game(config)
     sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())
-    return config.settled("float32" if sparse else quicker_precision(config.device))
+    return config.with_precision("float32" if sparse else quicker_precision(config.device))
 
 
 def _make_game(config: TrainingConfig) -> Game:

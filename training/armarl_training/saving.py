@@ -15,25 +15,21 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from armarl.folders import CONFIG_FILE
 from armarl.guards import whole_number
 from armarl.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
 from armarl_training.config import MOST, TrainingConfig
 from armarl_training.folders import RunError
+from armarl_training.learners import LEARNERS, either
 from armarl_training.opponents import RECENT_GAMES
 
 Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
 
 
-_PLAYERS: Mapping[str, type[NetworkPlayer]] = {
-    "td": JudgingPlayer,
-    "critic": CriticPlayer,
-    "ppo": NetworkPlayer,
-    "maskable_ppo": NetworkPlayer,
-}
-_KINDS: Mapping[type[NetworkPlayer], str] = {
-    JudgingPlayer: "a judge of positions (learner: td)",
-    CriticPlayer: "a critic of scripted play (learner: critic)",
-    NetworkPlayer: "a network of logits (learner: ppo or maskable_ppo)",
+_WORDS: Mapping[type[NetworkPlayer], str] = {
+    JudgingPlayer: "a judge of positions",
+    CriticPlayer: "a critic of scripted play",
+    NetworkPlayer: "a network of logits",
 }
 
 
@@ -45,9 +41,11 @@ def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
             weighs, are not those of the configuration.
     """
     network, advisers = config.network, tuple(policy.advice.advisers)
-    kind, wanted = _KINDS[type(policy)], _KINDS[_PLAYERS[config.learner]]
-    if kind != wanted:
-        raise ValueError(f"the policy is {kind}, and learner: {config.learner} needs {wanted}")
+    found, wanted = type(policy), LEARNERS[config.learner].plays
+    if found != wanted:
+        raise ValueError(
+            f"the policy is {_told(found)}, and learner: {config.learner} needs {_told(wanted)}"
+        )
     if policy.activation != network.activation:
         raise ValueError(
             f"the policy's activation is {policy.activation}, network.activation is "
@@ -58,6 +56,12 @@ def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
             f"the policy's advisers are {list(advisers)}, network.advisers are "
             f"{list(network.advisers)}"
         )
+
+
+def _told(plays: type[NetworkPlayer]) -> str:
+    """A class of players, and the learners that train them, in words."""
+    learners = either(name for name, kind in LEARNERS.items() if kind.plays is plays)
+    return f"{_WORDS[plays]} (learner: {learners})"
 
 
 def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
@@ -152,14 +156,14 @@ def check_arrays(
         found = saved[name].shape if name in saved else None
         if found != own.shape:
             raise ValueError(
-                f"{of} {name} has shape {found}, but with config.yaml it would be {own.shape}"
+                f"{of} {name} has shape {found}, but with {CONFIG_FILE} it would be {own.shape}"
             )
         if saved[name].dtype != own.dtype:
             raise ValueError(f"{of} {name} is of {saved[name].dtype}, not of {own.dtype}")
         if own.dtype.kind == "f" and not np.isfinite(saved[name]).all():
             raise ValueError(f"{of} {name} has numbers that are not finite")
     if unknown := sorted(set(saved) - set(wanted)):
-        raise ValueError(f"{of} {unknown[0]} is unknown with config.yaml")
+        raise ValueError(f"{of} {unknown[0]} is unknown with {CONFIG_FILE}")
 
 
 def refuse_diverged(arrays: Mapping[str, NDArray[Any]]) -> None:

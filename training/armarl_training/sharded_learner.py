@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from torch import nn
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
-from armarl_training.layers import PolicyNetwork
+from armarl_training.layers import PolicyNetwork, move_average
+from armarl_training.learner import LONGEST_GRADIENT
 from armarl_training.saving import (
     Saved,
     check_alike,
@@ -24,6 +25,7 @@ from armarl_training.saving import (
     saved_optimiser,
 )
 from armarl_training.shards import Shards
+from armarl_training.streams import Stream, generator
 
 AVERAGE = "average"
 
@@ -51,8 +53,27 @@ class ShardedLearner:
         learning = (network for name, network in networks.items() if name != AVERAGE)
         self._parameters = [weights for network in learning for weights in network.parameters()]
         self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
-        self._rng = np.random.default_rng([config.seed, 3])
+        self._rng = generator(config.seed, Stream.UPDATES)
         self.decisions = 0
+
+    def _minibatches(self, size: int, parts: int, epochs: int) -> Iterator[NDArray[np.int64]]:
+        """Rows of so many, in random parts, anew in every epoch; none of the parts is empty."""
+        for _ in range(epochs):
+            order = self._rng.permutation(size)
+            for some in np.array_split(order, max(1, parts)):
+                if some.size:
+                    yield some
+
+    def _descend(
+        self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
+    ) -> float:
+        """A step of the one network that learns, and its average; the length of the gradient."""
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        length = nn.utils.clip_grad_norm_(network.parameters(), LONGEST_GRADIENT)
+        self._optimiser.step()
+        move_average(average, network, self._optimiser, averaging)
+        return float(length)
 
     def _set_rate(self, rate: float) -> None:
         for group in self._optimiser.param_groups:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.folders import CONFIG_FILE
 from armarl.game import Game, make_game
 from armarl.workers import spread, workers_at
 from armarl_training.config import ConfigError, TrainingConfig
@@ -153,7 +154,7 @@ class Shards:
         numbers = {name.partition("/")[0] for name in games}
         wanted = {str(number) for number in range(len(self.parts))}
         if numbers != wanted or len(values) != len(wanted):
-            raise ValueError(f"it has other shards than the {len(wanted)} of config.yaml")
+            raise ValueError(f"it has other shards than the {len(wanted)} of {CONFIG_FILE}")
         for number, part in enumerate(self.parts):
             part.restore(section(games, str(number)), values[number])
 

@@ -13,13 +13,14 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
 
-from armarl.folders import lock_folder, read_text, write_text
+from armarl.folders import CONFIG_FILE, lock_folder, read_text, write_text
 from armarl.policies import PolicyError
 from armarl.words import brief
 from armarl.workers import ClusterError
@@ -32,7 +33,7 @@ from armarl_training.config import (
 )
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text
-from armarl_training.run import CONFIG, Run, resume_run, start_run
+from armarl_training.run import Run, resume_run, start_run
 from armarl_training.yaml_text import parsed
 
 if TYPE_CHECKING:
@@ -222,17 +223,18 @@ class Sweep:
         words = ", ".join(_settings(chosen)) or "stopped before it began"
         try:
             config = self._settle(chosen)
-            if (folder / CONFIG).exists():
-                begun = load_config(folder / CONFIG)
-                if begun != config.settled(begun.ppo.precision):
+            if (folder / CONFIG_FILE).exists():
+                begun = load_config(folder / CONFIG_FILE)
+                if begun != _as_begun(config, begun):
                     raise RunError(f"{folder} holds a run with other settings: remove it")
-                run = resume_run(folder, code=self._code)
+                begin = partial(resume_run, folder, code=self._code)
             else:
-                run = start_run(config, folder, code=self._code)
-            if not train(run):
-                return False
-            strength = run.evaluate(run.export())
-            run.export(strength)
+                begin = partial(start_run, config, folder, code=self._code)
+            with begin() as run:
+                if not train(run):
+                    return False
+                strength = run.evaluate(run.export())
+                run.export(strength)
         except (OSError, ImportError, ClusterError):  # which would fail the others as well
             raise
         except Exception as error:  # a player of one's own may raise anything
@@ -328,6 +330,12 @@ class Sweep:
         write_text(self.folder / TABLE, table.getvalue())
         found = [(trial.params, trial.value or 0.0) for trial in trials]
         write_text(self.folder / PLOT, plot(self.space, found))
+
+
+def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:
+    """A trial's configuration with the precision of its run, if the machine was to decide it."""
+    decided = config.ppo.precision == "auto"
+    return config.with_precision(begun.ppo.precision) if decided else config
 
 
 def _reason(error: Exception) -> str:

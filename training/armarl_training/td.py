@@ -13,13 +13,12 @@ import copy
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 from torch.nn import functional
 
 from armarl.game import Game
 from armarl.network_players import JudgingPlayer, NetworkPlayer
 from armarl_training.config import TrainingConfig
-from armarl_training.layers import move_average
+from armarl_training.learner import annealed
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import saved_networks
@@ -51,13 +50,11 @@ class TD(ShardedLearner):
         td = self._config.td
         lessons = self.shards.play(saved_networks({"judge": self.judge}), done)
         self.decisions += sum(lesson.decisions for lesson in lessons)
-        surveys, targets = (
-            np.concatenate(parts)
-            for parts in zip(*((lesson.surveys, lesson.targets) for lesson in lessons), strict=True)
-        )
+        surveys = np.concatenate([lesson.surveys for lesson in lessons])
+        targets = np.concatenate([lesson.targets for lesson in lessons])
         if not len(surveys):  # all that was played was random
             return {}
-        rate = td.learning_rate + done * (td.final_learning_rate - td.learning_rate)
+        rate = annealed(td.learning_rate, td.final_learning_rate, done)
         return self._update(surveys, targets, rate, td.epochs)
 
     # --- learning --------------------------------------------------------------------------------
@@ -69,21 +66,16 @@ class TD(ShardedLearner):
         td = self._config.td
         self._set_rate(rate)
         sums, steps, norm = np.zeros(2), 0, 0.0
-        for _ in range(epochs):
-            order = self._rng.permutation(len(surveys))
-            for some in np.array_split(order, max(1, round(order.size / td.minibatch))):
-                logits = logits_of(self.judge, torch.from_numpy(surveys[some]))
-                losses = functional.binary_cross_entropy_with_logits(
-                    logits, torch.from_numpy(targets[some]), reduction="none"
-                )
-                value, prizes = losses[:, 0].mean(), losses[:, 1:].mean()
-                self._optimiser.zero_grad(set_to_none=True)
-                (value + td.prizes * prizes).backward()  # type: ignore[no-untyped-call]
-                norm = float(nn.utils.clip_grad_norm_(self.judge.parameters(), 1.0))
-                self._optimiser.step()
-                move_average(self.average, self.judge, self._optimiser, td.averaging)
-                sums += value.item(), prizes.item()
-                steps += 1
+        for some in self._minibatches(len(surveys), round(len(surveys) / td.minibatch), epochs):
+            logits = logits_of(self.judge, torch.from_numpy(surveys[some]))
+            losses = functional.binary_cross_entropy_with_logits(
+                logits, torch.from_numpy(targets[some]), reduction="none"
+            )
+            value, prizes = losses[:, 0].mean(), losses[:, 1:].mean()
+            loss = value + td.prizes * prizes
+            norm = self._descend(loss, self.judge, self.average, td.averaging)
+            sums += value.item(), prizes.item()
+            steps += 1
         return {
             "value_loss": sums[0] / steps,
             "prize_loss": sums[1] / steps,

@@ -28,13 +28,14 @@ from armarl_training.saving import (
     restore_networks,
 )
 from armarl_training.shards import Tensors
+from armarl_training.streams import Stream, generator
 from armarl_training.value_networks import Judge
 
 _WHOLE_WIDTHS = (32,)
 _ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
 
 
-class Lesson(NamedTuple):
+class TDLesson(NamedTuple):
     """What is learned from.
 
     Attributes:
@@ -124,7 +125,7 @@ class TDGames:
         self.outcomes = Outcomes(game, config.reward)
         self._judge = make_judge(config, game)
         self._random, self._net = RandomPlayer(game), weights_of(game, self._judge.tensors())
-        self.rng = np.random.default_rng((config.seed, 1, number))
+        self.rng = generator(config.seed, Stream.GAMES, number)
         self.recent: dict[str, deque[float]] = {}
         games = config.environments // config.shards
         self.states = np.full(games, game.blank)
@@ -137,19 +138,19 @@ class TDGames:
         """See `shards.Games`."""
         return self.lineups
 
-    def play(self, networks: Tensors, done: float) -> Lesson:
+    def play(self, networks: Tensors, done: float) -> TDLesson:
         """A rollout, and what its positions should have been held for; see `shards.Games`."""
         restore_networks({"judge": self._judge}, networks)
         self._decisions = 0
         played = self._rollout()
         values = judged(self._judge, played.surveys)
         targets = lambda_returns(
-            *(played.ends, played.cut, played.outcomes, values, self._config.td.value_lambda)
+            played.ends, played.cut, played.outcomes, values, self._config.td.value_lambda
         )
         told = ~played.cut
         surveys = np.concatenate([played.surveys[:-1][told], played.last])
         targets = np.concatenate([targets[told], played.outcomes[played.ends != PLAYING]])
-        return Lesson(rows(surveys), rows(targets), self._decisions)
+        return TDLesson(rows(surveys), rows(targets), self._decisions)
 
     def _rollout(self) -> Played:
         """Play on for a rollout."""

@@ -10,6 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from armarl.folders import POLICY_FILE
 from armarl.game import Game
 from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
@@ -166,7 +167,7 @@ def without_folders(name: str) -> str:
     path = Path(name)
     if path.suffix != ".safetensors" and len(path.parts) <= 1:
         return name
-    named = path.parent if path.name == "policy.safetensors" and path.parent.name else path
+    named = path.parent if path.name == POLICY_FILE and path.parent.name else path
     return named.name.removesuffix(".safetensors")
 
 
@@ -180,7 +181,7 @@ def policy_path(spec: Spec) -> Path | None:
     path = Path(name)
     try:
         if path.is_dir():
-            path /= "policy.safetensors"
+            path /= POLICY_FILE
         return path if path.exists() else None
     except OSError:  # too long for a name, or in a folder that is closed to us
         return None
@@ -274,7 +275,7 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
 def _unknown(name: str) -> str:
     """What there is, in place of what there is not."""
     if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1:
-        what = "holds no policy.safetensors" if _is_folder(name) else "is no file, nor a folder"
+        what = f"holds no {POLICY_FILE}" if _is_folder(name) else "is no file, nor a folder"
         return f"no player {name!r}: that {what}"
     known = _known()
     return (

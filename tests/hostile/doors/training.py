@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from armarl.policies import PolicyError, read_tensors
 from armarl_training import checkpoint
-from armarl_training.config import SECTIONS, ConfigError, TrainingConfig, load_config
+from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
+from armarl_training.learners import LEARNERS as KINDS
 from armarl_training.run import Run, _check_players, _make_game, resume_run, start_run
 from armarl_training.saving import refuse_diverged
 from doors import folder, refused
@@ -39,7 +40,7 @@ def _small(learner: str) -> TrainingConfig:
             "network": {"widths": [4], "advisers": ["greedy"] * (learner == "critic")},
             **{
                 own: {"rollout_length": 4, "minibatch": 8, "epochs": 1}
-                for own in {SECTIONS[learner]} - {"critic"}
+                for own in {KINDS[learner].section} - {"critic"}
             },
             "opponents": {"share": 0.5, "snapshot_every": 16, "pool_size": 2},
             "evaluation": {"games": 2, "workers": 1, "progress_games": 0},
@@ -156,15 +157,13 @@ def _override(rng: np.random.Generator) -> str:
 def _good(learner: str) -> Path:
     """The folder of a run that was stopped in the middle."""
     path = folder() / f"good-{learner}"
-    run = start_run(_small(learner), path)
-    for _ in range(4):
-        run.learner.iterate(0.5)
-        if run.pool.due(run.decisions, run.learner.in_play):
-            run.pool.take(run.learner.policy(average=False), run.decisions)
-    run.save()
-    assert run.pool.snapshots
-    assert run._lock is not None
-    run._lock.close()
+    with start_run(_small(learner), path) as run:
+        for _ in range(4):
+            run.learner.iterate(0.5)
+            if run.pool.due(run.decisions, run.learner.in_play):
+                run.pool.take(run.learner.policy(average=False), run.decisions)
+        run.save()
+        assert run.pool.snapshots
     return path
 
 
@@ -272,13 +271,10 @@ def runs(rng: np.random.Generator) -> str:
     except REFUSALS as error:
         _check(before, path)
         return refused(error)
-    assert run._lock is not None
-    try:
+    with run:
         assert not [p for p in path.rglob(".*.*.[0-9]*") if p.is_file()], "temporaries are left"
         assert run.config == load_config(path / "config.yaml")
         return _train_on(run)
-    finally:
-        run._lock.close()
 
 
 def _check(before: bytes | None, path: Path) -> None:

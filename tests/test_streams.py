@@ -1,0 +1,17 @@
+"""The streams of chance of a run: what was drawn from them before is drawn from them now."""
+
+import numpy as np
+
+from armarl_training.streams import Stream, entropy, generator
+
+
+def test_streams_are_seeded_as_ever():
+    for stream, seeded in [
+        (generator(7, Stream.GAMES, 3), (7, 1, 3)),
+        (generator(7, Stream.GAMES, 3, 20), (7, 1, 3, 20)),
+        (generator(7, Stream.LESSONS), [7, 2]),
+        (generator(7, Stream.UPDATES), [7, 3]),
+    ]:
+        same = np.random.default_rng(seeded)
+        assert stream.bit_generator.state == same.bit_generator.state
+    assert entropy(7, Stream.GAMES, 3) == (7, 1, 3)

@@ -1,0 +1,78 @@
+"""The learners that there are, and what is known of each before it is made; needs no torch.
+
+Another learner is one more line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from armarl.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
+
+LearnerName = Literal["td", "critic", "ppo", "maskable_ppo"]
+
+
+class LearnerKind(NamedTuple):
+    """What the configuration, the run and saved policies know of a learner.
+
+    Attributes:
+        made_by: `module:Class`, called with the configuration, the game and the pool.
+        section: of the configuration, with its own settings; some may share one.
+        plays: the class of the players that it trains.
+        reads: which it reads of the settings that only some learners read.
+        ours: whether it reads those that are marked so; its games may be in shards.
+    """
+
+    made_by: str
+    section: str
+    plays: type[NetworkPlayer]
+    reads: frozenset[str] = frozenset()
+    ours: bool = True
+
+
+LEARNERS: Mapping[LearnerName, LearnerKind] = {
+    "ppo": LearnerKind(
+        made_by="armarl_training.ppo:PPO",
+        section="ppo",
+        plays=NetworkPlayer,
+        reads=frozenset(
+            {
+                "network.channels",
+                "network.advisers",
+                "network.critic_widths",
+                "early_reward",
+                "device",
+            }
+        ),
+    ),
+    "td": LearnerKind(
+        made_by="armarl_training.td:TD",
+        section="td",
+        plays=JudgingPlayer,
+        reads=frozenset({"network.critic_widths"}),
+    ),
+    "critic": LearnerKind(
+        made_by="armarl_training.critic:CriticLearner",
+        section="critic",
+        plays=CriticPlayer,
+        reads=frozenset({"network.advisers"}),
+    ),
+    "maskable_ppo": LearnerKind(
+        made_by="armarl_training.maskable:MaskablePPOLearner",
+        section="ppo",
+        plays=NetworkPlayer,
+        ours=False,
+    ),
+}
+
+
+def readers(setting: str) -> str:
+    """In words, the learners that read a setting that only some read."""
+    return either(name for name, kind in LEARNERS.items() if setting in kind.reads)
+
+
+def either(names: Iterable[str]) -> str:
+    """Some names in words: `ppo, td or critic`."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
