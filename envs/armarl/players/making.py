@@ -40,8 +40,8 @@ BUILT_IN: Mapping[str, Factory | str] = {
 BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySearchPlayer"}
 _players: dict[str, Factory | str] = dict(BUILT_IN)
 _around: dict[str, Factory | str] = dict(BUILT_AROUND)
-# What every player takes besides his own arguments, outermost last.
 _PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
+# What every player takes besides his own arguments, outermost last.
 _HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
