@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from armarl.commands.common import game_of, options_of
+from armarl.commands.common import game_of, options_of, write_json
 
 
 def info(options: argparse.Namespace) -> int:
@@ -65,8 +65,7 @@ def exploit(options: argparse.Namespace) -> int:
         )
     if options.json:
         players = {name: result._asdict() for name, result in results.items()}
-        text = json.dumps({"variant": tree.game.variant, "players": players}, indent=2)
-        options.json.write_text(text + "\n", encoding="utf-8")
+        write_json(options.json, {"variant": tree.game.variant, "players": players})
     return 0
 
 
