@@ -233,9 +233,9 @@ def _worth(
     if family == LAUNCH:
         return _worth_of_launch(s, style, colour, cost, number)
     if family == EXPLORE:
-        return _worth_of_exploring(s, style, cost, CENTRAL + number)
+        return _worth_of_exploring(style, cost, CENTRAL + number)
     if family == DISCOVERY:
-        return _worth_of_exploring(s, style, cost, CENTRAL + number) + 2
+        return _worth_of_exploring(style, cost, CENTRAL + number) + 2
     if family == COUNT:
         return _worth_of_count(s, style, colour, cost, home, ferry, number)
     if family >= LEVY:
@@ -348,7 +348,7 @@ def _worth_of_sail(
 
 
 @kernel
-def _worth_of_exploring(s: State, style: Style, cost: Any, territory: Int) -> Int:
+def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
     """What lies near the goals first."""
     return style[EXPLORE_WORTH] - cost[territory] * style[EXPLORE_COST] // 4
 

@@ -28,7 +28,7 @@ def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
 
     if options.game is None and not options.option:
         for player in players:
-            if path := policy_path(as_spec(player)):
+            if path := policy_path(as_spec(player).base.name):
                 return policy_game(path)
     return make_game(options.game or game_names()[0], **options_of(options.option))
 
