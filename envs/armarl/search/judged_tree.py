@@ -10,7 +10,7 @@ of every seat. Nothing is played at random.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from armarl.search.tree import (
     Mask,
     Numbers,
 )
-from armarl.verbs import PLAYING, Int, verbs
+from armarl.verbs import PLAYING, Int, Real, verbs
 
 WORTH, VISITS, TOTALS = range(3)  # of an edge: by the judge, times tried, sum of what it brought
 UNJUDGED = -2.0  # in place of a worth, which is in [-1, 1]
@@ -137,7 +137,7 @@ def judge_untried(batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int) -
     return known
 
 
-def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int) -> Any:
+def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int) -> Real:
     """What a position is worth to a seat, by the judge."""
     work = batch.work.scratch
     verbs.survey(s, seat, work.survey[mine])
