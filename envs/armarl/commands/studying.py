@@ -33,9 +33,9 @@ def info(options: argparse.Namespace) -> int:
 
 def _about_policy(name: str, raw: bool) -> str:
     """A saved policy's card, or all that its file says."""
-    from armarl.card_text import card_text
-    from armarl.cards import read_card
     from armarl.policies import read_policy_metadata
+    from armarl.policy_card import read_card
+    from armarl.policy_card_text import card_text
 
     return json.dumps(read_policy_metadata(name), indent=2) if raw else card_text(read_card(name))
 
