@@ -77,7 +77,7 @@ class JudgeSearchPlayer:
         self._simulations = simulations_of(simulations, milliseconds, otherwise=200)
         self._seconds = (milliseconds or 0.0) / 1000
         self._exploration, self._sharpness = exploration, sharpness
-        self._rewards = (game.reward_kind(reward), min(1, len(game.rewards) - 1))
+        self._reward, self._margin = game.reward_kind(reward), min(1, len(game.rewards) - 1)
         self._net = weights_of(game, player.tensors)
         row = 4 * 4 * len(game.actions)
         self._rows = min(MEMORY // row, (self._simulations or MEMORY) + 1)
@@ -121,19 +121,20 @@ class JudgeSearchPlayer:
         game, n, actions = self.game, states.size, len(self.game.actions)
         chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
         batch = JudgedSearch(
-            states,
-            seats,
-            chance,
-            np.empty((n, self._rows, 3, actions), np.float32),
-            np.empty((n, self._rows, actions), np.int32),
-            np.empty(n, np.int32),
-            self._net,
-            self._new_work(n),
-            self._exploration,
-            self._sharpness,
-            *self._rewards,
-            1,
-            self._simulations or CHUNK,
+            states=states,
+            seats=seats,
+            chance=chance,
+            edges=np.empty((n, self._rows, 3, actions), np.float32),
+            next=np.empty((n, self._rows, actions), np.int32),
+            used=np.empty(n, np.int32),
+            net=self._net,
+            work=self._new_work(n),
+            exploration=self._exploration,
+            sharpness=self._sharpness,
+            reward=self._reward,
+            margin=self._margin,
+            begin=1,
+            simulations=self._simulations or CHUNK,
         )
         end = time.perf_counter() + self._seconds
         game.run(search_judged, n, batch, least=1)
@@ -144,9 +145,9 @@ class JudgeSearchPlayer:
     def _new_work(self, games: int) -> JudgedWork:
         game, n = self.game, 2 * threads.most_threads_for(games, 1)
         return JudgedWork(
-            np.empty((n, 2), game.blank.dtype),
-            np.empty((n, len(game.actions)), np.int8),
-            np.empty((n, LONGEST_PATH, 3), np.int32),
-            np.empty((n, 2, game.players)),
-            scratch_of(self._net, n),
+            states=np.empty((n, 2), game.blank.dtype),
+            masks=np.empty((n, len(game.actions)), np.int8),
+            path=np.empty((n, LONGEST_PATH, 3), np.int32),
+            returns=np.empty((n, 2, game.players)),
+            scratch=scratch_of(self._net, n),
         )

@@ -108,7 +108,8 @@ class RolloutPlayer:
         self._candidates = min(settings["candidates"], len(game.actions))
         self._doubt = settings["doubt"]
         self._style = float(style_number(game, settings["style"] or None))
-        self._rules = (settings["turns"], settings["longest"], game.reward_kind(reward))
+        self._turns, self._longest = settings["turns"], settings["longest"]
+        self._reward = game.reward_kind(reward)
         budget = self._simulations if milliseconds is None else f"{milliseconds:g}ms"
         self.name = f"{self.method}:{budget}"
 
@@ -195,19 +196,21 @@ class RolloutPlayer:
         legal = (lots.lots < ILLEGAL).sum(axis=1)
         shape = candidates.shape
         return Rollouts(
-            states,
-            seats,
-            numbers,
-            candidates,
-            np.minimum(legal, shape[1]),
-            np.zeros(n, np.int64),
-            np.zeros(shape, np.int64),
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape),
-            work,
-            self._style,
-            *self._rules,
+            states=states,
+            seats=seats,
+            numbers=numbers,
+            candidates=candidates,
+            left=np.minimum(legal, shape[1]),
+            deals=np.zeros(n, np.int64),
+            visits=np.zeros(shape, np.int64),
+            totals=np.zeros(shape),
+            gains=np.zeros(shape),
+            squares=np.zeros(shape),
+            work=work,
+            style=self._style,
+            turns=self._turns,
+            longest=self._longest,
+            reward=self._reward,
         )
 
 

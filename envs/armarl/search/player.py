@@ -201,17 +201,17 @@ class SearchPlayer:
         chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
         trees = self._new_trees(states.size)
         batch = SearchBatch(
-            states,
-            seats,
-            chance,
-            trees,
-            self._new_workspace(states.size),
-            self._rules,
-            self.public,
-            self._resorts,
-            LOGARITHMS,
-            1,
-            self._simulations or CHUNK,
+            states=states,
+            seats=seats,
+            chance=chance,
+            trees=trees,
+            work=self._new_workspace(states.size),
+            rules=self._rules,
+            public=self.public,
+            resorts=self._resorts,
+            logarithms=LOGARITHMS,
+            begin=1,
+            simulations=self._simulations or CHUNK,
         )
         end = time.perf_counter() + self._seconds
         game.run(search_game, states.size, batch, least=1)
@@ -268,11 +268,11 @@ class SearchPlayer:
         actions, rows = len(self.game.actions), self._rows
         tables = rows if self._rapid else 1
         return Trees(
-            np.empty((games, rows, 3, actions), np.float32),
-            np.empty((games, rows, actions), np.int32),
-            np.empty((games, rows, 2), np.int32),
-            np.empty((games, tables, 2, self.game.players * actions), np.float32),
-            np.empty((games, 2), np.int32),
+            edges=np.empty((games, rows, 3, actions), np.float32),
+            next=np.empty((games, rows, actions), np.int32),
+            rows=np.empty((games, rows, 2), np.int32),
+            rapid=np.empty((games, tables, 2, self.game.players * actions), np.float32),
+            used=np.empty((games, 2), np.int32),
         )
 
     def _new_workspace(self, games: int) -> Workspace:
@@ -280,15 +280,15 @@ class SearchPlayer:
         n = 2 * threads.most_threads_for(games, 1)
         steps = min(LONGEST_TRACE, LONGEST_PATH + game.max_actions)
         return Workspace(
-            np.empty((n, 2), game.blank.dtype),
-            np.empty((n, actions), np.int8),
-            np.empty((n, 2, actions), np.uint32),
-            np.empty((n, actions), np.float32),
-            np.empty((n, 2, game.players), np.int32),
-            np.empty((n, LONGEST_PATH, 4), np.int32),
-            np.empty((n, 2, steps if self._rules.rapid else 1), np.int32),
-            np.zeros((n, game.players * actions), np.int32),
-            np.empty((n, 3, game.players)),
+            states=np.empty((n, 2), game.blank.dtype),
+            masks=np.empty((n, actions), np.int8),
+            lists=np.empty((n, 2, actions), np.uint32),
+            scores=np.empty((n, actions), np.float32),
+            places=np.empty((n, 2, game.players), np.int32),
+            path=np.empty((n, LONGEST_PATH, 4), np.int32),
+            trace=np.empty((n, 2, steps if self._rules.rapid else 1), np.int32),
+            last=np.zeros((n, game.players * actions), np.int32),
+            returns=np.empty((n, 3, game.players)),
         )
 
 
