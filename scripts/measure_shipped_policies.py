@@ -18,7 +18,7 @@ from armarl.players import shipped_policies
 from armarl.policies import load_policy, policy_game, read_policy_metadata, save_policy
 
 
-def rivals(name: str, path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
+def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
     """Against whom, and for how many games."""
     if asked:
         parts = (rival.partition("@") for rival in asked)
@@ -56,7 +56,7 @@ def main() -> None:
     options = parser.parse_intermixed_args()
     for name in [options.name] if options.name else shipped:
         path = shipped[name]
-        for rival, games in rivals(name, path, options.rivals, options.games):
+        for rival, games in rivals(path, options.rivals, options.games):
             match = play_match(
                 policy_game(path), [name, rival], games, options.seed, options.workers
             )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from armarl.card_text import facts
-from armarl.cards import Card, Measured, read_card
 from armarl.catalogue import OURS
 from armarl.players import shipped_policies
+from armarl.policy_card import Card, Measured, read_card
+from armarl.policy_card_text import facts
 from armarl_training.progress import curve
 
 ALWAYS = ("random", "greedy")  # the rivals of the table of all policies

@@ -12,12 +12,12 @@ import armarl
 import tiny
 from armarl import cli
 from armarl.arena.records import read_records
-from armarl.card_text import card_text
-from armarl.cards import read_card
 from armarl.catalogue import game_entry
 from armarl.game import make_game
 from armarl.players import RandomPlayer
 from armarl.policies import read_policy_metadata
+from armarl.policy_card import read_card
+from armarl.policy_card_text import card_text
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 

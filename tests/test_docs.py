@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from armarl.cards import read_card
+from armarl.policy_card import read_card
 from policy_tables import drawings, overview, section
 from site_pages import as_on_site
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import tiny
-from armarl.card_text import card_text
-from armarl.cards import read_card
 from armarl.game import make_game
 from armarl.players import make_player
 from armarl.policies import read_policy_metadata
+from armarl.policy_card import read_card
+from armarl.policy_card_text import card_text
 from armarl.threads import available_cores
 from armarl_training.anchors import Anchors
 from armarl_training.config import EvaluationConfig, TrainingConfig

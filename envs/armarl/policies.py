@@ -26,7 +26,6 @@ from armarl.judges import check_judge, is_judge, survey_of
 from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
 from armarl.players import pickle_refusal, policy_path, shipped_policies
-from armarl.specs import Part, Spec
 from armarl.words import brief, did_you_mean
 
 FORMAT = "armarl-policy-4"
@@ -152,7 +151,7 @@ def policy_file(name: str | Path) -> Path:
             "a policy is named by text or a Path (a file, a run's folder, or a shipped policy), "
             f"not {brief(repr(name), 60)}"
         )
-    found = policy_path(Spec(Part(str(name))))
+    found = policy_path(str(name))
     if found is None or not found.is_file():
         raise FileNotFoundError(
             f"there is no file {name}, no run with a policy, and no shipped policy of that "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armarl.bits import count, eight_bytes
 from armarl.compiled import inlined, kernel
-from armarl.verbs import Int, Mask, State
+from armarl.verbs import Int, Mask, Real, State
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -110,14 +110,14 @@ def seed_chance(chance: NDArray[np.uint64], i: Int, number: Int) -> None:
 
 
 @inlined
-def uniform(chance: NDArray[np.uint64], i: Int) -> Int:
+def uniform(chance: NDArray[np.uint64], i: Int) -> Real:
     """The next random number in [0, 1) of stream `i`, quickly, for what no player is shown."""
     chance[i] += _GOLDEN
     return np.float64(np.int64(mix(chance[i]) >> _11)) * _UNIT
 
 
 @kernel
-def draw(chance: NDArray[np.uint64], i: Int) -> Int:
+def draw(chance: NDArray[np.uint64], i: Int) -> Real:
     """The next random number in [0, 1) of stream `i`, for a player.
 
     It says nothing of the stream: that moves on to another word of the same function, of which it

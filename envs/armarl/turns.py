@@ -29,7 +29,7 @@ from armarl.loops import Float32s, Float64s, Int8s, Int64s, own
 from armarl.networks import Tensors
 from armarl.playing_on import SIMULATED, play_turns, scripted_action
 from armarl.randomness import seed_chance
-from armarl.verbs import PLAYING, Int, verbs
+from armarl.verbs import PLAYING, Int, Real, verbs
 
 FIRST_DEALS = 1, 2  # in which every action is tried; with two players, and with more
 DEALS = 32  # in which the last of them is, the first ones included
@@ -149,7 +149,7 @@ def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
             row += 1
 
 
-def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float) -> Any:
+def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float) -> Real:
     """What an action brings in the deal at hand, when the scripted player finishes the turn."""
     states = batch.spare[mine]
     seat: Int = batch.seats[i]
@@ -162,7 +162,7 @@ def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: f
     return foreseen(batch, mine, seat)
 
 
-def foreseen(batch: Tries, mine: Int, seat: Int) -> Any:
+def foreseen(batch: Tries, mine: Int, seat: Int) -> Real:
     """What a seat may expect of the simulated position."""
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
     simulated = batch.spare[mine, SIMULATED]
@@ -177,7 +177,7 @@ def worth(
     one: Float32s,
     other: Float32s,
     returns: Float64s,
-) -> Any:
+) -> Real:
     """What a seat may expect of a position, or what it got if the game is over."""
     if verbs.status(s) != PLAYING:
         verbs.returns(s, 0, returns)
@@ -187,7 +187,7 @@ def worth(
 
 
 @kernel
-def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> Any:
+def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> Real:
     """The return that a critic expects of an observation."""
     last = critic.layers.shape[0] - 1
     bias(critic, 0, one)
@@ -254,19 +254,19 @@ class Turns:
         rows = 2 * threads.most_threads_for(n, least=LEAST_DECISIONS)
         widest = int(self._critic.layers[:, 2].max())
         batch = Tries(
-            states,
-            seats,
-            masks,
-            first,
-            _numbers(states),
-            self._critic,
-            self._styles,
-            with_players(game.players, FIRST_DEALS),
-            self._deals,
-            int(BREADTH * self._deals),
-            self._turns,
-            HOPE,
-            with_players(game.players, WON),
+            states=states,
+            seats=seats,
+            masks=masks,
+            first=first,
+            numbers=_numbers(states),
+            critic=self._critic,
+            styles=self._styles,
+            first_deals=with_players(game.players, FIRST_DEALS),
+            most_deals=self._deals,
+            breadth=int(BREADTH * self._deals),
+            turns=self._turns,
+            hope=HOPE,
+            won=with_players(game.players, WON),
             spare=np.full((rows, 3), game.blank),
             legal=np.empty((rows, masks.shape[1]), np.int8),
             chance=np.empty(rows, np.uint64),

@@ -36,6 +36,7 @@ Mask: TypeAlias = NDArray[np.int8]  # (actions,), 1 for what is legal, else 0
 Observation: TypeAlias = NDArray[np.float32]  # (observation size,)
 Returns: TypeAlias = NDArray[np.float64]  # (players,)
 Int: TypeAlias = Any  # an integer, NumPy's or Python's: 64 bits wide in compiled code
+Real: TypeAlias = Any  # a number that need not be whole, likewise: a float64 in compiled code
 Bits: TypeAlias = Any  # a set of small numbers as the bits of an int64
 
 # What `status` says of a state; ILLEGAL is how a step may leave a game besides.

@@ -24,7 +24,7 @@ def groups() -> Iterator[list[Measurement]]:
             Measurement("aec", PEER, how, "aec.connect_four", {"face": face}, package="pygame"),
             *(
                 Measurement(
-                    *("aec", title(variant), how, "aec.ours", {"variant": variant, "face": face})
+                    "aec", title(variant), how, "aec.ours", {"variant": variant, "face": face}
                 )
                 for variant in PLAYED
             ),

@@ -60,7 +60,13 @@ def _row(
 
     options = {"variant": variant, **({"batch": batch} if batch else {}), **more}
     return Measurement(
-        *("gpu", title(variant), how, f"gpu.{probe}", options, batch, unit),
+        "gpu",
+        title(variant),
+        how,
+        f"gpu.{probe}",
+        options,
+        batch,
+        unit,
         lacking=fault() or "",
         most=None if batch else 1,
     )
@@ -71,7 +77,12 @@ def _pgx(game: str, batch: int) -> Measurement:
 
     options = {"game": game, "batch": batch}
     return Measurement(
-        *("gpu", f"Pgx {game}", LOOP, "gpu.pgx", options, batch),
+        "gpu",
+        f"Pgx {game}",
+        LOOP,
+        "gpu.pgx",
+        options,
+        batch,
         package=JAX_PLUGIN,
         lacking=fault() or "",
     )

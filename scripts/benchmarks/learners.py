@@ -28,8 +28,12 @@ def groups() -> Iterator[list[Measurement]]:
         yield [
             _measurement(variant, OURS, "ppo"),
             Measurement(
-                *("learners", title(variant), THEIRS, "learning.learn"),
-                *({"variant": variant, "kind": learning.OURS}, learning.ENVIRONMENTS),
+                "learners",
+                title(variant),
+                THEIRS,
+                "learning.learn",
+                {"variant": variant, "kind": learning.OURS},
+                learning.ENVIRONMENTS,
                 unit="decisions/s",
                 package="sb3_contrib",
                 cores=core_counts()[-1],
@@ -45,7 +49,12 @@ def groups() -> Iterator[list[Measurement]]:
 def _measurement(variant: Variant, how: str, probe: str, part: str | None = None) -> Measurement:
     options = {"variant": variant} | ({"part": part} if part else {})
     return Measurement(
-        *("learners", title(variant), how, f"learners.{probe}", options, learning.ENVIRONMENTS),
+        "learners",
+        title(variant),
+        how,
+        f"learners.{probe}",
+        options,
+        learning.ENVIRONMENTS,
         unit="of the time" if part else "decisions/s",
         package="torch",
         cores=core_counts()[-1],

@@ -24,8 +24,12 @@ def groups() -> Iterator[list[Measurement]]:
         for variant in SCALED:
             yield [
                 Measurement(
-                    *("learning", title(variant), how, "learning.learn"),
-                    *({"variant": variant, "kind": how}, ENVIRONMENTS),
+                    "learning",
+                    title(variant),
+                    how,
+                    "learning.learn",
+                    {"variant": variant, "kind": how},
+                    ENVIRONMENTS,
                     unit="decisions/s",
                     package="sb3_contrib",
                     cores=cores,

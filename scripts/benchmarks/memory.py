@@ -35,8 +35,11 @@ def groups() -> Iterator[list[Measurement]]:
             for variant in VARIANTS
         ),
         _bytes(
-            *("Pgx connect_four", "its state, which holds observation and mask"),
-            *("memory.pgx", {"game": "connect_four"}, "pgx"),
+            "Pgx connect_four",
+            "its state, which holds observation and mask",
+            "memory.pgx",
+            {"game": "connect_four"},
+            "pgx",
         ),
     ]
 

@@ -50,7 +50,11 @@ def playout_groups() -> Iterator[list[Measurement]]:
     for cores in core_counts():
         yield [
             Measurement(
-                *("playouts", title(variant), "", "ours.playouts", {"variant": variant}),
+                "playouts",
+                title(variant),
+                "",
+                "ours.playouts",
+                {"variant": variant},
                 unit="actions/s",
                 cores=cores,
             )
@@ -88,8 +92,12 @@ def vector_groups() -> Iterator[list[Measurement]]:
     for cores in core_counts():
         yield [
             Measurement(
-                *("vector", title(variant), how, "ours.vector_env"),
-                *({"variant": variant, "how": how}, VECTOR_ENVS[how][0]),
+                "vector",
+                title(variant),
+                how,
+                "ours.vector_env",
+                {"variant": variant, "how": how},
+                VECTOR_ENVS[how][0],
                 unit="decisions/s",
                 cores=cores,
             )

@@ -27,7 +27,12 @@ def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterato
             options = {"game": game, "batch": batch, "scan": scan, "devices": devices}
             split = f", split over {devices} XLA devices" if devices > 1 else ""
             yield Measurement(
-                *(section, f"Pgx {game}", how + split, "peers.pgx", options, batch),
+                section,
+                f"Pgx {game}",
+                how + split,
+                "peers.pgx",
+                options,
+                batch,
                 package="pgx",
                 cores=cores,
             )
@@ -40,7 +45,12 @@ def envpool_measurements(
     for game in games:
         options = {"task": game, "batch": batch, "threads": cores}
         yield Measurement(
-            *(section, f"EnvPool {game}", "", "peers.envpool", options, batch),
+            section,
+            f"EnvPool {game}",
+            "",
+            "peers.envpool",
+            options,
+            batch,
             package="envpool",
             cores=cores,
         )
@@ -50,7 +60,12 @@ def open_spiel_measurements(section: str) -> Iterator[Measurement]:
     """OpenSpiel's games, one game on one core."""
     for game in OPEN_SPIEL_GAMES:
         yield Measurement(
-            *(section, f"OpenSpiel {game}", "from Python", "peers.open_spiel", {"game": game}, 1),
+            section,
+            f"OpenSpiel {game}",
+            "from Python",
+            "peers.open_spiel",
+            {"game": game},
+            1,
             package="pyspiel",
         )
 

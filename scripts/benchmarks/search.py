@@ -38,8 +38,11 @@ def groups() -> Iterator[list[Measurement]]:
         ),
         *(
             Measurement(
-                *("search", f"OpenSpiel {game}", "its ISMCTS, random playouts"),
-                *("search.open_spiel", {"game": game}),
+                "search",
+                f"OpenSpiel {game}",
+                "its ISMCTS, random playouts",
+                "search.open_spiel",
+                {"game": game},
                 unit="simulations/s",
                 package="pyspiel",
             )

@@ -58,7 +58,11 @@ def groups() -> Iterator[list[Measurement]]:
 
 def _use(subject: str, how: str, code: str, cold: bool, package: str = "armarl") -> Measurement:
     return Measurement(
-        *("start", subject, how, "start.first_use", {"code": code, "cold": cold}),
+        "start",
+        subject,
+        how,
+        "start.first_use",
+        {"code": code, "cold": cold},
         unit="s",
         package=package,
         most=3,

@@ -23,7 +23,7 @@ def keep_policies(folder: Path, names: Iterable[str]) -> None:
         RunError: a link leads out of the folder.
     """
     for spec in map(as_spec, names):
-        path, copy = policy_path(spec), _copy_of(folder, spec)
+        path, copy = policy_path(spec.base.name), _copy_of(folder, spec)
         if path is not None and spec.base.name not in shipped_policies() and not copy.exists():
             for step in (copy.parent, *copy.parent.parents[:2]):
                 if step.is_symlink():

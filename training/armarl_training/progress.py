@@ -7,9 +7,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from armarl.card_text import thinned
-from armarl.cards import WINS
 from armarl.folders import read_text, write_text
+from armarl.policy_card import WINS
+from armarl.policy_card_text import thinned
 from armarl.words import brief
 from armarl_training.folders import RunError
 from armarl_training.plots import COLOURS, Axes, picture, text, ticks

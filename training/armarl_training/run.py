@@ -21,12 +21,12 @@ from typing import IO, Any
 import numpy as np
 
 from armarl.advice import Advice
-from armarl.cards import WINS
 from armarl.folders import CONFIG_FILE, POLICY_FILE, remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
 from armarl.policies import PolicyError, load_policy, read_policy, save_policy
+from armarl.policy_card import WINS
 from armarl.specs import Spec
 from armarl.words import brief
 from armarl.workers import workers_at

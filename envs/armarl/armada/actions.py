@@ -139,11 +139,15 @@ def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
         family("play", "play {}", PLAIN_CARDS if cards else (), "play another card (ADA-32)"),
         on("rise", "rise {}", of(cards, central), "place tribes (ADA-32)"),
         family(
-            *("look", "{}", ("peek", "take") if cards else ()),
+            "look",
+            "{}",
+            ("peek", "take") if cards else (),
             "strategist: look on, or take it (ADA-32)",
         ),
         family(
-            *("answer", "{}", ANSWERS if cards else ()),
+            "answer",
+            "{}",
+            ANSWERS if cards else (),
             "answer a roll or a raid's asking (ADA-32, ADA-33)",
         ),
     ]

@@ -33,7 +33,7 @@ from armarl.armada.state import (
     territories_of,
 )
 from armarl.compiled import kernel
-from armarl.verbs import Int, Returns, State
+from armarl.verbs import Int, Real, Returns, State
 
 MOST_MEN = 5  # on a post; more are no more use there
 
@@ -119,14 +119,14 @@ def evaluate(s: State, out: Returns) -> None:
 
 
 @kernel
-def _chance_to_end(s: State) -> Int:
+def _chance_to_end(s: State) -> Real:
     """That somebody wins before ADA-30 cuts the game short."""
     turns_left = np.float64(s.max_turns) - max(np.float64(s.turn), 0.0)
     return 1.0 - math.exp(-turns_left / (ROUNDS * colours_playing(s)))
 
 
 @kernel
-def _log_strength(s: State, colour: Int) -> Int:
+def _log_strength(s: State, colour: Int) -> Real:
     """The weighted sum of all that a colour has."""
     row, owned = np.int64(s.players > 2), territories_of(s, colour)
     total = WEIGHTS[row, HOLDS_LAIR] * (lairs_held(owned) > 0)
@@ -142,7 +142,7 @@ def _log_strength(s: State, colour: Int) -> Int:
 
 
 @kernel
-def _worth_of_pieces(s: State, row: Int, colour: Int) -> Int:
+def _worth_of_pieces(s: State, row: Int, colour: Int) -> Real:
     """Bands, gold and ships."""
     bands, at_home, gold, crews = 0, 0, 0, 0
     for place in range(s.places):
@@ -174,7 +174,7 @@ def _bands_on_posts(s: State, colour: Int) -> Int:
 
 
 @kernel
-def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Int:
+def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Real:
     """How near a colour is to ADA-27, and in victory to ADA-28."""
     missing = _missing(s, colour, owned)
     if missing > 1:

@@ -217,7 +217,7 @@ def _stance(s: State, colour: Int) -> Int:
 
 @kernel
 def _worth(
-    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, action: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, action: Int
 ) -> Int:
     """A number that grows with what an action promises; `end` is worth 0."""
     family = family_of(s, action)
@@ -233,9 +233,9 @@ def _worth(
     if family == LAUNCH:
         return _worth_of_launch(s, style, colour, cost, number)
     if family == EXPLORE:
-        return _worth_of_exploring(s, style, cost, CENTRAL + number)
+        return _worth_of_exploring(style, cost, CENTRAL + number)
     if family == DISCOVERY:
-        return _worth_of_exploring(s, style, cost, CENTRAL + number) + 2
+        return _worth_of_exploring(style, cost, CENTRAL + number) + 2
     if family == COUNT:
         return _worth_of_count(s, style, colour, cost, home, ferry, number)
     if family >= LEVY:
@@ -277,7 +277,7 @@ def _worth_of_placing(
 
 @kernel
 def _worth_of_move(
-    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
 ) -> Int:
     """Bands that take a territory, or come nearer to a goal."""
     place, to = border_from(s, border), np.int64(s.border_to[border])
@@ -314,7 +314,7 @@ def _holds_post(s: State, place: Int, colour: Int) -> Int:
 
 
 @kernel
-def _garrison(s: State, style: Style, place: Int, colour: Int, home: Int) -> Int:
+def _garrison(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int:
     """Bands that should stay in a place."""
     if place < CENTRAL:
         return _garrison_of_city(s, style, place, colour)
@@ -335,7 +335,7 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int) -> Int:
 
 @kernel
 def _worth_of_sail(
-    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, border: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
 ) -> Int:
     """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
     place, to = border_from(s, border), np.int64(s.border_to[border])
@@ -348,7 +348,7 @@ def _worth_of_sail(
 
 
 @kernel
-def _worth_of_exploring(s: State, style: Style, cost: Any, territory: Int) -> Int:
+def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
     """What lies near the goals first."""
     return style[EXPLORE_WORTH] - cost[territory] * style[EXPLORE_COST] // 4
 
@@ -408,7 +408,7 @@ def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int
 
 @kernel
 def _worth_of_count(
-    s: State, style: Style, colour: Int, cost: Any, home: Int, ferry: Int, n: Int
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, n: Int
 ) -> Int:
     """How many bands: nearly all."""
     origin, target = np.int64(s.origin), np.int64(s.target)

@@ -25,8 +25,8 @@ from armarl.armada.chart import CITIES, COLOURS, POSTS
 from armarl.armada.dice import load_dice
 from armarl.bits import count
 from armarl.compiled import inlined, kernel
+from armarl.plain_records import record_type
 from armarl.randomness import random_below
-from armarl.records import record_type
 from armarl.verbs import Int, State
 
 MAX_PLAYERS = 4

@@ -196,7 +196,7 @@ def gives_way(s: State, colour: Int) -> Int:
 
 
 @kernel
-def set_markets(s: State, colour: Int, home: Int) -> None:
+def set_markets(s: State, colour: Int, home: Any) -> None:
     """Cost 0 where a colour may convert gold into bands (ADA-25), FAR elsewhere."""
     home[:] = FAR
     owned = territories_of(s, colour)
@@ -219,7 +219,7 @@ def owns_gold(s: State, colour: Int) -> Int:
 
 
 @kernel
-def set_landings(s: State, colour: Int, cost: Any, ferry: Int) -> Int:
+def set_landings(s: State, colour: Int, cost: Any, ferry: Any) -> Int:
     """Cost 0 where bands wait on a coast for a ship, FAR elsewhere; whether any do."""
     ferry[:] = FAR
     any_wait = False
@@ -233,13 +233,13 @@ def set_landings(s: State, colour: Int, cost: Any, ferry: Int) -> Int:
 
 
 @kernel
-def is_ferry(s: State, place: Int, ferry: Int) -> Int:
+def is_ferry(s: State, place: Int, ferry: Any) -> Int:
     """Whether a ship with next to no crew should fetch bands."""
     return place >= TERRITORIES and s.bands[place] <= 2 and ferry[place] < FAR
 
 
 @kernel
-def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Int) -> Int:
+def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int:
     """Whether what lies in a place should go where it becomes bands, with few bands."""
     if s.reserve[colour] < style[HUNGRY] or s.gold[place] < 2 or home[place] == 0:
         return False
@@ -247,7 +247,7 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Int) -> I
 
 
 @kernel
-def spread_costs(s: State, by_land: Int, by_sea: Int, cost: Any, land: Any, sea: Any) -> None:
+def spread_costs(s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any) -> None:
     """Costs of all other places: of the cheapest way to a goal (Dijkstra, 1959; Dial, 1969).
 
     Args:
@@ -281,7 +281,7 @@ def spread_costs(s: State, by_land: Int, by_sea: Int, cost: Any, land: Any, sea:
 
 
 @kernel
-def set_tolls(s: State, style: Style, colour: Int, by_land: Int, by_sea: Int) -> None:
+def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any) -> None:
     """For every place the costs of coming to it, from land and from sea.
 
     All pay for who is there; from land a ship has to be boarded, too.
@@ -299,7 +299,7 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Int, by_sea: Int) ->
 
 
 @kernel
-def _set_tolls_of_launching(s: State, style: Style, city: Int, by_land: Int, by_sea: Int) -> None:
+def _set_tolls_of_launching(s: State, style: Style, city: Int, by_land: Any, by_sea: Any) -> None:
     """A ship on a city may be launched, and boarded then."""
     for border in range(s.sea_borders[city], s.sea_borders[city + 1]):
         square = np.int64(s.border_to[border])

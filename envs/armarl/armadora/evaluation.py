@@ -20,7 +20,7 @@ from armarl.armadora.scoring import points_of
 from armarl.armadora.state import only_on, side_count, side_of, sum_on, territory
 from armarl.bits import count
 from armarl.compiled import inlined, kernel
-from armarl.verbs import Int, Returns, State
+from armarl.verbs import Int, Real, Returns, State
 
 # The columns of WEIGHTS.
 (
@@ -96,7 +96,7 @@ def _points_in_hand(s: State, side: Int) -> Int:
 
 
 @kernel
-def _step_weight(s: State, squares: Int) -> Int:
+def _step_weight(s: State, squares: Int) -> Real:
     """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if s.palisades_left == 0 or to_spare < 0:
@@ -118,7 +118,9 @@ def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
 
 
 @kernel
-def _points_around(s: State, points_0: Int, points_1: Int, points_2: Int, mine: Int) -> Any:
+def _points_around(
+    s: State, points_0: Any, points_1: Any, points_2: Any, mine: Int
+) -> tuple[Any, Any, Any, Any]:
     """Points of three sides and free squares around a mine, each by its steps from there."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)
@@ -141,7 +143,7 @@ def _points_around(s: State, points_0: Int, points_1: Int, points_2: Int, mine: 
 
 @kernel
 def _chances(
-    s: State, near_0: Int, near_1: Int, near_2: Int, variance: Int
+    s: State, near_0: Real, near_1: Real, near_2: Real, variance: Real
 ) -> tuple[Any, Any, Any]:
     """The chances of three sides to have the most points; the third has none where there are two.
 

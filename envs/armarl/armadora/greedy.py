@@ -26,6 +26,8 @@ from armarl.armadora.judgement import (
     JUDGEMENT,
     PATIENCE,
     UNIT,
+    Reserves,
+    Sides,
     expect_points,
     outlooks_of,
     points_in_hand,
@@ -49,7 +51,7 @@ from armarl.armadora.state import (
 )
 from armarl.armadora.styles import BIG, STYLES, WALLS
 from armarl.compiled import kernel
-from armarl.verbs import Int, Mask, State, States
+from armarl.verbs import Int, Mask, Real, State, States
 
 TIE_POINTS = 0.5  # points that it is worth to win ties (ARM-29)
 POWER_GOLD = 0.5  # gold that a power must gain; there are few, and they keep
@@ -60,14 +62,14 @@ JITTER = 0.01  # gold; below it, actions are equally good and the draw decides
 
 
 @kernel
-def _jitter(draw: float, action: Int) -> Int:
+def _jitter(draw: float, action: Int) -> Real:
     """A small number by which equally good actions differ."""
     return JITTER * ((draw + action * 0.6180339887) % 1.0)
 
 
 @kernel
 def best_warrior(
-    t: State, views: Any, reserves: Any, mask: Mask, first: Int, draw: float, style: Int
+    t: State, views: Any, reserves: Reserves, mask: Mask, first: Int, draw: float, style: Int
 ) -> tuple[Any, Any]:
     """Where to place which Warrior (ARM-11, ARM-24)."""
     best, choice = -1.0, -1
@@ -87,7 +89,7 @@ def best_warrior(
 
 @kernel
 def best_palisade(
-    t: State, sides: Any, reserves: Any, mask: Mask, first: Int, draw: float
+    t: State, sides: Sides, reserves: Reserves, mask: Mask, first: Int, draw: float
 ) -> tuple[Any, Any]:
     """The line that gains most by a palisade (ARM-12, ARM-25)."""
     best, choice = -1.0, -1
@@ -101,7 +103,7 @@ def best_palisade(
 
 @kernel
 def best_reinforcement(
-    t: State, views: Any, reserves: Any, mask: Mask, draw: float
+    t: State, views: Any, reserves: Reserves, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
     """The full territory in which a reinforcement gains most (ARM-28, ARM-29)."""
     best, choice, n = -1.0, -1, 1.0 + TIE_POINTS
@@ -118,7 +120,7 @@ def best_reinforcement(
 
 @kernel
 def best_arrow(
-    t: State, views: Any, reserves: Any, sides: Any, mask: Mask, draw: float
+    t: State, views: Any, reserves: Reserves, sides: Sides, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
     """The Warrior whose loss of a point gains most (ARM-26)."""
     best, choice = -1.0, -1
@@ -138,7 +140,7 @@ def best_arrow(
 
 @kernel
 def best_reading(
-    t: State, views: Any, reserves: Any, now: Int, mask: Mask, draw: float
+    t: State, views: Any, reserves: Reserves, now: Real, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
     """The hidden Warrior on whose value most gold hangs, by what a point moves (ARM-23)."""
     best, choice = -1.0, -1
@@ -156,8 +158,15 @@ def best_reading(
 
 @kernel
 def best_power(
-    t: State, views: Any, reserves: Any, sides: Any, now: Int, mask: Mask, draw: float, style: Int
-) -> Int:
+    t: State,
+    views: Any,
+    reserves: Reserves,
+    sides: Sides,
+    now: Real,
+    mask: Mask,
+    draw: float,
+    style: Int,
+) -> tuple[Any, Any]:
     """The best use of the character's power (ARM-21)."""
     character = t.character[t.to_move]
     if character == ORC_CHARACTER:

@@ -35,7 +35,7 @@ from armarl.armadora.state import (
 )
 from armarl.bits import count
 from armarl.compiled import inlined, kernel
-from armarl.verbs import Int, State
+from armarl.verbs import Int, Real, State
 
 # Tuned by matches between versions of this player, 200 to 400 games for each value tried.
 # The columns of JUDGEMENT.
@@ -57,7 +57,7 @@ JUDGEMENT = np.array(
     ]
 )
 END_VARIANCE = 0.1  # squared points; a tie is an even chance, one point more is nearly sure
-RESERVE_VARIANCE = 10.0  # and that it adds for each point in hand per free square of the board
+RESERVE_VARIANCE = 10.0  # what a free square adds besides, for each point in hand per free square
 RESERVE_WEIGHT = 1.7  # points in hand go where there is gold: more than evenly to free squares
 UNIT = 4  # expected points are kept as whole numbers of quarters
 DIGITS = 5  # binary digits of the most that one Warrior may be worth, 6 points
@@ -131,7 +131,7 @@ def expect_points(s: State, t: State, known: Int) -> None:
 
 
 @kernel
-def points_in_hand(s: State, player: Int, known: Int) -> Int:
+def points_in_hand(s: State, player: Int, known: Int) -> Real:
     """Points that a player may still place, known or on average."""
     if s.passed[player]:
         return 0.0
@@ -144,7 +144,7 @@ def points_in_hand(s: State, player: Int, known: Int) -> Int:
 
 
 @kernel
-def _reserve(s: State, side: Int, known: Int) -> Int:
+def _reserve(s: State, side: Int, known: Int) -> Real:
     """Points in hand of a side."""
     total = 0.0
     for player in range(side, s.players, side_count(s)):
@@ -153,7 +153,7 @@ def _reserve(s: State, side: Int, known: Int) -> Int:
 
 
 @kernel
-def reserves_of(s: State, side: Int, known: Int) -> Int:
+def reserves_of(s: State, side: Int, known: Int) -> Reserves:
     """What the hands may still change, from the point of view of a side."""
     sides = side_count(s)
     own = _reserve(s, side, known)
@@ -200,7 +200,7 @@ def _digits(t: State, side: Int) -> tuple[Any, Any, Any, Any, Any]:
 
 
 @kernel
-def sides_of(t: State, side: Int, known: Int) -> Int:
+def sides_of(t: State, side: Int, known: Int) -> Sides:
     """The points of a side and its rivals, from `t.value` as `expect_points` left it."""
     n = side_count(t)
     rival, other = _digits(t, (side + 1) % n), _digits(t, (side + 2) % n)
@@ -208,7 +208,7 @@ def sides_of(t: State, side: Int, known: Int) -> Int:
 
 
 @kernel
-def _points_on(digits: Any, squares: Int) -> Int:
+def _points_on(digits: Any, squares: Int) -> Real:
     """Expected points on a set of squares."""
     units = 0
     for digit in range(DIGITS):
@@ -225,7 +225,7 @@ def grow(t: State, squares: Int) -> Int:
 
 
 @kernel
-def _step_weight(t: State, squares: Int) -> Int:
+def _step_weight(t: State, squares: Int) -> Real:
     """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if t.palisades_left == 0 or to_spare < 0:
@@ -253,7 +253,7 @@ def steps_to_mines(t: State, square: Int) -> Int:
 
 
 @kernel
-def _outlook(t: State, sides: Any, mine: Int) -> Int:
+def _outlook(t: State, sides: Sides, mine: Int) -> Outlook:
     """What stands around a mine, ring by ring of squares equally many steps away."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(t, ring)
@@ -276,7 +276,7 @@ def _outlook(t: State, sides: Any, mine: Int) -> Int:
 
 
 @kernel
-def outlooks_of(t: State, sides: Any) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
+def outlooks_of(t: State, sides: Sides) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
     """The outlooks of all mines."""
     return (
         _outlook(t, sides, 0),
@@ -291,15 +291,21 @@ def outlooks_of(t: State, sides: Any) -> tuple[Any, Any, Any, Any, Any, Any, Any
 
 
 @kernel
-def step_up(lead: Int, variance: Int) -> Int:
+def step_up(lead: Real, variance: Real) -> Real:
     """The chance that a lead stays one: 1/2 at none, near 1 far beyond its deviation."""
     return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
 
 
 @kernel
 def _chance(
-    t: State, view: Any, reserves: Any, gain: Int, other_gain: Int, filled: Int, spent: Int
-) -> Int:
+    t: State,
+    view: Outlook,
+    reserves: Reserves,
+    gain: Real,
+    other_gain: Real,
+    filled: Real,
+    spent: Real,
+) -> Real:
     """The chance at a mine after gains on the rivals, with squares filled and points spent."""
     free = max(view.free - filled, 0.0)
     variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
@@ -312,7 +318,7 @@ def _chance(
 
 
 @kernel
-def worth_with_less(t: State, views: Any, reserves: Any, spent: Int) -> Int:
+def worth_with_less(t: State, views: Any, reserves: Reserves, spent: Real) -> Real:
     """Expected gold when the hand is poorer by some points and nothing else changes."""
     gold = 0.0
     for mine in range(MINES):
@@ -321,7 +327,7 @@ def worth_with_less(t: State, views: Any, reserves: Any, spent: Int) -> Int:
 
 
 @kernel
-def worth_with_palisade(t: State, sides: Any, reserves: Any, line: Int) -> Int:
+def worth_with_palisade(t: State, sides: Sides, reserves: Reserves, line: Int) -> Real:
     """Expected gold with a palisade on a line."""
     east, south = t.east, t.south
     t.east |= LINE_EAST[line]
@@ -338,13 +344,13 @@ def worth_with_palisade(t: State, sides: Any, reserves: Any, line: Int) -> Int:
 def worth_with_points(
     t: State,
     views: Any,
-    reserves: Any,
+    reserves: Reserves,
     steps: Int,
-    gain: Int,
-    other_gain: Int,
-    filled: Int,
-    spent: Int,
-) -> Int:
+    gain: Real,
+    other_gain: Real,
+    filled: Real,
+    spent: Real,
+) -> Real:
     """Expected gold after gains on the rivals at a square which is `steps` from the mines."""
     gold = 0.0
     for mine in range(MINES):

@@ -197,7 +197,7 @@ def _reinforceable(s: State, player: Int) -> Int:
 
 
 @inlined
-def _can_place_palisade(s: State) -> Int:
+def can_place_palisade(s: State) -> Int:
     """Whether a palisade is left and a line may take it."""
     return s.palisades_left > 0 and (
         ALL_EAST & ~(s.east | s.barred_east) != 0 or ALL_SOUTH & ~(s.south | s.barred_south) != 0
@@ -205,11 +205,11 @@ def _can_place_palisade(s: State) -> Int:
 
 
 @inlined
-def _can_act(s: State, player: Int) -> Int:
+def can_act(s: State, player: Int) -> Int:
     """Whether anything but passing and powers is possible (ARM-22)."""
     return (
         (s.hand_size[player] > 0 and s.free != 0)
-        or _can_place_palisade(s)
+        or can_place_palisade(s)
         or _reinforceable(s, player) != 0
     )
 
@@ -298,7 +298,7 @@ def _use_power(s: State, action: Int) -> None:
 @inlined
 def _go_on_after_palisade(s: State) -> None:
     """ARM-13: after the first palisade of a turn a second one, if one is possible."""
-    if s.stage != SECOND_PALISADE and _can_place_palisade(s):
+    if s.stage != SECOND_PALISADE and can_place_palisade(s):
         s.stage = SECOND_PALISADE
     else:
         _end_turn(s)
@@ -307,7 +307,7 @@ def _go_on_after_palisade(s: State) -> None:
 @inlined
 def _go_on_after_power(s: State) -> None:
     """ARM-22: after a power an action, if one is possible."""
-    if _can_act(s, s.to_move):
+    if can_act(s, s.to_move):
         s.stage = AFTER_POWER
     else:
         _end_turn(s)

@@ -127,8 +127,8 @@ def winners(s: State) -> Int:
     return sides
 
 
-WIN_REWARD, GOLD_REWARD = range(2)
 REWARD_NAMES = ("win", "gold")
+GOLD_REWARD = REWARD_NAMES.index("gold")
 
 
 @kernel

@@ -22,7 +22,7 @@ from armarl.armadora.board import (
 )
 from armarl.bits import count, eight_bytes
 from armarl.compiled import inlined
-from armarl.records import record_type
+from armarl.plain_records import record_type
 from armarl.verbs import Int, State
 
 MAX_PLAYERS = 4

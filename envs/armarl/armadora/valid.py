@@ -30,7 +30,7 @@ from armarl.armadora.board import (
     START_FREE,
     START_SOUTH,
 )
-from armarl.armadora.rules import _can_act, _can_place_palisade
+from armarl.armadora.rules import can_act, can_place_palisade
 from armarl.armadora.scoring import points_of, share_of
 from armarl.armadora.state import (
     ELF_CHARACTER,
@@ -398,9 +398,9 @@ def _turn_is_lawful(s: State) -> Int:
     if s.passed[s.to_move] != 0:
         return False
     if s.stage == SECOND_PALISADE:  # ARM-13
-        return s.palisades_left < SUPPLY[s.board] and _can_place_palisade(s)
+        return s.palisades_left < SUPPLY[s.board] and can_place_palisade(s)
     used = s.powers[s.to_move] < POWERS[s.character[s.to_move]]
-    return used and _can_act(s, s.to_move)  # ARM-22
+    return used and can_act(s, s.to_move)  # ARM-22
 
 
 @kernel

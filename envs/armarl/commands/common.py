@@ -1,8 +1,9 @@
-"""What several commands share: the game that is asked for, and progress."""
+"""What several commands share: the game that is asked for, progress, and results in a file."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import re
 import sys
@@ -27,7 +28,7 @@ def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
 
     if options.game is None and not options.option:
         for player in players:
-            if path := policy_path(as_spec(player)):
+            if path := policy_path(as_spec(player).base.name):
                 return policy_game(path)
     return make_game(options.game or game_names()[0], **options_of(options.option))
 
@@ -81,3 +82,8 @@ def show_progress(done: int, games: int) -> None:
     if sys.stderr.isatty():
         end = "\r" if done < games else "\r\x1b[K"
         print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a result to a file, for programs to read."""
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from armarl.commands.common import game_of, show_progress
+from armarl.commands.common import game_of, show_progress, write_json
 
 if TYPE_CHECKING:
     from armarl.arena.panel import PanelResult
@@ -26,10 +25,6 @@ def evaluate(options: argparse.Namespace) -> int:
     from armarl.matches import play_match
     from armarl.workers import workers_at
 
-    if options.json and not options.json.resolve().parent.is_dir():
-        raise ValueError(
-            f"there is no folder {options.json.parent} to write {options.json.name} to"
-        )
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     if len(options.players) == 1:
         return _evaluate_by_panel(options, game, workers)
@@ -49,8 +44,7 @@ def evaluate(options: argparse.Namespace) -> int:
         print(_table(game, result))
     _tell_shares(workers)
     if options.json:
-        text = json.dumps([result.as_dict() for result in results], indent=2)
-        options.json.write_text(text + "\n", encoding="utf-8")
+        write_json(options.json, [result.as_dict() for result in results])
     return 0
 
 
@@ -69,8 +63,7 @@ def _evaluate_by_panel(options: argparse.Namespace, game: Game, workers: Workers
     print(_panel_table(game, result))
     _tell_shares(workers)
     if options.json:
-        text = json.dumps(result.as_dict(), indent=2)
-        options.json.write_text(text + "\n", encoding="utf-8")
+        write_json(options.json, result.as_dict())
     return 0
 
 

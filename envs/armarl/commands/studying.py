@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from armarl.commands.common import game_of, options_of
+from armarl.commands.common import game_of, options_of, write_json
 
 
 def info(options: argparse.Namespace) -> int:
@@ -33,9 +33,9 @@ def info(options: argparse.Namespace) -> int:
 
 def _about_policy(name: str, raw: bool) -> str:
     """A saved policy's card, or all that its file says."""
-    from armarl.card_text import card_text
-    from armarl.cards import read_card
     from armarl.policies import read_policy_metadata
+    from armarl.policy_card import read_card
+    from armarl.policy_card_text import card_text
 
     return json.dumps(read_policy_metadata(name), indent=2) if raw else card_text(read_card(name))
 
@@ -65,8 +65,7 @@ def exploit(options: argparse.Namespace) -> int:
         )
     if options.json:
         players = {name: result._asdict() for name, result in results.items()}
-        text = json.dumps({"variant": tree.game.variant, "players": players}, indent=2)
-        options.json.write_text(text + "\n", encoding="utf-8")
+        write_json(options.json, {"variant": tree.game.variant, "players": players})
     return 0
 
 

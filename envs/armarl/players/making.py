@@ -41,8 +41,8 @@ BUILT_IN: Mapping[str, Factory | str] = {
 BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySearchPlayer"}
 _players: dict[str, Factory | str] = dict(BUILT_IN)
 _around: dict[str, Factory | str] = dict(BUILT_AROUND)
-# What every player takes besides his own arguments, outermost last.
 _PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
+# What every player takes besides his own arguments, outermost last.
 _HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
@@ -171,9 +171,8 @@ def without_folders(name: str) -> str:
     return named.name.removesuffix(".safetensors")
 
 
-def policy_path(spec: Spec) -> Path | None:
-    """Where the saved policy lies that a specification names; None if it names no policy."""
-    name = spec.base.name
+def policy_path(name: str) -> Path | None:
+    """Where a saved policy lies: a path, a run's folder or a shipped one's name; None of others."""
     if name in _players:
         return None
     if name in shipped_policies():
@@ -200,7 +199,7 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
         raise ValueError(said)
     habits = {name: value for name, value in part.settings if name in _HABITS}
     factory = _named(_players, part.name)
-    if factory is None and (path := policy_path(Spec(part))):
+    if factory is None and (path := policy_path(part.name)):
         factory = _policy_factory(path)
     if factory is None:
         factory, part = _imported(part, code)

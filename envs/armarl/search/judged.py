@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,20 +12,18 @@ from armarl.network_players import JudgingPlayer
 from armarl.players import Thoughts, split_draws
 from armarl.search.deciding import decide, likeliest
 from armarl.search.judged_tree import (
-    TOTALS,
-    VISITS,
+    JUDGED_TOTALS,
+    JUDGED_VISITS,
     WORTH,
     JudgedSearch,
     JudgedWork,
     search_judged,
 )
-from armarl.search.settings import check, simulations_of
+from armarl.search.settings import ALL_MEMORY, MEMORY, budget_of, check
 from armarl.search.tree import LONGEST_PATH, SEEDS
 
 MOST = 1e6  # of a number that a search weighs by
 CHUNK = 8  # simulations between two looks at the clock
-MEMORY = 1 << 26  # bytes of one tree, at most
-ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
 
 
 class JudgeSearchPlayer:
@@ -74,16 +70,14 @@ class JudgeSearchPlayer:
         for name, number in (("exploration", exploration), ("sharpness", sharpness)):
             check(0 <= number <= MOST, f"{name} must be in 0 to {MOST:g}, not {number}")
         self.game, self.player = game, player
-        self._simulations = simulations_of(simulations, milliseconds, otherwise=200)
-        self._seconds = (milliseconds or 0.0) / 1000
+        self._budget = budget_of(simulations, milliseconds, otherwise=200)
         self._exploration, self._sharpness = exploration, sharpness
-        self._rewards = (game.reward_kind(reward), min(1, len(game.rewards) - 1))
+        self._reward, self._margin = game.reward_kind(reward), min(1, len(game.rewards) - 1)
         self._net = weights_of(game, player.tensors)
         row = 4 * 4 * len(game.actions)
-        self._rows = min(MEMORY // row, (self._simulations or MEMORY) + 1)
+        self._rows = min(MEMORY // row, (self._budget.simulations or MEMORY) + 1)
         self._at_once = max(ALL_MEMORY // (self._rows * row), threads.get_threads())
-        budget = f"{milliseconds:g}ms" if milliseconds else self._simulations
-        self.name = f"{player.name}+search:{budget}"
+        self.name = f"{player.name}+search:{self._budget.name}"
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -99,13 +93,13 @@ class JudgeSearchPlayer:
         guards.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, worths = np.zeros(visits.shape), np.zeros(visits.shape)
-        at_once = self._at_once if self._simulations else threads.get_threads()
+        at_once = self._at_once if self._budget.simulations else threads.get_threads()
         for first in range(0, states.size, at_once):
             part = slice(first, first + at_once)
             roots = self._search(states[part], seats[part], draws[part])
             visits[part], values[part], worths[part] = (
-                roots[:, VISITS],
-                roots[:, TOTALS],
+                roots[:, JUDGED_VISITS],
+                roots[:, JUDGED_TOTALS],
                 roots[:, WORTH],
             )
         expected = values.sum(axis=1) / visits.sum(axis=1)
@@ -121,32 +115,34 @@ class JudgeSearchPlayer:
         game, n, actions = self.game, states.size, len(self.game.actions)
         chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
         batch = JudgedSearch(
-            states,
-            seats,
-            chance,
-            np.empty((n, self._rows, 3, actions), np.float32),
-            np.empty((n, self._rows, actions), np.int32),
-            np.empty(n, np.int32),
-            self._net,
-            self._new_work(n),
-            self._exploration,
-            self._sharpness,
-            *self._rewards,
-            1,
-            self._simulations or CHUNK,
+            states=states,
+            seats=seats,
+            chance=chance,
+            edges=np.empty((n, self._rows, 3, actions), np.float32),
+            next=np.empty((n, self._rows, actions), np.int32),
+            used=np.empty(n, np.int32),
+            net=self._net,
+            work=self._new_work(n),
+            exploration=self._exploration,
+            sharpness=self._sharpness,
+            reward=self._reward,
+            margin=self._margin,
+            begin=1,
+            simulations=self._budget.simulations or CHUNK,
         )
-        end = time.perf_counter() + self._seconds
-        game.run(search_judged, n, batch, least=1)
-        while self._simulations is None and time.perf_counter() < end:
-            game.run(search_judged, n, batch._replace(begin=0), least=1)
+
+        def run(begin: int) -> None:
+            game.run(search_judged, n, batch._replace(begin=begin), least=1)
+
+        self._budget.spend(run)
         return batch.edges[:, 0]
 
     def _new_work(self, games: int) -> JudgedWork:
         game, n = self.game, 2 * threads.most_threads_for(games, 1)
         return JudgedWork(
-            np.empty((n, 2), game.blank.dtype),
-            np.empty((n, len(game.actions)), np.int8),
-            np.empty((n, LONGEST_PATH, 3), np.int32),
-            np.empty((n, 2, game.players)),
-            scratch_of(self._net, n),
+            states=np.empty((n, 2), game.blank.dtype),
+            masks=np.empty((n, len(game.actions)), np.int8),
+            path=np.empty((n, LONGEST_PATH, 3), np.int32),
+            returns=np.empty((n, 2, game.players)),
+            scratch=scratch_of(self._net, n),
         )

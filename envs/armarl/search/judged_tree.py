@@ -10,7 +10,7 @@ of every seat. Nothing is played at random.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,10 @@ from armarl.search.tree import (
     Mask,
     Numbers,
 )
-from armarl.verbs import PLAYING, Int, verbs
+from armarl.verbs import PLAYING, Int, Real, verbs
 
-WORTH, VISITS, TOTALS = range(3)  # of an edge: by the judge, times tried, sum of what it brought
+# Of an edge: by the judge, times tried, sum of what it brought. (An edge of `tree` has others.)
+WORTH, JUDGED_VISITS, JUDGED_TOTALS = range(3)
 UNJUDGED = -2.0  # in place of a worth, which is in [-1, 1]
 SIMULATED, TRIED = range(2)  # of `states`
 VALUE, SECOND = range(2)  # of `returns`
@@ -56,7 +57,7 @@ class JudgedSearch(NamedTuple):
     states: NDArray[np.void]  # (games,) as the searching seats know them
     seats: NDArray[np.int64]  # (games,) who searches
     chance: Chance  # (games,) one stream for each search
-    edges: Numbers  # (games, rows, 3, actions), WORTH, VISITS and TOTALS
+    edges: Numbers  # (games, rows, 3, actions), WORTH, JUDGED_VISITS and JUDGED_TOTALS
     next: Integers  # (games, rows, actions), the row that an edge leads to, or NO_ROW
     used: Integers  # (games,), rows in use
     net: Weights  # the judge's
@@ -85,8 +86,8 @@ def search_judged(batch: JudgedSearch, i: int, thread: int) -> None:
         look_ahead(batch, mine)
         for k in range(entries):
             row, edge = path[k, ROW], path[k, EDGE]
-            edges[row, VISITS, edge] += 1
-            edges[row, TOTALS, edge] += returns[VALUE, path[k, MOVER]]
+            edges[row, JUDGED_VISITS, edge] += 1
+            edges[row, JUDGED_TOTALS, edge] += returns[VALUE, path[k, MOVER]]
 
 
 def descend(batch: JudgedSearch, i: Int, mine: Int) -> Int:
@@ -118,7 +119,7 @@ def descend(batch: JudgedSearch, i: Int, mine: Int) -> Int:
 def clear(edges: Numbers, following: Integers) -> None:
     """An empty row."""
     edges[WORTH, :] = UNJUDGED
-    edges[VISITS:, :] = 0
+    edges[JUDGED_VISITS:, :] = 0
     following[:] = NO_ROW
 
 
@@ -137,7 +138,7 @@ def judge_untried(batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int) -
     return known
 
 
-def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int) -> Any:
+def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int) -> Real:
     """What a position is worth to a seat, by the judge."""
     work = batch.work.scratch
     verbs.survey(s, seat, work.survey[mine])
@@ -164,7 +165,7 @@ def choose(edges: Numbers, mask: Mask, exploration: float, sharpness: float) -> 
     for action in range(mask.size):
         if mask[action]:
             best = max(best, edges[WORTH, action])
-            visits += edges[VISITS, action]
+            visits += edges[JUDGED_VISITS, action]
     total = 0.0
     for action in range(mask.size):
         if mask[action]:
@@ -173,9 +174,9 @@ def choose(edges: Numbers, mask: Mask, exploration: float, sharpness: float) -> 
     highest, chosen = -np.inf, 0
     for action in range(mask.size):
         if mask[action]:
-            n = 1 + edges[VISITS, action]
+            n = 1 + edges[JUDGED_VISITS, action]
             likely = math.exp(sharpness * (edges[WORTH, action] - best))
-            bound = (edges[WORTH, action] + edges[TOTALS, action] + scale * likely) / n
+            bound = (edges[WORTH, action] + edges[JUDGED_TOTALS, action] + scale * likely) / n
             if bound > highest:
                 highest, chosen = bound, action
     return np.int64(chosen)

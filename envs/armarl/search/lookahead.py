@@ -28,7 +28,7 @@ from armarl.search.rollouts import (
     draw_lots,
     try_candidates,
 )
-from armarl.search.settings import Ranges, settled, simulations_of
+from armarl.search.settings import Ranges, budget_of, settled
 from armarl.search.tree import SEEDS
 
 # Unless it, or the game, says otherwise; and what may be set.
@@ -103,14 +103,13 @@ class RolloutPlayer:
         }
         settings = settled(game, self.method, PLAIN, RANGES, given)
         self.game = game
-        self._simulations = simulations_of(simulations, milliseconds, otherwise=200)
-        self._seconds = (milliseconds or 0.0) / 1000
+        self._budget = budget_of(simulations, milliseconds, otherwise=200)
         self._candidates = min(settings["candidates"], len(game.actions))
         self._doubt = settings["doubt"]
         self._style = float(style_number(game, settings["style"] or None))
-        self._rules = (settings["turns"], settings["longest"], game.reward_kind(reward))
-        budget = self._simulations if milliseconds is None else f"{milliseconds:g}ms"
-        self.name = f"{self.method}:{budget}"
+        self._turns, self._longest = settings["turns"], settings["longest"]
+        self._reward = game.reward_kind(reward)
+        self.name = f"{self.method}:{self._budget.name}"
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -126,7 +125,7 @@ class RolloutPlayer:
         guards.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)
-        at_once = max(states.size, 1) if self._simulations else threads.get_threads()
+        at_once = max(states.size, 1) if self._budget.simulations else threads.get_threads()
         for first in range(0, states.size, at_once):
             part = slice(first, first + at_once)
             tried = self._search(states[part], seats[part], draws[part])
@@ -146,7 +145,7 @@ class RolloutPlayer:
         rounds = np.ceil(np.log2(np.maximum(tried.left, 2))).astype(np.int64)
         for number in range(rounds.max()):
             going = number < rounds
-            for deals in self._budget(tried, rounds):
+            for deals in self._deals_of_a_round(tried, rounds):
                 tried.deals[:] = np.where(going, deals, 0)
                 self.game.run(try_candidates, states.size, tried, least=1)
             tried = _sorted(tried)
@@ -154,14 +153,14 @@ class RolloutPlayer:
             np.maximum(tried.left, 2, out=tried.left)
         return tried
 
-    def _budget(
+    def _deals_of_a_round(
         self, tried: Rollouts, rounds: NDArray[np.int64]
     ) -> Iterator[NDArray[np.int64] | int]:
         """Deals for each decision in this round, until its share of the budget is used up."""
-        if self._simulations:
-            yield np.maximum(self._simulations // (tried.left * rounds), 1)
+        if self._budget.simulations:
+            yield np.maximum(self._budget.simulations // (tried.left * rounds), 1)
             return
-        end = time.perf_counter() + self._seconds / rounds.max()
+        end = time.perf_counter() + self._budget.seconds / rounds.max()
         yield 1
         while time.perf_counter() < end:
             yield 1
@@ -195,19 +194,21 @@ class RolloutPlayer:
         legal = (lots.lots < ILLEGAL).sum(axis=1)
         shape = candidates.shape
         return Rollouts(
-            states,
-            seats,
-            numbers,
-            candidates,
-            np.minimum(legal, shape[1]),
-            np.zeros(n, np.int64),
-            np.zeros(shape, np.int64),
-            np.zeros(shape),
-            np.zeros(shape),
-            np.zeros(shape),
-            work,
-            self._style,
-            *self._rules,
+            states=states,
+            seats=seats,
+            numbers=numbers,
+            candidates=candidates,
+            left=np.minimum(legal, shape[1]),
+            deals=np.zeros(n, np.int64),
+            visits=np.zeros(shape, np.int64),
+            totals=np.zeros(shape),
+            gains=np.zeros(shape),
+            squares=np.zeros(shape),
+            work=work,
+            style=self._style,
+            turns=self._turns,
+            longest=self._longest,
+            reward=self._reward,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -13,14 +12,12 @@ from armarl import guards, threads
 from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
 from armarl.search.deciding import by_lot, decide
-from armarl.search.settings import MOST, check, settled, simulations_of
+from armarl.search.settings import ALL_MEMORY, MEMORY, MOST, budget_of, check, settled
 from armarl.search.simulations import SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
 OBSERVERS = ("single", "multiple")
 CHUNK = 32  # simulations between two looks at the clock
-MEMORY = 1 << 26  # bytes of one tree, at most
-ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
 LONGEST_TRACE = 1024  # actions of a simulation that count for rapid action values
 # What every method has unless it, or the game, says otherwise; and what may be set.
 PLAIN: Mapping[str, Any] = {
@@ -129,7 +126,7 @@ class SearchPlayer:
             ValueError: a value out of range, or a name that there is not.
         """
         check(observers in OBSERVERS, f"observers must be single or multiple, not {observers!r}")
-        simulations = simulations_of(simulations, milliseconds, otherwise=1000)
+        budget = budget_of(simulations, milliseconds, otherwise=1000)
         check(
             0 <= temperature <= MOST,  # by an infinite one what was never tried counts too
             f"temperature must be in 0 to {MOST}, not {temperature}",
@@ -148,9 +145,7 @@ class SearchPlayer:
             "evaluated": evaluated,
             "margin_share": margin_share,
         }
-        self.game = game
-        self._simulations, self._seconds = simulations, (milliseconds or 0.0) / 1000
-        self._temperature = temperature
+        self.game, self._budget, self._temperature = game, budget, temperature
         settings = settled(game, self.method, {**PLAIN, **self._own}, RANGES, given)
         self._rules = Rules(
             observers=game.players if observers == "multiple" else 1,
@@ -164,8 +159,7 @@ class SearchPlayer:
         self._rows = self._rows_of_a_tree(rows)
         self.public = _public(game)
         self._resorts = _resorts(game, bool(settings["patient"]))
-        budget = simulations if simulations is not None else f"{milliseconds:g}ms"
-        self.name = name or f"{self.method}:{budget}"
+        self.name = name or f"{self.method}:{budget.name}"
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -201,22 +195,23 @@ class SearchPlayer:
         chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
         trees = self._new_trees(states.size)
         batch = SearchBatch(
-            states,
-            seats,
-            chance,
-            trees,
-            self._new_workspace(states.size),
-            self._rules,
-            self.public,
-            self._resorts,
-            LOGARITHMS,
-            1,
-            self._simulations or CHUNK,
+            states=states,
+            seats=seats,
+            chance=chance,
+            trees=trees,
+            work=self._new_workspace(states.size),
+            rules=self._rules,
+            public=self.public,
+            resorts=self._resorts,
+            logarithms=LOGARITHMS,
+            begin=1,
+            simulations=self._budget.simulations or CHUNK,
         )
-        end = time.perf_counter() + self._seconds
-        game.run(search_game, states.size, batch, least=1)
-        while self._simulations is None and time.perf_counter() < end:
-            game.run(search_game, states.size, batch._replace(begin=0), least=1)
+
+        def run(begin: int) -> None:
+            game.run(search_game, states.size, batch._replace(begin=begin), least=1)
+
+        self._budget.spend(run)
         return trees
 
     def _probabilities(
@@ -253,14 +248,14 @@ class SearchPlayer:
             )
             return wanted
         most = max(observers, MEMORY // self._bytes_of_a_row())
-        if self._simulations is None:
+        if self._budget.simulations is None:
             return most
         # An edge leads to a row from its second visit on: the first simulation makes none.
-        return min(most, observers * self._simulations)
+        return min(most, observers * self._budget.simulations)
 
     def _trees_at_once(self) -> int:
         """How many decisions are searched at a time; with a time budget one for each thread."""
-        if self._simulations is None:
+        if self._budget.simulations is None:
             return threads.get_threads()
         return max(ALL_MEMORY // (self._rows * self._bytes_of_a_row()), threads.get_threads())
 
@@ -268,11 +263,11 @@ class SearchPlayer:
         actions, rows = len(self.game.actions), self._rows
         tables = rows if self._rapid else 1
         return Trees(
-            np.empty((games, rows, 3, actions), np.float32),
-            np.empty((games, rows, actions), np.int32),
-            np.empty((games, rows, 2), np.int32),
-            np.empty((games, tables, 2, self.game.players * actions), np.float32),
-            np.empty((games, 2), np.int32),
+            edges=np.empty((games, rows, 3, actions), np.float32),
+            next=np.empty((games, rows, actions), np.int32),
+            rows=np.empty((games, rows, 2), np.int32),
+            rapid=np.empty((games, tables, 2, self.game.players * actions), np.float32),
+            used=np.empty((games, 2), np.int32),
         )
 
     def _new_workspace(self, games: int) -> Workspace:
@@ -280,15 +275,15 @@ class SearchPlayer:
         n = 2 * threads.most_threads_for(games, 1)
         steps = min(LONGEST_TRACE, LONGEST_PATH + game.max_actions)
         return Workspace(
-            np.empty((n, 2), game.blank.dtype),
-            np.empty((n, actions), np.int8),
-            np.empty((n, 2, actions), np.uint32),
-            np.empty((n, actions), np.float32),
-            np.empty((n, 2, game.players), np.int32),
-            np.empty((n, LONGEST_PATH, 4), np.int32),
-            np.empty((n, 2, steps if self._rules.rapid else 1), np.int32),
-            np.zeros((n, game.players * actions), np.int32),
-            np.empty((n, 3, game.players)),
+            states=np.empty((n, 2), game.blank.dtype),
+            masks=np.empty((n, actions), np.int8),
+            lists=np.empty((n, 2, actions), np.uint32),
+            scores=np.empty((n, actions), np.float32),
+            places=np.empty((n, 2, game.players), np.int32),
+            path=np.empty((n, LONGEST_PATH, 4), np.int32),
+            trace=np.empty((n, 2, steps if self._rules.rapid else 1), np.int32),
+            last=np.zeros((n, game.players * actions), np.int32),
+            returns=np.empty((n, 3, game.players)),
         )
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from armarl.catalogue import game_entry
 from armarl.game import Game
 
 Ranges = Mapping[str, tuple[float, float]]
 MOST = 2**31 - 1  # that counters of visits hold
+MEMORY = 1 << 26  # bytes of one tree, at most
+ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
 
 
 def check(holds: bool, message: str) -> None:
@@ -18,13 +21,35 @@ def check(holds: bool, message: str) -> None:
         raise ValueError(message)
 
 
-def simulations_of(
-    simulations: int | None, milliseconds: float | None, otherwise: int
-) -> int | None:
-    """The budget in simulations; None where it is a time.
+class Budget(NamedTuple):
+    """What a search may use for each decision: simulations, or a time where these are None."""
+
+    simulations: int | None
+    milliseconds: float | None
+
+    @property
+    def name(self) -> str:
+        """As it stands in a player's name: `200`, `50ms`."""
+        return f"{self.milliseconds:g}ms" if self.simulations is None else str(self.simulations)
+
+    @property
+    def seconds(self) -> float:
+        """The time; 0 where the budget is simulations."""
+        return (self.milliseconds or 0.0) / 1000
+
+    def spend(self, run: Callable[[int], None]) -> None:
+        """Call `run(1)`, which begins a search; while time is left `run(0)`, which goes on."""
+        end = time.perf_counter() + self.seconds
+        run(1)
+        while self.simulations is None and time.perf_counter() < end:
+            run(0)
+
+
+def budget_of(simulations: int | None, milliseconds: float | None, otherwise: int) -> Budget:
+    """The budget that is given, in simulations or as a time.
 
     Args:
-        otherwise: what it is if neither is given.
+        otherwise: simulations, if neither is given.
 
     Raises:
         ValueError: both are given, or a number out of range.
@@ -42,8 +67,8 @@ def simulations_of(
         f"milliseconds must be above 0 and finite, not {milliseconds}",
     )
     if simulations is None and milliseconds is None:
-        return otherwise
-    return simulations
+        return Budget(otherwise, None)
+    return Budget(simulations, milliseconds)
 
 
 def settled(

@@ -84,78 +84,38 @@ class SearchBatch(NamedTuple):
     simulations: int  # to run in this call
 
 
-# Arrays are handed over one by one: a reference would be counted to each array of a tuple.
-
-
 def search_game(batch: SearchBatch, i: int, thread: int) -> None:
     """Run simulations in the tree of decision `i`."""
-    trees, work, rules, chance = batch.trees, batch.work, batch.rules, batch.chance
-    mine = own(thread)
+    trees, work, rules, mine = batch.trees, batch.work, batch.rules, own(thread)
+    states, returns, trace = work.states[mine], work.returns[mine], work.trace[mine]
+    edges, rows, rapid = trees.edges[i], trees.rows[i], trees.rapid[i]
     if batch.begin:
         plant(trees, i, rules)
+    for _ in range(batch.simulations):
+        states[SIMULATED] = batch.states[i]
+        s = states[SIMULATED]
+        number: Int = np.int64(uniform(batch.chance, i) * SEEDS)
+        verbs.determinise(s, batch.seats[i], number)
+        entries, steps = descend(batch, i, mine)
+        share = 0.0
+        if rules.evaluated > 0.0 and verbs.status(s) == PLAYING:
+            verbs.evaluate(s, returns[ESTIMATE])
+            share = rules.evaluated
+        steps = play_on(batch, i, mine, steps)
+        value(s, rules, returns)
+        if share > 0.0:
+            mix(returns, ESTIMATE, share)
+        back_up(edges, rows, rapid, work.path[mine], entries, trace, steps, returns[OUTCOME])
+
+
+def descend(batch: SearchBatch, i: Int, mine: Int) -> tuple[Int, Int]:
+    """Play on until the seat to move stands outside its tree; entries of the path, and steps."""
+    trees, work, rules, chance = batch.trees, batch.work, batch.rules, batch.chance
     edges, following, rows = trees.edges[i], trees.next[i], trees.rows[i]
     rapid, used, path = trees.rapid[i], trees.used[i], work.path[mine]
     states, mask = work.states[mine], work.masks[mine]
     lists, scores = work.lists[mine], work.scores[mine]
     places, trace, last = work.places[mine], work.trace[mine], work.last[mine]
-    returns = work.returns[mine]
-    for _ in range(batch.simulations):
-        states[SIMULATED] = batch.states[i]
-        s = states[SIMULATED]
-        number: Int = np.int64(uniform(chance, i) * SEEDS)
-        verbs.determinise(s, batch.seats[i], number)
-        entries, steps = descend(
-            states,
-            edges,
-            following,
-            rows,
-            rapid,
-            used,
-            rules,
-            mask,
-            lists,
-            scores,
-            places,
-            path,
-            trace,
-            last,
-            batch.public,
-            batch.logarithms,
-            chance,
-            i,
-        )
-        share = 0.0
-        if rules.evaluated > 0.0 and verbs.status(s) == PLAYING:
-            verbs.evaluate(s, returns[ESTIMATE])
-            share = rules.evaluated
-        steps = play_on(states, mask, batch.resorts, rules, trace, last, steps, chance, i)
-        value(s, rules, returns)
-        if share > 0.0:
-            mix(returns, ESTIMATE, share)
-        back_up(edges, rows, rapid, path, entries, trace, steps, returns[OUTCOME])
-
-
-def descend(
-    states: NDArray[np.void],
-    edges: Numbers,
-    following: Integers,
-    rows: Integers,
-    rapid: Numbers,
-    used: Integers,
-    rules: Rules,
-    mask: Mask,
-    lists: Actions,
-    scores: Numbers,
-    places: Integers,
-    path: Integers,
-    trace: Integers,
-    last: Integers,
-    public: Integers,
-    logarithms: Numbers,
-    chance: Chance,
-    game: Int,
-) -> tuple[Int, Int]:
-    """Play on until the seat to move stands outside its tree; entries of the path, and steps."""
     s = states[SIMULATED]
     for observer in range(rules.observers):
         places[AT, observer] = places[REFERENCE, observer] = observer
@@ -179,12 +139,12 @@ def descend(
                 mask,
                 lists,
                 scores,
-                logarithms,
+                batch.logarithms,
                 rules.exploration,
                 rules.bias,
                 rules.urgency,
                 chance,
-                game,
+                i,
             )
         else:
             action = select(
@@ -192,19 +152,19 @@ def descend(
                 mask,
                 lists,
                 scores,
-                logarithms,
+                batch.logarithms,
                 rules.exploration,
                 rules.urgency,
                 chance,
-                game,
+                i,
             )
         if rules.led and rows[row, PASSED] == 0:
-            action = verbs.greedy(s, uniform(chance, game), mask, states[SPARE:])
+            action = verbs.greedy(s, uniform(chance, i), mask, states[SPARE:])
         for observer in range(rules.observers):
             row = np.int64(places[AT, observer])
             if row != OUTSIDE:
                 told = rules.observers == 1 or observer == seat
-                edge: Int = action if told else np.int64(public[action])
+                edge: Int = action if told else np.int64(batch.public[action])
                 path[entries, ROW] = row
                 path[entries, EDGE] = edge
                 path[entries, MOVER] = seat
@@ -219,31 +179,24 @@ def descend(
     return entries, steps
 
 
-def play_on(
-    states: NDArray[np.void],
-    mask: Mask,
-    resorts: Mask,
-    rules: Rules,
-    trace: Integers,
-    last: Integers,
-    steps: Int,
-    chance: Chance,
-    game: Int,
-) -> Int:
+def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int) -> Int:
     """A playout, to the end of the game or to the depth; returns the steps of the trace."""
-    s, left = states[SIMULATED], rules.depth
+    work, rules, chance, resorts = batch.work, batch.rules, batch.chance, batch.resorts
+    states, mask, left = work.states[mine], work.masks[mine], rules.depth
+    s, trace, last = states[SIMULATED], work.trace[mine], work.last[mine]
     while left != 0 and verbs.status(s) == PLAYING:
         left -= 1
-        if rules.scripted > 0.0 and uniform(chance, game) < rules.scripted:
-            action = verbs.greedy(s, uniform(chance, game), mask, states[SPARE:])
+        if rules.scripted > 0.0 and uniform(chance, i) < rules.scripted:
+            action = verbs.greedy(s, uniform(chance, i), mask, states[SPARE:])
         else:
             verbs.legal(s, mask)
-            action = pick(mask, uniform(chance, game))
+            action = pick(mask, uniform(chance, i))
             if rules.patient and resorts[action]:
-                action = other_than(mask, resorts, action, uniform(chance, game))
+                action = other_than(mask, resorts, action, uniform(chance, i))
         if rules.rapid:
             seat = verbs.to_move(s)
-            steps = record(trace, last, steps, seat * mask.size + action, seat)
+            code = seat * mask.size + action
+            steps = record(trace, last, steps, code, seat)
         verbs.apply(s, action)
     return steps
 

@@ -5,12 +5,12 @@ import dataclasses
 import pytest
 
 import tiny
-from armarl.card_text import card_text, facts
-from armarl.cards import read_card
 from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.players import shipped_policies
 from armarl.policies import FORMAT, PolicyError, load_policy, read_policy_metadata, write_tensors
+from armarl.policy_card import read_card
+from armarl.policy_card_text import card_text, facts
 from armarl_training.config import load_config
 
 GAME = make_game("armadora")

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from armarl.cards import WINS, Card, Measured, Row, Training
+from armarl.policy_card import WINS, Card, Measured, Row, Training
 from armarl.words import printable
 
 _MOST_SHOWN = 8  # rows of a curve on a terminal

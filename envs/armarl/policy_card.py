@@ -1,4 +1,4 @@
-"""Cards of saved policies: what a file says of itself, checked. `card_text` shows them.
+"""Cards of saved policies: what a file says of itself, checked. `policy_card_text` shows them.
 
 A file may come from a stranger, and most of its metadata nobody else reads: what is not there the
 card leaves out, and what is of the wrong kind it refuses.

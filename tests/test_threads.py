@@ -1,0 +1,122 @@
+"""Threads that share a batch: who plays, who waits, and the same games whoever does."""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
+
+import numba
+import numpy as np
+import pytest
+
+from armarl import loops, threads
+from armarl.game import make_game
+from armarl.self_play_batch import SelfPlayBatch
+from armarl.shares import PLAYED
+
+
+def random_actions(masks, rng):
+    return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
+
+
+def a_trace(_=None):
+    batch = SelfPlayBatch("armadora", 300, players=3)
+    turn, rng = batch.reset(seed=1), np.random.default_rng(0)
+    for _ in range(25):
+        turn = batch.step(random_actions(turn.masks, rng))
+    return batch.states.tobytes()
+
+
+@pytest.fixture
+def two_threads():
+    before = threads.get_threads()
+    threads.set_threads(2)
+    yield
+    threads.set_threads(before)
+
+
+def test_batches_from_several_threads_at_once(two_threads):
+    expected = a_trace()
+    with ThreadPoolExecutor(4) as pool:
+        traces = list(pool.map(a_trace, range(8)))
+    assert traces == [expected] * 8
+
+
+def test_two_threads_play_a_batch(two_threads):
+    both = Barrier(2)
+
+    def driver(calls, progress, bounds, thread, batch):
+        assert (bounds[0], bounds[-1]) == (0, 1000)
+        shares = np.diff(bounds)
+        assert (shares > 0).all()
+        assert (np.diff(shares) <= 0).all()
+        both.wait(timeout=60)  # ends when both are there
+        if thread == 0:
+            progress[PLAYED] = bounds.size - 1
+
+    threads.run(driver, 1000, None)
+
+
+def test_the_caller_waits_for_a_thread_that_is_late(two_threads):
+    played = []
+
+    def driver(calls, progress, bounds, thread, batch):
+        if thread == 1:
+            time.sleep(0.1)
+            played.append(thread)
+            progress[PLAYED] = bounds.size - 1
+
+    threads.run(driver, 1000, None)
+    assert played == [1]
+
+
+def test_the_caller_plays_alone_while_the_threads_are_busy(two_threads):
+    expected = a_trace()
+    workers, occupied = threads._workers(), Event()
+    for _ in range(workers.number):
+        workers.help(1, occupied.wait, (), threads._Helpers())
+    trace = a_trace()  # would wait for ever
+    occupied.set()
+    assert trace == expected
+
+
+def test_a_loop_that_does_not_compile(two_threads):
+    expected = a_trace()
+    with pytest.raises(numba.TypingError):
+        make_game("armadora").run(loops.apply, 300, "no batch")
+    assert a_trace() == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_has_its_own_threads(two_threads):
+    expected = a_trace()
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        traces = pool.map(a_trace, range(3))
+    assert traces == [expected] * 3
+
+
+def test_the_number_of_threads():
+    before = threads.get_threads()
+    threads.set_threads(5)
+    assert threads.get_threads() == 5
+    assert threads.threads_for(10**6) == 5
+    assert threads.threads_for(1) == threads.threads_for(2 * threads.LEAST_GAMES - 1) == 1
+    threads.set_threads(None)
+    assert threads.get_threads() == threads.available_cores()
+    threads.set_threads(before)
+    with pytest.raises(ValueError, match="in 1 to 256, not 0"):
+        threads.set_threads(0)
+    code = "from armarl import threads; print(threads.get_threads())"
+    for chosen, printed in (("3", "3\n"), ("many", "")):
+        ran = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "ARMARL_THREADS": chosen},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.stdout == printed
+        assert printed or "ARMARL_THREADS must be in 1 to 256, not 'many'" in ran.stderr
