@@ -35,9 +35,9 @@ from armarl.game import Game
 from armarl.players import GreedyPlayer, style_names
 from armarl_training.config import TrainingConfig
 from armarl_training.opponents import OpponentPool
-from armarl_training.ppo import PPO
+from armarl_training.ppo.learner import PPO
+from armarl_training.ppo.rollout import Rollout
 from armarl_training.quantities import Quantities
-from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from variants import VARIANTS
 

@@ -20,8 +20,8 @@ from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.devices import OnCpu, OnGpu
+from armarl_training.ppo.reading import Reading
 from armarl_training.quantities import Kept, Quantities, keep
-from armarl_training.reading import Reading
 from armarl_training.rivals import CudaRivals, HostRivals, Position
 from armarl_training.run import Run, resume_run, start_run
 
@@ -116,8 +116,8 @@ def test_it_learns_what_the_cpu_learns_from_the_same_chance(
     settings, precision, same_chance, tmp_path, monkeypatch
 ):
     """Rollouts to the byte; weights, since means are summed up in another order, nearly."""
-    for module in ("ppo", "ppo_games"):  # passes over everything here as there
-        monkeypatch.setattr(f"armarl_training.{module}.use_sparse", lambda *given: False)
+    for module in ("learner", "games"):  # passes over everything here as there
+        monkeypatch.setattr(f"armarl_training.ppo.{module}.use_sparse", lambda *given: False)
     settings = {**settings, **ALONE}
     settings["ppo"] = {**settings.get("ppo", {}), "precision": precision}
     here, there = learner(tmp_path, "cpu", **settings), learner(tmp_path, **settings)

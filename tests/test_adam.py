@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from armarl_training.adam import Adam, lay_out_by_input
 from armarl_training.layers import make_linear
+from armarl_training.ppo.adam import Adam, lay_out_by_input
 from armarl_training.saving import restore_optimiser, saved_optimiser
 
 

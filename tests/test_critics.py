@@ -23,8 +23,8 @@ from armarl.seat_loops import LEARNER
 from armarl.turns import BREADTH, DEALS, FIRST_DEALS, HOPE, WON, Turns, with_players
 from armarl.verbs import PLAYING
 from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.critic import CriticLearner
-from armarl_training.critic_games import COMPLETIONS, _of_each, _own_seats
+from armarl_training.critic.games import COMPLETIONS, _of_each, _own_seats
+from armarl_training.critic.learner import CriticLearner
 from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import saved_networks

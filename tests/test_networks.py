@@ -23,7 +23,7 @@ from armarl.policies import (
 )
 from armarl_training.config import NetworkConfig, TrainingConfig
 from armarl_training.layers import Tanh, tanh_in_place
-from armarl_training.ppo_networks import gathered, make_actor, make_critic, takers_of
+from armarl_training.ppo.networks import gathered, make_actor, make_critic, takers_of
 from armarl_training.quantities import Quantities
 from armarl_training.run import Run
 from variants import KUHN_POKER

@@ -7,7 +7,8 @@ import torch
 
 from armarl import make_game
 from armarl_training.config import NetworkConfig
-from armarl_training.passes import (
+from armarl_training.ppo.networks import make_actor, make_critic
+from armarl_training.ppo.passes import (
     MOST_UNITS,
     PlainActorCritic,
     PlainPasses,
@@ -15,9 +16,8 @@ from armarl_training.passes import (
     actor_critic_of,
     passes_of,
 )
-from armarl_training.ppo_networks import make_actor, make_critic
+from armarl_training.ppo.workspace import Workspace
 from armarl_training.quantities import Quantities
-from armarl_training.workspace import Workspace
 
 
 @pytest.mark.parametrize(("precision", "apart"), [(torch.float32, 1e-5), (torch.bfloat16, 0.05)])

@@ -9,14 +9,15 @@ import tiny
 from armarl.game import make_game
 from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED, PLAYING
-from armarl_training import losses
 from armarl_training.advantages import seat_advantages
 from armarl_training.bfloat16 import bits_of
 from armarl_training.config import OpponentConfig, TrainingConfig
-from armarl_training.crew import Crew
 from armarl_training.devices import OnCpu
-from armarl_training.looks import LookAhead
-from armarl_training.losses import (
+from armarl_training.opponents import OpponentPool
+from armarl_training.ppo import losses
+from armarl_training.ppo.crew import Crew
+from armarl_training.ppo.looks import LookAhead
+from armarl_training.ppo.losses import (
     ENTROPY,
     MAGNET_DISTANCE,
     POLICY_LOSS,
@@ -29,10 +30,9 @@ from armarl_training.losses import (
     ppo_gradient,
     ppo_gradient_bfloat16,
 )
-from armarl_training.opponents import OpponentPool
+from armarl_training.ppo.reading import Reading
+from armarl_training.ppo.rollout import SelfPlay
 from armarl_training.quantities import Draws, Quantities, draw
-from armarl_training.reading import Reading
-from armarl_training.rollout import SelfPlay
 from armarl_training.run import Run
 from armarl_training.softmax import make_softmax_scratch
 from variants import every_variant

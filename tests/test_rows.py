@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from armarl.compiled import PLAIN_PYTHON, kernel
-from armarl_training.rows import MANY, SOME, add_rows, add_to_rows
+from armarl_training.ppo.sparse.rows import MANY, SOME, add_rows, add_to_rows
 
 
 @kernel

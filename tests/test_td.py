@@ -15,7 +15,7 @@ from armarl_training.lessons import play_lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.run import start_run
 from armarl_training.saving import saved_networks
-from armarl_training.td import TD
+from armarl_training.td.learner import TD
 
 SETTINGS = {"learner": "td", "opponents": {"share": 0.5, "earlier": 0}}
 

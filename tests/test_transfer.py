@@ -11,7 +11,7 @@ from armarl.armada.chart import STANDARD
 from armarl.game import make_game
 from armarl.policies import load_policy
 from armarl_training.config import TrainingConfig
-from armarl_training.ppo import PPO
+from armarl_training.ppo.learner import PPO
 from armarl_training.run import Run
 from armarl_training.transfer import at_table, shared_entries
 

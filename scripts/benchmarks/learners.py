@@ -139,8 +139,8 @@ def matrices(variant: Variant) -> Callable[[], int]:
     """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
     import torch
 
-    from armarl_training.passes import actor_critic_of, passes_of
-    from armarl_training.workspace import Workspace
+    from armarl_training.ppo.passes import actor_critic_of, passes_of
+    from armarl_training.ppo.workspace import Workspace
 
     learner = _learner(variant)
     workspace = Workspace(torch.device("cpu"))

@@ -100,9 +100,9 @@ def make_learner(config: TrainingConfig, game: Game, pool: OpponentPool) -> Lear
 
 
 if TYPE_CHECKING:  # the type checker sees here that they are learners
-    from armarl_training.critic import CriticLearner
+    from armarl_training.critic.learner import CriticLearner
     from armarl_training.maskable import MaskablePPOLearner
-    from armarl_training.ppo import PPO
-    from armarl_training.td import TD
+    from armarl_training.ppo.learner import PPO
+    from armarl_training.td.learner import TD
 
     _MAKERS: tuple[Maker, ...] = (PPO, TD, CriticLearner, MaskablePPOLearner)

@@ -33,7 +33,7 @@ class LearnerKind(NamedTuple):
 
 LEARNERS: Mapping[LearnerName, LearnerKind] = {
     "ppo": LearnerKind(
-        made_by="armarl_training.ppo:PPO",
+        made_by="armarl_training.ppo.learner:PPO",
         section="ppo",
         plays=NetworkPlayer,
         reads=frozenset(
@@ -47,13 +47,13 @@ LEARNERS: Mapping[LearnerName, LearnerKind] = {
         ),
     ),
     "td": LearnerKind(
-        made_by="armarl_training.td:TD",
+        made_by="armarl_training.td.learner:TD",
         section="td",
         plays=JudgingPlayer,
         reads=frozenset({"network.critic_widths"}),
     ),
     "critic": LearnerKind(
-        made_by="armarl_training.critic:CriticLearner",
+        made_by="armarl_training.critic.learner:CriticLearner",
         section="critic",
         plays=CriticPlayer,
         reads=frozenset({"network.advisers"}),

@@ -40,10 +40,10 @@ from armarl_training.learner import make_learner
 from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import OpponentPool, training_player
+from armarl_training.ppo.sparse.passes import few_legal, suit
 from armarl_training.process import settle
 from armarl_training.progress import RATING, RETURNS, ProgressLog
 from armarl_training.saving import refuse_diverged
-from armarl_training.sparse_passes import few_legal, suit
 from armarl_training.streams import Stream, generator
 from armarl_training.transfer import at_table
 

@@ -13,8 +13,8 @@ from armarl.compiled import part
 from armarl.shares import Body
 from armarl_training.bfloat16 import bits_of, write
 from armarl_training.devices import Array
+from armarl_training.ppo.workspace import Workspace
 from armarl_training.quantities import Quantities
-from armarl_training.workspace import Workspace
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 

@@ -21,7 +21,7 @@ from torch.nn import functional
 from armarl.game import Game
 from armarl.network_players import CriticPlayer, NetworkPlayer
 from armarl_training.config import TrainingConfig
-from armarl_training.critic_games import CriticGames
+from armarl_training.critic.games import CriticGames
 from armarl_training.learner import annealed
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool

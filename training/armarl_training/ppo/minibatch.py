@@ -9,8 +9,7 @@ import torch
 
 from armarl_training.bfloat16 import bits_of
 from armarl_training.devices import Array, LearnerDevice
-from armarl_training.entries import Entries
-from armarl_training.losses import (
+from armarl_training.ppo.losses import (
     Decisions,
     LossScratch,
     LossWeights,
@@ -18,7 +17,8 @@ from armarl_training.losses import (
     ppo_gradient,
     ppo_gradient_bfloat16,
 )
-from armarl_training.workspace import Workspace
+from armarl_training.ppo.sparse.entries import Entries
+from armarl_training.ppo.workspace import Workspace
 
 
 class Seen(NamedTuple):

@@ -1,4 +1,4 @@
-"""The loops of `sparse_passes`: the last layers', and in play the forward pass of all."""
+"""The loops of `passes`: the last layers', and in play the forward pass of all."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from armarl.compiled import inlined, summed
 from armarl.loops import own
-from armarl_training.first_loops import Floats, Following, add, follow
 from armarl_training.layers import work_out_tanh
-from armarl_training.losses import (
+from armarl_training.ppo.losses import (
     LossScratch,
     LossWeights,
     Samples,
     policy_gradient,
     value_gradient,
 )
-from armarl_training.rows import add_rows, add_to_rows
+from armarl_training.ppo.sparse.first_loops import Floats, Following, add, follow
+from armarl_training.ppo.sparse.rows import add_rows, add_to_rows
 from armarl_training.softmax import SoftmaxScratch, find_legal, place_of
 
 

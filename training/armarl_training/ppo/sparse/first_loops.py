@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiled import inlined, kernel, summed
-from armarl_training.entries import Entries, EntryScratch, compare, note
-from armarl_training.rows import add_rows
+from armarl_training.ppo.sparse.entries import Entries, EntryScratch, compare, note
+from armarl_training.ppo.sparse.rows import add_rows
 
 Floats = NDArray[np.float32]
 CHUNK = 256  # rows whose backward pass is one

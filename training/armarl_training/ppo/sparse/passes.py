@@ -2,8 +2,8 @@
 
 Their first layer is `first_layer`'s. Their last layers work out the legal actions and nothing else,
 and in the backward pass only the weights of these are touched. Between, matrices are multiplied as
-in `passes`, which these are held to by `tests/test_sparse_passes.py`. In play the forward pass is
-made for each position by itself, so that threads share the positions.
+in `ppo.passes`, which these are held to by `tests/test_sparse_passes.py`. In play the forward pass
+is made for each position by itself, so that threads share the positions.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl.game import Game
-from armarl_training.adam import lay_out_by_input
-from armarl_training.chains import chain_length
 from armarl_training.config import TrainingConfig
 from armarl_training.devices import Array, LearnerDevice
-from armarl_training.entries import FEW, alike_inputs, shares_of
-from armarl_training.first_layer import FirstLayer, Followed
-from armarl_training.first_loops import Floats, Following
-from armarl_training.last_loops import Acting, Hidden, LastLayers, Learning, act, learn
 from armarl_training.layers import linears
-from armarl_training.minibatch import MinibatchPart
-from armarl_training.passes import LaterLayers, LayerPairs
-from armarl_training.ppo_networks import Actor, PlainCritic
+from armarl_training.ppo.adam import lay_out_by_input
+from armarl_training.ppo.minibatch import MinibatchPart
+from armarl_training.ppo.networks import Actor, PlainCritic
+from armarl_training.ppo.passes import LaterLayers, LayerPairs
+from armarl_training.ppo.sparse.chains import chain_length
+from armarl_training.ppo.sparse.entries import FEW, alike_inputs, shares_of
+from armarl_training.ppo.sparse.first_layer import FirstLayer, Followed
+from armarl_training.ppo.sparse.first_loops import Floats, Following
+from armarl_training.ppo.sparse.last_loops import Acting, Hidden, LastLayers, Learning, act, learn
+from armarl_training.ppo.workspace import Workspace, aligned_zeros
 from armarl_training.softmax import make_softmax_scratch
-from armarl_training.workspace import Workspace, aligned_zeros
 
 Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
 Advised = NDArray[np.int64]  # (n, advisers), what advisers would do

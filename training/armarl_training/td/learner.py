@@ -24,7 +24,7 @@ from armarl_training.opponents import OpponentPool
 from armarl_training.saving import saved_networks
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards
-from armarl_training.td_games import Outcomes, TDGames, judged, logits_of, make_judge, rows
+from armarl_training.td.games import Outcomes, TDGames, judged, logits_of, make_judge, rows
 
 
 class TD(ShardedLearner):

@@ -6,11 +6,10 @@ with two sides the chance of winning. Entropy is kept high and falls (Rudolph et
 average of the weights is what plays; it may also hold the actor back, as a magnet that moves
 (Sokota et al., 2023), so that play does not circle.
 
-To be read from `PPO.iterate` on: the rollout (`ppo_games.py`, `rollout.py`), the advantages
+To be read from `PPO.iterate` on: the rollout (`games.py`, `rollout.py`), the advantages
 (`compute_advantages`, `advantages.py`), the update (`_update`). The loss is in `losses.py`, in
 `minibatch.py` its gradient by what the networks put out; from there back through them it is
-`passes.py`, or `sparse_passes.py` where only what changes from one decision to the next is
-multiplied.
+`passes.py`, or `sparse/` where only what changes from one decision to the next is multiplied.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ from torch.nn import functional
 from armarl.advice import Advice
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
-from armarl_training.adam import Adam
 from armarl_training.advantages import seat_advantages
-from armarl_training.chains import Chains, chain_length, chains_of
 from armarl_training.config import TrainingConfig
-from armarl_training.crew import Crew
 from armarl_training.devices import Array, learner_device
-from armarl_training.entries import alike_inputs, entries_of
 from armarl_training.layers import newest_weight, steps_taken
 from armarl_training.lessons import Lessons
-from armarl_training.losses import (
+from armarl_training.opponents import OpponentPool
+from armarl_training.ppo.adam import Adam
+from armarl_training.ppo.crew import Crew
+from armarl_training.ppo.games import PPOGames
+from armarl_training.ppo.losses import (
     REPORTED,
     LossScratch,
     LossWeights,
@@ -46,19 +45,19 @@ from armarl_training.losses import (
     explained_variance,
     make_loss_scratch,
 )
-from armarl_training.minibatch import Batch, MinibatchPart, Seen, gradient_of_outputs
-from armarl_training.opponents import OpponentPool
-from armarl_training.passes import NetworkPasses, passes_of
-from armarl_training.ppo_games import PPOGames
-from armarl_training.ppo_networks import Actor, PlainCritic, make_actor, make_critic
+from armarl_training.ppo.minibatch import Batch, MinibatchPart, Seen, gradient_of_outputs
+from armarl_training.ppo.networks import Actor, PlainCritic, make_actor, make_critic
+from armarl_training.ppo.passes import NetworkPasses, passes_of
+from armarl_training.ppo.reading import Reading
+from armarl_training.ppo.rollout import Rollout
+from armarl_training.ppo.sparse.chains import Chains, chain_length, chains_of
+from armarl_training.ppo.sparse.entries import alike_inputs, entries_of
+from armarl_training.ppo.sparse.passes import SparsePasses, lay_out, sparse_passes, use_sparse
+from armarl_training.ppo.workspace import Workspace
 from armarl_training.quantities import Quantities
-from armarl_training.reading import Reading
-from armarl_training.rollout import Rollout
 from armarl_training.saving import weights_of
 from armarl_training.sharded_learner import AVERAGE, ShardedLearner
 from armarl_training.shards import Shards, flat
-from armarl_training.sparse_passes import SparsePasses, lay_out, sparse_passes, use_sparse
-from armarl_training.workspace import Workspace
 
 
 class PPO(ShardedLearner):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl_training.devices import Array, LearnerDevice
-from armarl_training.entries import Entries, make_entry_scratch
-from armarl_training.first_loops import (
+from armarl_training.ppo.sparse.entries import Entries, make_entry_scratch
+from armarl_training.ppo.sparse.first_loops import (
     CHUNK,
     FirstBackward,
     FirstForward,
@@ -28,8 +28,8 @@ from armarl_training.first_loops import (
     for_inputs,
     forward_first,
 )
+from armarl_training.ppo.workspace import Workspace, aligned_zeros
 from armarl_training.quantities import Quantities
-from armarl_training.workspace import Workspace, aligned_zeros
 
 
 class Followed:

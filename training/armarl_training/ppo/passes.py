@@ -18,8 +18,8 @@ from torch import nn
 from torch.nn import functional
 
 from armarl_training.layers import linears, tanh_in_place
-from armarl_training.ppo_networks import Actor, PlacesActor, PlacesCritic, PlainCritic
-from armarl_training.workspace import Workspace
+from armarl_training.ppo.networks import Actor, PlacesActor, PlacesCritic, PlainCritic
+from armarl_training.ppo.workspace import Workspace
 
 T = TypeVar("T")
 

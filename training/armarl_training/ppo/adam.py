@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from armarl.compiled import summed
-from armarl_training.first_loops import Floats
+from armarl_training.ppo.sparse.first_loops import Floats
 
 FIRST, SECOND = "exp_avg", "exp_avg_sq"  # torch's names of the moments
 
