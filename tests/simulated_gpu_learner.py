@@ -39,12 +39,13 @@ EVERYTHING = {
     **MINI,
     "network": {"widths": [16], "advisers": ["greedy"], "channels": 4},
     "ppo": {
-        **{"rollout_length": 8, "looks": 2, "magnet": 0.1, "epochs": 2, "minibatch": 64},
+        **{"rollout_length": 8, "magnet": 0.1, "epochs": 2, "minibatch": 64},
         **{"openings": 0.5, "opening_length": 3},
     },
     "early_reward": {"reward": "gold"},
 }
 ALONE = {"opponents": {"share": 0}}
+LOOKS = {**MINI, "ppo": {"rollout_length": 8, "looks": 2, "epochs": 2, "minibatch": 64}, **ALONE}
 
 
 def learner(tmp_path, device="cuda", **changes):
@@ -110,7 +111,9 @@ def test_this_is_the_simulator():
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize(
-    "settings", [KUHN, MINI, ARMADA, EVERYTHING], ids=["kuhn", "mini", "armada", "everything"]
+    "settings",
+    [KUHN, MINI, ARMADA, EVERYTHING, LOOKS],
+    ids=["kuhn", "mini", "armada", "everything", "looks"],
 )
 def test_it_learns_what_the_cpu_learns_from_the_same_chance(
     settings, precision, same_chance, tmp_path, monkeypatch
@@ -229,11 +232,12 @@ def crossings(monkeypatch):
     return count
 
 
-@pytest.mark.parametrize("looks", [0, 2])
-def test_nothing_leaves_the_gpu_while_it_learns_alone(looks, crossings, tmp_path):
+@pytest.mark.parametrize("settings", [EVERYTHING, LOOKS], ids=["everything", "looks"])
+def test_nothing_leaves_the_gpu_while_it_learns_alone(settings, crossings, tmp_path):
+    looks = settings["ppo"].get("looks", 0)
     for steps in (4, 8):
         ppo = {"rollout_length": steps, "looks": looks, "minibatch": 16, "epochs": steps // 4}
-        its_learner = learner(tmp_path, **{**EVERYTHING, "ppo": ppo, **ALONE})
+        its_learner = learner(tmp_path, **{**settings, "ppo": ppo, **ALONE})
         its_learner.iterate(0.0)
         crossings.clear()
         its_learner.iterate(0.1)

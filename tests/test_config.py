@@ -271,6 +271,7 @@ def test_wrong_values(write, setting, named):
         ("critic", "network.critic_widths=[8]", "does nothing with learner: critic"),
         ("maskable_ppo", "network.critic_widths=[8]", "does nothing with learner: maskable_ppo"),
         ("td", "early_reward.reward=gold", "early_reward needs learner: ppo"),
+        ("ppo", "ppo.looks=2", "ppo.looks needs opponents.share: 0"),
         *(
             ("maskable_ppo", f"ppo.{idle}", f"ppo.{idle.partition('=')[0]}: nothing that learner")
             for idle in (
@@ -285,6 +286,13 @@ def test_what_a_learner_would_ignore_is_refused(write, learner, setting, named):
     path = write("total_decisions: 1000")
     load_config(path, [f"learner={learner}", *advised])
     assert named in refused(path, [f"learner={learner}", *advised, setting])
+
+
+def test_looks_are_judged_by_the_reward_that_is_learnt(write):
+    alone = ["ppo.looks=2", "opponents.share=0"]
+    path = write("total_decisions: 1000")
+    load_config(path, alone)
+    assert "do not go together" in refused(path, [*alone, "early_reward.reward=gold"])
 
 
 @pytest.mark.parametrize(

@@ -122,12 +122,14 @@ def test_how_much_is_to_be_noted():
     assert not told & {"warriors", "palisades", "gold"}
 
 
-def _learner(name, options, folder, **network):
+def _learner(name, options, folder, looks, **network):
+    """Against rivals in some games, or looking at other actions, alone."""
     settings = tiny.settings(
         game=name,
         options=options,
         network=network,
-        ppo={"rollout_length": 12, "minibatch": 64, "precision": "float32", "looks": 1},
+        ppo={"rollout_length": 12, "minibatch": 64, "precision": "float32", "looks": looks},
+        opponents={"share": 0.0 if looks else 0.5},
     )
     return Run(TrainingConfig(**settings), folder).learner
 
@@ -143,11 +145,12 @@ def _learner(name, options, folder, **network):
         {"widths": [72, 130], "critic_widths": [64, 8]},
     ],
 )
+@pytest.mark.parametrize("looks", [0, 1])
 def test_gradients_are_those_of_passes_over_everything(
-    name, options, network, tmp_path, monkeypatch
+    name, options, network, looks, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("armarl_training.ppo.sparse.chains.FEWEST", 8)
-    learner = _learner(name, options, tmp_path, **network)
+    learner = _learner(name, options, tmp_path, looks, **network)
     rng = np.random.default_rng(0)
     with torch.no_grad():  # policies at the start are alike
         for weights in learner._parameters:

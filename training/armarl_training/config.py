@@ -114,7 +114,8 @@ class PPOConfig(_Section):
     max_gradient_norm: Real = Field(0.5, gt=0, description="a longer gradient is scaled down")
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0,
-        description="other actions of each decision that the critic judges",
+        description="other actions of each decision that the critic judges; needs "
+        "opponents.share: 0",
         json_schema_extra=OURS,
     )
     openings: Part = Field(
@@ -185,7 +186,7 @@ class ImitationConfig(_Section):
     games_at_once: Count = Field(256, description="of a lot, which is learnt from and forgotten")
     passes: Passes = Field(1, description="over each lot of games")
     exploration: Exploration = 0.15
-    learning_rate: Rate = Field(1e-3, description="of Adam, throughout")
+    learning_rate: Rate = Field(1e-3, description="of Adam, at the start; a tenth at the end")
     minibatch: Count = Field(512, description="decisions per gradient step")
 
 
@@ -305,6 +306,18 @@ class TrainingConfig(_Section):
             raise ValueError(f"early_reward needs learner: {readers('early_reward')}")
         if critic and self.reward != "win":
             raise ValueError("learner: critic learns who wins: it needs reward: win")
+        return self
+
+    @model_validator(mode="after")
+    def _looks_are_of_what_the_critic_learns(self) -> TrainingConfig:
+        if self.learner == "ppo" and self.ppo.looks:
+            if self.opponents.share > 0:
+                raise ValueError(
+                    "ppo.looks needs opponents.share: 0, as the critic learns nothing of positions "
+                    "where an opponent is to move, and would be asked there"
+                )
+            if self.early_reward.reward is not None:
+                raise ValueError("ppo.looks and early_reward do not go together: leave one out")
         return self
 
     @model_validator(mode="after")

@@ -80,7 +80,9 @@ class SelfPlayVecEnv(SeatVecEnv):
         for number in set(self.batch.lineups[i].tolist()) - {LEARNER}:
             name = self.batch.players[number].name
             self.recent.setdefault(name, deque(maxlen=RECENT_GAMES)).append(reward)
-        return super()._account(i, reward, final)
+        # By the rules a game that is cut short is worth 0 to all (ADA-30); told that it would have
+        # gone on, SB3 would add what its critic expects of the last position.
+        return super()._account(i, reward, final) | {"TimeLimit.truncated": False}
 
 
 class MaskablePPOLearner:

@@ -94,11 +94,11 @@ class Run:
         """A run at its start.
 
         Args:
-            config: whose precision is resolved, see `resolve_precision`.
+            config: the run's is the same, its precision resolved, see `resolve_precision`.
             code: whether the configuration may name players as `module:Class`, which is imported.
             lock: of the folder, see `lock_run`, if it is held already; the run's own then.
         """
-        self.config = config
+        self.config = config = resolve_precision(config)
         self.folder = folder
         self.game = _make_game(config)
         self._code = code
@@ -420,14 +420,13 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder = Path(folder)
     if (folder / CONFIG_FILE).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
-    config = resolve_precision(config)
-    text = config.dump()
+    run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
+    text = run.config.dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
             f"with all its settings the configuration takes {len(text.encode()):,} bytes, and a "
             f"run keeps {MOST_BYTES:,} at most: name fewer players"
         )
-    run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
     run.hold()
@@ -461,7 +460,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     try:
         remove_temporaries(folder)
         kept = load_config(folder / CONFIG_FILE)
-        config = resolve_precision(kept.changed(changes) if changes else kept)
+        config = kept.changed(changes) if changes else kept
         run = Run(config, folder, code=code, lock=lock)
         run.resume()
         if run.config != kept:
