@@ -13,7 +13,9 @@ import yaml
 import tiny
 from armarl.game import IllegalActionError, make_game
 from armarl.policies import load_policy
+from armarl.workers import ClusterError
 from armarl_training import checkpoint
+from armarl_training import run as run_module
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import Run, RunError, resume_run, start_run
 from processes import wait_for
@@ -419,6 +421,23 @@ def test_a_resumed_run_may_go_on_for_longer(stopped):
     assert run.config.evaluation.games == 4
     assert run.train()
     assert run.decisions >= TOTAL + ROLLOUT
+
+
+def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, monkeypatch):
+    """It was, and every later plain resume failed."""
+
+    def refuse(address):
+        raise ClusterError(f"there is no cluster of Ray at {address!r}")
+
+    monkeypatch.setattr(run_module, "reach", refuse)
+    before = (stopped / "config.yaml").read_bytes()
+    with pytest.raises(ClusterError, match="at 'nowhere:1'"):
+        resume_run(stopped, ["ray=nowhere:1", "evaluation.games=4"])
+    assert (stopped / "config.yaml").read_bytes() == before
+    resume_run(stopped).close()
+    with pytest.raises(ClusterError, match="at 'nowhere:1'"):
+        start_run(config(ray="nowhere:1"), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 # --- beginning with a saved policy ---------------------------------------------------------------

@@ -11,11 +11,10 @@ from typing import Any
 # Threads that spin while they wait starve each other as soon as the machine has other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from armarl.workers import reach
-from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.config import ConfigError, load_config
 from armarl_training.folders import RunError
 from armarl_training.progress import EVENTS
-from armarl_training.run import Report, Run, resume_run, start_run
+from armarl_training.run import Report, Run, reach_cluster, resume_run, start_run
 
 
 def train(
@@ -80,7 +79,7 @@ def sweep(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
             "it; the same command goes on"
         )
-        _reach_cluster(search.config)
+        reach_cluster(search.config)
         finished = search.run(trials, _say, _train)
         if not finished:
             print(f"stopped; the same command goes on in {folder}")
@@ -121,26 +120,12 @@ def _open(
                 f"settings key=value, not {wrong[0]}"
             )
         _refuse_files(resume)
-        run = resume_run(resume, changes, code=code)
-        try:
-            _reach_cluster(run.config)
-        except BaseException:
-            run.close()
-            raise
-        return run
+        return resume_run(resume, changes, code=code)
     if config is None:
         raise ConfigError("give a configuration, such as armadora-quick, or --resume")
     folder = folder or Path("runs") / Path(config).stem
     _refuse_files(folder)
-    begun = load_config(config, settings)
-    _reach_cluster(begun)
-    return start_run(begun, folder, code=code)
-
-
-def _reach_cluster(config: TrainingConfig) -> None:
-    """With one shard the cluster would be missed at the end of the training, by its matches."""
-    if config.ray is not None:
-        reach(config.ray)
+    return start_run(load_config(config, settings), folder, code=code)
 
 
 def _refuse_files(folder: Path) -> None:

@@ -29,7 +29,7 @@ from armarl.policies import PolicyError, load_policy, read_policy, save_policy
 from armarl.policy_card import WINS
 from armarl.specs import Spec
 from armarl.words import brief
-from armarl.workers import workers_at
+from armarl.workers import reach, workers_at
 from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import FILE as CHECKPOINT
 from armarl_training.checkpoint import restore, save_checkpoint
@@ -416,10 +416,12 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     Raises:
         ConfigError: the configuration cannot be used; no folder is left.
         RunError: the folder holds a run.
+        ClusterError: nobody answers at `ray`; likewise.
     """
     folder = Path(folder)
     if (folder / CONFIG_FILE).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
+    reach_cluster(config)
     run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     text = run.config.dump()
     if len(text.encode()) > MOST_BYTES:
@@ -452,6 +454,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         RunError: the folder holds no run, or another process trains there.
         ConfigError: a setting that a run cannot change.
         PolicyError: the checkpoint is damaged.
+        ClusterError: nobody answers at `ray`. Whatever was refused, the configuration stays.
     """
     folder = Path(folder)
     if not (folder / CONFIG_FILE).is_file():
@@ -461,6 +464,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         remove_temporaries(folder)
         kept = load_config(folder / CONFIG_FILE)
         config = kept.changed(changes) if changes else kept
+        reach_cluster(config)
         run = Run(config, folder, code=code, lock=lock)
         run.resume()
         if run.config != kept:
@@ -470,6 +474,19 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         lock.close()
         raise
     return run
+
+
+def reach_cluster(config: TrainingConfig) -> None:
+    """Connect to the cluster of a configuration, if it has one, before anything is written.
+
+    With one shard it would be missed at the end of the training only, by its matches.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ClusterError: the cluster cannot be reached.
+    """
+    if config.ray is not None:
+        reach(config.ray)
 
 
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
