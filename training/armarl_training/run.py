@@ -59,7 +59,8 @@ class Report:
         done: part of the training that is over, by decisions or by the clock, in [0, 1].
         seconds: spent so far, over all parts of the run.
         returns: the learner's mean returns in its last games, by opponent.
-        rating: at the last checkpoint, in Elo points over the first of `evaluation.opponents`.
+        rating: at the last checkpoint, in Elo points over the first of `evaluation.opponents`;
+            None before the first by these.
         headline: what goes on, if it is not the usual.
         seconds_left: at the pace of this part of the run; infinite at its start.
     """
@@ -233,6 +234,7 @@ class Run:
             "best": self.best,
             "imitated": self._imitated,
             "anchors": self.anchors.terms,
+            "scale": self.log.scale,
         }
         try:
             self.log.draw()  # first: of rows beyond the checkpoint a resumed run takes no notice
@@ -318,9 +320,22 @@ class Run:
         self.seconds_before, self.best = details["seconds"], details["best"]
         told = details["imitated"]
         self._imitated = self.decisions > 0 if told is None else told
-        if details["anchors"] not in (None, self.anchors.terms):
-            self.best, self._measured_otherwise = -1.0, True
+        self._compare_anchors(details["anchors"], details["scale"])
         self.log.take_up(self.decisions)
+
+    def _compare_anchors(self, before: dict[str, Any] | None, scale: int) -> None:
+        """Begin anew what the anchors decide, if they are others than at the checkpoint.
+
+        Args:
+            before: their terms then, if it says so.
+            scale: of the ratings then.
+        """
+        terms, self.log.scale = self.anchors.terms, scale
+        if before is None or before == terms:
+            return
+        self.best, self._measured_otherwise = -1.0, True
+        if before.get("opponents") != terms["opponents"]:
+            self.log.scale += 1
 
     def _report(self, headline: str = "") -> Report:
         left = math.inf
@@ -332,7 +347,7 @@ class Run:
             self.done,
             self.seconds,
             self.learner.recent(),
-            self.log.last(RATING),
+            self.log.rating(),
             headline,
             left,
         )
