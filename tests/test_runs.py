@@ -181,6 +181,21 @@ def test_the_time_limit_ends_the_run(tmp_path):
     assert again.decisions == run.decisions
 
 
+def test_the_clock_stands_when_the_training_is_over(tmp_path):
+    """The matches at the end, and what else is done with a run, are no minutes of training."""
+    run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
+    assert run.seconds == 0
+    assert run.train()
+    spent = run.seconds
+    assert float(run.log.rows[-1]["minutes"]) * 60 <= spent
+    run.evaluate(run.export())
+    assert run.seconds == spent
+    again = resume_run(tmp_path / "run", [f"total_decisions={2 * ROLLOUT}"])
+    assert 0 < again.seconds <= spent
+    assert again.train()
+    assert again.seconds > spent
+
+
 def test_a_seed_repeats_a_run(tmp_path, whole):
     again = start_run(whole.config, tmp_path / "again")
     assert again.train()

@@ -111,11 +111,11 @@ class Run:
             self.learner = make_learner(config, self.game, self.pool)
         self.log = ProgressLog(folder)
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
-        self.seconds_before = 0.0  # spent by earlier parts of this run
+        self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors
         self._imitated = False  # whether the head start is over
         self._measured_otherwise = False  # by other anchors than those that there are now
-        self._started = time.monotonic()
+        self._started: float | None = None  # while it trains, by time.monotonic
         # Seconds and part done after the first iteration, in which kernels are compiled.
         self._paced_from: tuple[float, float] | None = None
         self._lock = lock
@@ -152,8 +152,9 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Time spent in training, over all parts of the run."""
-        return self.seconds_before + time.monotonic() - self._started
+        """Time spent in training, over all parts of the run; the clock runs in `train` alone."""
+        now = 0.0 if self._started is None else time.monotonic() - self._started
+        return self.seconds_before + now
 
     @property
     def done(self) -> float:
@@ -174,7 +175,7 @@ class Run:
         """
         watch = watch or (lambda _report: None)
         self.hold()
-        saved = time.monotonic()
+        self._started = saved = time.monotonic()
         try:
             with self._stop_on_signal(), _enough_memory():
                 if not self._imitated:
@@ -195,6 +196,7 @@ class Run:
                         saved = time.monotonic()
             self.save()
         finally:
+            self.seconds_before, self._started = self.seconds, None
             self.close()
         return not self._stopped
 
