@@ -438,6 +438,23 @@ def test_a_resumed_run_may_go_on_for_longer(stopped):
     assert run.decisions >= TOTAL + ROLLOUT
 
 
+def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
+    before = (stopped / "config.yaml").read_bytes()
+    with resume_run(stopped) as run:
+        done = run.decisions
+    for change, reason in (
+        ("total_decisions=1", f"learnt from {done:,} already; total_decisions={done} ends it"),
+        ("time_limit_minutes=1e-9", f"minutes=1e-09: it has taken .*; total_decisions={done}"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            resume_run(stopped, [change])
+        assert (stopped / "config.yaml").read_bytes() == before
+    with resume_run(stopped, [f"total_decisions={done}"]) as run:
+        assert run.train()
+        assert run.decisions == done
+    resume_run(stopped, [f"total_decisions={done}", "time_limit_minutes=1000"]).close()
+
+
 def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, monkeypatch):
     """It was, and every later plain resume failed."""
 

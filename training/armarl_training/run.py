@@ -469,7 +469,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
 
     Raises:
         RunError: the folder holds no run, or another process trains there.
-        ConfigError: a setting that a run cannot change.
+        ConfigError: a setting that a run cannot change, or not to this value.
         PolicyError: the checkpoint is damaged.
         ClusterError: nobody answers at `ray`. Whatever was refused, the configuration stays.
     """
@@ -484,6 +484,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         reach_cluster(config)
         run = Run(config, folder, code=code, lock=lock)
         run.resume()
+        _refuse_less_than_done(run, kept)
         if run.config != kept:
             run.keep_policies()
             write_text(folder / CONFIG_FILE, run.config.dump())
@@ -491,6 +492,24 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         lock.close()
         raise
     return run
+
+
+def _refuse_less_than_done(run: Run, kept: TrainingConfig) -> None:
+    """Refuse another end of a resumed run, if that would lie before where the run is.
+
+    Raises:
+        ConfigError: it does.
+    """
+    total, limit = run.config.total_decisions, run.config.time_limit_minutes
+    ends = f"total_decisions={run.decisions} ends it there"
+    if total != kept.total_decisions and total < run.decisions:
+        raise ConfigError(
+            f"total_decisions={total}: the run has learnt from {run.decisions:,} already; {ends}"
+        )
+    if limit is not None and limit != kept.time_limit_minutes and 60 * limit < run.seconds:
+        raise ConfigError(
+            f"time_limit_minutes={limit:g}: it has taken {run.seconds / 60:.3g} already; {ends}"
+        )
 
 
 def reach_cluster(config: TrainingConfig) -> None:
