@@ -14,7 +14,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 from armarl_training.config import ConfigError, load_config
 from armarl_training.folders import RunError
 from armarl_training.progress import EVENTS
-from armarl_training.run import Report, Run, reach_cluster, resume_run, start_run
+from armarl_training.run import Report, Run, resume_run, start_run
 
 
 def train(
@@ -79,7 +79,6 @@ def sweep(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
             "it; the same command goes on"
         )
-        reach_cluster(search.config)
         finished = search.run(trials, _say, _train)
         if not finished:
             print(f"stopped; the same command goes on in {folder}")

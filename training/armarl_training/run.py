@@ -101,12 +101,10 @@ class Run:
         """
         self.config = config = resolve_precision(config)
         self.folder = folder
-        self.game = _make_game(config)
         self._code = code
         self._pool_folder = folder / POOL
-        _check_players(config, self.game, self._pool_folder, code)
         settle(config.threads)
-        self.pool = OpponentPool(self.game, config.opponents, self._pool_folder, code=code)
+        self.game, self.pool = check_players(config, self._pool_folder, code=code)
         with _enough_memory():
             self.learner = make_learner(config, self.game, self.pool)
         self.log = ProgressLog(folder)
@@ -302,11 +300,12 @@ class Run:
         Raises:
             ConfigError: there is no such policy, or it does not fit.
         """
-        if self.config.start_from is None:
+        policy = first_policy(self.config, self.game)
+        if policy is None:
             return
         try:
-            self.learner.begin_with(at_table(load_policy(self.config.start_from), self.game))
-        except (ValueError, FileNotFoundError) as error:
+            self.learner.begin_with(policy)
+        except ValueError as error:
             raise ConfigError(f"start_from: {error}") from error
 
     def resume(self) -> None:
@@ -549,6 +548,20 @@ def _make_game(config: TrainingConfig) -> Game:
     return game
 
 
+def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
+    """The saved policy to begin with, at the table of the game; see `transfer`.
+
+    Raises:
+        ConfigError: there is no such policy, or it is of another game.
+    """
+    if config.start_from is None:
+        return None
+    try:
+        return at_table(load_policy(config.start_from), game)
+    except (ValueError, FileNotFoundError) as error:
+        raise ConfigError(f"start_from: {error}") from error
+
+
 @contextmanager
 def _enough_memory() -> Iterator[None]:
     """Say in whose settings it lies that there is not enough."""
@@ -581,8 +594,20 @@ def _measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]
     return named
 
 
-def _check_players(config: TrainingConfig, game: Game, pool: Path, code: bool) -> None:
-    """Refuse before the training, not after it, players that there are not."""
+def check_players(
+    config: TrainingConfig, folder: Path, *, code: bool = False
+) -> tuple[Game, OpponentPool]:
+    """The game and the opponents of a configuration; its other players are made to see that there
+    are such.
+
+    Args:
+        folder: with the copies of policies that are named by path, if there are any yet.
+        code: whether the configuration may name players as `module:Class`, which is imported.
+
+    Raises:
+        ConfigError: there is no such game, or no such player.
+    """
+    game = _make_game(config)
     try:
         Advice(game, config.network.advisers)
     except ValueError as error:
@@ -590,6 +615,7 @@ def _check_players(config: TrainingConfig, game: Game, pool: Path, code: bool) -
     for setting, names in _measures_and_teachers(config).items():
         for name in names:
             try:
-                training_player(as_kept(pool, name), game, code=code)
+                training_player(as_kept(folder, name), game, code=code)
             except (ValueError, FileNotFoundError) as error:
                 raise ConfigError(f"{setting}: {brief(error, 1000)}") from error
+    return game, OpponentPool(game, config.opponents, folder, code=code)
