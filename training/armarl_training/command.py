@@ -53,13 +53,19 @@ def _train_and_measure(run: Run) -> int:
     strength = run.evaluate(path)
     run.export(strength)
     for match in strength:
-        policy, opponent = match["standings"]
-        print(
-            f"against {opponent['player']}: won {100 * policy['win_rate']:.1f} % of "
-            f"{match['games']} games (95 % interval {100 * policy['low']:.1f} to "
-            f"{100 * policy['high']:.1f} %; {100 * policy['fair']:.0f} % would be even)"
-        )
+        print(_told(match))
     return 0
+
+
+def _told(match: dict[str, Any]) -> str:
+    """What a match that measured the policy says, in a line."""
+    policy, opponent = match["standings"]
+    cut_short = f"; {policy['cut_short']} cut short" if policy["cut_short"] else ""
+    return (
+        f"against {opponent['player']}: won {100 * policy['win_rate']:.1f} % of "
+        f"{match['games']} games (95 % interval {100 * policy['low']:.1f} to "
+        f"{100 * policy['high']:.1f} %; {100 * policy['fair']:.0f} % would be even{cut_short})"
+    )
 
 
 def sweep(
