@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -147,6 +148,27 @@ def test_the_best_is_sought_anew_when_others_are_the_anchors(tmp_path):
     assert other.train()
     assert (tmp_path / "run" / "best.safetensors").exists()
     assert "wins/greedy" in other.log.rows[-1]
+
+
+def test_a_run_in_another_thread(tmp_path):
+    """Signals go to the main thread alone; it failed on its handlers."""
+    run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(run.train).result()
+    assert run.decisions >= ROLLOUT
+    assert resume_run(tmp_path / "run").decisions == run.decisions
+
+
+def test_not_enough_memory_is_told_briefly(tmp_path, monkeypatch):
+    """NumPy's own words have the whole type of a game's record."""
+
+    def make(*_arguments):
+        raise MemoryError("Unable to allocate 40 GiB for " + 100 * "('field', '<i8'), ")
+
+    monkeypatch.setattr(run_module, "make_learner", make)
+    with pytest.raises(ConfigError, match="more memory than there is: Unable to a") as refused:
+        start_run(config(), tmp_path / "run")
+    assert len(str(refused.value)) < 400
 
 
 def test_the_second_interrupt_stops_at_once(tmp_path):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -165,7 +166,8 @@ class Run:
     def train(self, watch: Watch | None = None) -> bool:
         """Train to the end, or until a signal asks to stop; True when it came to the end.
 
-        The run is closed then, and behind an error, too.
+        The run is closed then, and behind an error, too. Outside of the main thread no signal stops
+        it, and only its end, or an error that `watch` raises, ends it.
 
         Raises:
             RunError: another process trains in the folder; or the training has diverged.
@@ -408,8 +410,14 @@ class Run:
 
     @contextmanager
     def _stop_on_signal(self) -> Iterator[None]:
-        """The first Ctrl-C, or request to terminate, stops after the update; a second at once."""
+        """The first Ctrl-C, or request to terminate, stops after the update; a second at once.
+
+        In another thread than the main one, which alone gets signals, nothing is done about them.
+        """
         self._stopped = False
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
         def stop(number: int, frame: Any) -> None:
             self._stopped = True
@@ -569,7 +577,8 @@ def _enough_memory() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise ConfigError(
-            f"environments, rollout_length or network take more memory than there is: {error}"
+            "environments, rollout_length or network take more memory than there is: "
+            f"{brief(error)}"
         ) from error
 
 
