@@ -15,9 +15,9 @@ from armarl import cli
 from armarl.policies import read_policy_metadata
 from armarl.workers import ClusterError
 from armarl_training import run as run_module
-from armarl_training.config import ConfigError
+from armarl_training.config import ConfigError, load_config
 from armarl_training.folders import RunError
-from armarl_training.run import Run
+from armarl_training.run import Run, start_run
 from armarl_training.sweep import Choice, Range, Sweep, plot, read_space
 from processes import started, wait_for
 
@@ -106,6 +106,15 @@ def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkey
     with pytest.raises(ClusterError, match="at 'nowhere:1'"):
         Sweep(config, ["ppo.epochs=1..3", "ray=nowhere:1"], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()
+
+
+def test_the_folder_of_a_run_is_none_for_a_sweep(config, tmp_path):
+    with start_run(load_config(config), tmp_path / "run"):
+        pass
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(RunError, match="run is a run's, and a sweep holds runs: give another"):
+        Sweep(config, SEARCHED, tmp_path / "run")
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_players_of_ones_own_in_a_sweep(config, tmp_path):

@@ -158,9 +158,11 @@ class Sweep:
         Raises:
             ConfigError: the configuration cannot be used, or nothing is searched for; no folder is
                 left.
-            RunError: the folder holds another sweep, or another process is at it.
+            RunError: the folder holds a run, or another sweep, or another process is at it.
             ClusterError: nobody answers at `ray`; no folder is left, either.
         """
+        if (folder / CONFIG_FILE).exists() and not (folder / SWEEP).exists():
+            raise RunError(f"{folder} is a run's, and a sweep holds runs: give another --folder")
         self.space, fixed = read_space(settings)
         if not self.space:
             raise ConfigError(
