@@ -565,6 +565,25 @@ def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
         run.train()
 
 
+@pytest.mark.parametrize(
+    ("returned", "refused", "said"),
+    [
+        ({"loss": 1.0, "minutes": 1.0}, ValueError, "has returned 'minutes', which is a column"),
+        ({"wins/random": 1.0}, ValueError, "has returned 'wins/random', which is a column"),
+        (None, TypeError, "returns statistics by name, not None"),
+        ({1: 2.0}, TypeError, "returns statistics by name, not {1: 2.0}"),
+    ],
+    ids=str,
+)
+def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, refused, said):
+    """A name of the run's own was written over its column."""
+    run = start_run(config(), tmp_path / "run")
+    monkeypatch.setattr(run.learner, "iterate", lambda done: returned)
+    with pytest.raises(refused, match=said):
+        run.train()
+    assert not run.log.rows
+
+
 def test_a_person_is_not_asked_in_training(tmp_path):
     for changes in (
         {"opponents": {"players": {"human": 1}}},

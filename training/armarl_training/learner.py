@@ -43,7 +43,8 @@ class Learner(Protocol):
             done: the part of the training that is over, by which rates fall, in [0, 1].
 
         Returns:
-            Statistics to plot, by name.
+            Statistics to plot, numbers by name; no name is a column of the run's own, such as
+            `decisions`, see `progress`.
         """
         ...
 

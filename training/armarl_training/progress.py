@@ -20,6 +20,7 @@ MOST_MEASURED = 100  # rows that a policy keeps
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # the column
 SCALE = "scale"  # the column: how often other anchors had been named before a row was measured
+COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # the run's own
 RETURNS = "return/"  # before an opponent's name: the learner's mean return against it
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40
 

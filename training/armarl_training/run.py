@@ -13,7 +13,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +43,7 @@ from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.ppo.sparse.passes import few_legal, suit
 from armarl_training.process import settle
-from armarl_training.progress import RATING, RETURNS, ProgressLog
+from armarl_training.progress import COLUMNS, RATING, RETURNS, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.streams import Stream, generator
 from armarl_training.transfer import at_table
@@ -203,7 +203,7 @@ class Run:
     def _iterate(self) -> dict[str, float]:
         """See `Learner.iterate`; what goes wrong in it is told of with what is kept."""
         try:
-            statistics = self.learner.iterate(self.done)
+            statistics = _checked(self.learner.iterate(self.done))
         except Exception as error:
             whole = self.folder / CHECKPOINT
             error.add_note(
@@ -580,6 +580,26 @@ def _enough_memory() -> Iterator[None]:
             "environments, rollout_length or network take more memory than there is: "
             f"{brief(error)}"
         ) from error
+
+
+def _checked(statistics: Any) -> dict[str, float]:
+    """What an iteration has returned, if it can stand beside the columns of the run itself.
+
+    Raises:
+        TypeError: it is no mapping of names.
+        ValueError: it has a name of these.
+    """
+    if not isinstance(statistics, Mapping) or not all(isinstance(k, str) for k in statistics):
+        raise TypeError(
+            f"a learner's iterate returns statistics by name, not {brief(repr(statistics), 100)}"
+        )
+    for name in statistics:
+        if name in COLUMNS or name.startswith((WINS, RETURNS)):
+            raise ValueError(
+                f"a learner's iterate has returned {name!r}, which is a column of the run's own "
+                f"({', '.join(COLUMNS)}, {WINS}*, {RETURNS}*): call it otherwise"
+            )
+    return dict(statistics)
 
 
 def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:
