@@ -14,10 +14,13 @@ import yaml
 import tiny
 from armarl.game import IllegalActionError, make_game
 from armarl.policies import load_policy
+from armarl.policy_card import read_card
+from armarl.policy_card_text import card_text
 from armarl.workers import ClusterError
 from armarl_training import checkpoint
 from armarl_training import run as run_module
 from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.ppo.learner import PPO
 from armarl_training.run import Run, RunError, resume_run, start_run
 from processes import wait_for
 from small_runs import (
@@ -165,7 +168,7 @@ def test_not_enough_memory_is_told_briefly(tmp_path, monkeypatch):
     def make(*_arguments):
         raise MemoryError("Unable to allocate 40 GiB for " + 100 * "('field', '<i8'), ")
 
-    monkeypatch.setattr(run_module, "make_learner", make)
+    monkeypatch.setattr(run_module, "find_maker", lambda *_arguments, **_named: make)
     with pytest.raises(ConfigError, match="more memory than there is: Unable to a") as refused:
         start_run(config(), tmp_path / "run")
     assert len(str(refused.value)) < 400
@@ -582,6 +585,43 @@ def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, ref
     with pytest.raises(refused, match=said):
         run.train()
     assert not run.log.rows
+
+
+class Mine(PPO):
+    """A learner of one's own."""
+
+    def iterate(self, done):
+        return {**super().iterate(done), "mine": done}
+
+
+def test_a_learner_of_ones_own(tmp_path):
+    """Its settings stand where it likes; stopped and resumed it ends as if it had not been."""
+    td = {"temperature": 0.5}
+    settings = config(learner="test_runs:Mine", td=td, total_decisions=3 * ROLLOUT)
+    with pytest.raises(ConfigError, match=r"learner: test_runs:Mine: .* train with --code"):
+        start_run(settings, tmp_path / "whole")
+    assert not (tmp_path / "whole").exists()
+    whole = start_run(settings, tmp_path / "whole", code=True)
+    assert whole.train()
+    assert whole.log.rows[-1]["mine"] > 0
+    assert load_policy(whole.export()).metadata["training"]["config"]["td"]["temperature"] == 0.5
+    assert card_text(read_card(tmp_path / "whole"))
+    stopped = start_run(settings, tmp_path / "run", code=True)
+    assert not stopped.train(signals(signal.SIGINT, after=0))
+    with pytest.raises(ConfigError, match="train with --code"):
+        resume_run(tmp_path / "run")
+    again = resume_run(tmp_path / "run", code=True)
+    assert again.train()
+    assert_equal(again, whole)
+    follower = settings.model_copy(update={"start_from": str(whole.export())})
+    start_run(follower, tmp_path / "follower", code=True).close()
+
+
+@pytest.mark.parametrize("name", ["test_runs:Nobody", "no_such_module:Mine"])
+def test_a_learner_of_ones_own_that_there_is_not(tmp_path, name):
+    with pytest.raises(ConfigError, match=f"learner: {name}: .*no"):
+        start_run(config(learner=name), tmp_path / "run", code=True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_person_is_not_asked_in_training(tmp_path):

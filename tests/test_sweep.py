@@ -85,6 +85,7 @@ def test_refused(config, tmp_path, setting, said):
         ("opponents.players.greedi=0.5..1", "opponents.players: no player 'greedi'"),
         ("opponents.players.none/p.safetensors=1", "opponents.players: no player .none/p"),
         ("opponents.players.tiny:Backwards=1", "with --code"),
+        ("learner=test_sweep:Mine", "learner: test_sweep:Mine: .*train with --code"),
         ("evaluation.opponents=[nobody]", "evaluation.opponents: no player 'nobody'"),
         ("start_from=none.safetensors", "start_from: there is no file none"),
     ],

@@ -28,7 +28,7 @@ def train(
     """Train to the end, save and measure the policy; returns the exit status.
 
     Args:
-        code: whether players may be `module:Class`, which is imported.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
     """
     with _open(config, settings, folder, resume, code) as run:
         return _train_and_measure(run)

@@ -37,7 +37,8 @@ from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
 from armarl_training.hardware import hardware, multiplies_matrices, quicker_precision
-from armarl_training.learner import make_learner
+from armarl_training.learner import find_maker
+from armarl_training.learners import is_from_outside
 from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import OpponentPool, training_player
@@ -97,7 +98,7 @@ class Run:
 
         Args:
             config: the run's is the same, its precision resolved, see `resolve_precision`.
-            code: whether the configuration may name players as `module:Class`, which is imported.
+            code: whether players, or the learner, may be `module:Class`, which is imported.
             lock: of the folder, see `lock_run`, if it is held already; the run's own then.
         """
         self.config = config = resolve_precision(config)
@@ -106,8 +107,9 @@ class Run:
         self._pool_folder = folder / POOL
         settle(config.threads)
         self.game, self.pool = check_players(config, self._pool_folder, code=code)
+        make = find_maker(config.learner, code=code)
         with _enough_memory():
-            self.learner = make_learner(config, self.game, self.pool)
+            self.learner = make(config, self.game, self.pool)
         self.log = ProgressLog(folder)
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
         self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
@@ -435,7 +437,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     """Begin a new run in a folder that holds none.
 
     Args:
-        code: whether the configuration may name players as `module:Class`, which is imported.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
 
     Raises:
         ConfigError: the configuration cannot be used; no folder is left.
@@ -472,7 +474,7 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
 
     Args:
         changes: settings as `key=value`, of those that `TrainingConfig.changed` lets be changed.
-        code: whether the configuration may name players as `module:Class`, which is imported.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
 
     Raises:
         RunError: the folder holds no run, or another process trains there.
@@ -533,13 +535,14 @@ def reach_cluster(config: TrainingConfig) -> None:
 
 
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
-    """A configuration whose `ppo.precision`, if PPO reads it and it is `auto`, is what is quicker
-    on this machine, once for all of a run.
+    """A configuration whose `ppo.precision`, if the learner may read it and it is `auto`, is what
+    is quicker on this machine, once for all of a run.
 
     Raises:
         ConfigError: there is no such game.
     """
-    if config.learner != "ppo" or config.ppo.precision != "auto":
+    reads = config.learner == "ppo" or is_from_outside(config.learner)
+    if not reads or config.ppo.precision != "auto":
         return config
     game = _make_game(config)
     sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())
@@ -631,7 +634,7 @@ def check_players(
 
     Args:
         folder: with the copies of policies that are named by path, if there are any yet.
-        code: whether the configuration may name players as `module:Class`, which is imported.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
 
     Raises:
         ConfigError: there is no such game, or no such player.

@@ -32,6 +32,7 @@ from armarl_training.config import (
     split_setting,
 )
 from armarl_training.folders import RunError
+from armarl_training.learner import find_maker
 from armarl_training.plots import COLOURS, Axes, picture, text
 from armarl_training.run import (
     POOL,
@@ -153,7 +154,7 @@ class Sweep:
         """Begin, or go on with, a sweep.
 
         Args:
-            code: whether the configuration may name players as `module:Class`, which is imported.
+            code: whether players, or the learner, may be `module:Class`, which is imported.
 
         Raises:
             ConfigError: the configuration cannot be used, or nothing is searched for; no folder is
@@ -295,6 +296,7 @@ class Sweep:
             config = self.config
         game, _ = check_players(config, self.folder / POOL, code=self._code)
         first_policy(config, game)
+        find_maker(config.learner, code=self._code)
 
     def _agree(self) -> None:
         """Note what the sweep is of; or see that it is the same as before."""
