@@ -423,6 +423,18 @@ def test_train(run, config, tmp_path):
     assert "against random" in out
 
 
+def test_train_tells_of_games_cut_short(run, config):
+    """They are won by nobody: 0 % of the games may be none that was lost."""
+    armada = ("game=armada", "options={max_turns: 10}", "opponents.players={random: 1}")
+    status, out, _ = run("train", config, "--run", "one", *armada)
+    assert status == 0
+    games = json.loads(run("info", "one", "--json")[1])["strength"]
+    assert {match["standings"][0]["cut_short"] for match in games} == {20}
+    for opponent in ("random", "greedy"):
+        assert f"against {opponent}: won 0.0 % of 20 games" in out
+    assert out.count("would be even; 20 cut short)") == 2
+
+
 def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
     for wrong, named in [
         ("options.players=7", "2, 3 or 4 players, not 7"),

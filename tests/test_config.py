@@ -84,6 +84,16 @@ def test_the_table_of_learners():
     assert either(["ppo", "td", "critic"]) == "ppo, td or critic"
 
 
+def test_the_name_of_a_learner(write):
+    path = write("total_decisions: 1000")
+    said = "learner: must be ppo, td, critic or maskable_ppo, or module:Class, not "
+    for name in ("sac", "PPO", "a:", "a.b", ":b", "a b:C", "a:b:C", "''"):
+        assert said in refused(path, [f'learner="{name}"'])
+    assert "learner: Input should be a valid string, not 3" in refused(path, ["learner=3"])
+    mine = ["learner=my.module:Mine", "ppo.epochs=3", "td.epochs=3", "network.channels=4"]
+    assert load_config(path, mine).learner == "my.module:Mine"
+
+
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_configurations_are_right(path):
     config = load_config(path)

@@ -108,6 +108,44 @@ def test_the_rating_among_anchors(variant, tmp_path):
     assert anchors.measure(greedy) == (rates, rating)
 
 
+def test_ratings_by_other_anchors_are_in_no_line_with_those_before(tmp_path):
+    """The table keeps all; the curve and the policies have those of the anchors there are now."""
+    folder = tmp_path / "run"
+    assert start_run(SETTINGS, folder).train()
+    before = [row["rating"] for row in table(folder)]
+    more = ["total_decisions=2560", "evaluation.opponents=[greedy,random]"]
+    resume_run(folder, more).close()  # as if it was killed before its first checkpoint
+    run = resume_run(folder)
+    assert not run.log.measured()
+    seen = []
+    assert run.train(lambda report: seen.append(report.rating))
+    assert seen[0] is None
+    assert seen[-1] is not None
+    rows = table(folder)
+    assert [row["rating"] for row in rows[: len(before)]] == before
+    rated = [row for row in rows if row["rating"]]
+    of_now = [row for row in rated if row["scale"] == "1"]
+    assert 0 < len(of_now) < len(rated)
+    assert of_now == rated[-len(of_now) :]
+    for name in ("policy", "best"):
+        kept = curve_of(folder / f"{name}.safetensors")
+        ratings = [float(row["rating"]) for row in of_now]
+        assert [row["rating"] for row in kept] == ratings[: len(kept)]
+        assert kept
+    assert drawn_ratings(folder) == len(of_now)
+    same = resume_run(folder, ["evaluation.progress_games=6", "total_decisions=3072"])
+    assert same.train()
+    assert {row["scale"] for row in table(folder) if row["rating"]} == {"", "1"}
+    assert resume_run(folder, ["evaluation.opponents=[greedy]"]).log.scale == 2
+
+
+def drawn_ratings(folder):
+    """How many points the line of the ratings has."""
+    drawing = ElementTree.fromstring((folder / "curve.svg").read_text("utf-8"))
+    (line,) = (shape for shape in drawing.iter() if shape.get("stroke") == "#000")
+    return len(line.get("points").split())
+
+
 # --- what a policy keeps of it -------------------------------------------------------------------
 
 

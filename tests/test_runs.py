@@ -5,6 +5,7 @@ import errno
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,8 +14,13 @@ import yaml
 import tiny
 from armarl.game import IllegalActionError, make_game
 from armarl.policies import load_policy
+from armarl.policy_card import read_card
+from armarl.policy_card_text import card_text
+from armarl.workers import ClusterError
 from armarl_training import checkpoint
+from armarl_training import run as run_module
 from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.ppo.learner import PPO
 from armarl_training.run import Run, RunError, resume_run, start_run
 from processes import wait_for
 from small_runs import (
@@ -147,6 +153,27 @@ def test_the_best_is_sought_anew_when_others_are_the_anchors(tmp_path):
     assert "wins/greedy" in other.log.rows[-1]
 
 
+def test_a_run_in_another_thread(tmp_path):
+    """Signals go to the main thread alone; it failed on its handlers."""
+    run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(run.train).result()
+    assert run.decisions >= ROLLOUT
+    assert resume_run(tmp_path / "run").decisions == run.decisions
+
+
+def test_not_enough_memory_is_told_briefly(tmp_path, monkeypatch):
+    """NumPy's own words have the whole type of a game's record."""
+
+    def make(*_arguments):
+        raise MemoryError("Unable to allocate 40 GiB for " + 100 * "('field', '<i8'), ")
+
+    monkeypatch.setattr(run_module, "find_maker", lambda *_arguments, **_named: make)
+    with pytest.raises(ConfigError, match="more memory than there is: Unable to a") as refused:
+        start_run(config(), tmp_path / "run")
+    assert len(str(refused.value)) < 400
+
+
 def test_the_second_interrupt_stops_at_once(tmp_path):
     run = start_run(config(), tmp_path / "run")
     before = signal.getsignal(signal.SIGINT)
@@ -177,6 +204,21 @@ def test_the_time_limit_ends_the_run(tmp_path):
     again = resume_run(tmp_path / "run")
     assert again.train()
     assert again.decisions == run.decisions
+
+
+def test_the_clock_stands_when_the_training_is_over(tmp_path):
+    """The matches at the end, and what else is done with a run, are no minutes of training."""
+    run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
+    assert run.seconds == 0
+    assert run.train()
+    spent = run.seconds
+    assert float(run.log.rows[-1]["minutes"]) * 60 <= spent
+    run.evaluate(run.export())
+    assert run.seconds == spent
+    again = resume_run(tmp_path / "run", [f"total_decisions={2 * ROLLOUT}"])
+    assert 0 < again.seconds <= spent
+    assert again.train()
+    assert again.seconds > spent
 
 
 def test_a_seed_repeats_a_run(tmp_path, whole):
@@ -421,6 +463,40 @@ def test_a_resumed_run_may_go_on_for_longer(stopped):
     assert run.decisions >= TOTAL + ROLLOUT
 
 
+def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
+    before = (stopped / "config.yaml").read_bytes()
+    with resume_run(stopped) as run:
+        done = run.decisions
+    for change, reason in (
+        ("total_decisions=1", f"learnt from {done:,} already; total_decisions={done} ends it"),
+        ("time_limit_minutes=1e-9", f"minutes=1e-09: it has taken .*; total_decisions={done}"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            resume_run(stopped, [change])
+        assert (stopped / "config.yaml").read_bytes() == before
+    with resume_run(stopped, [f"total_decisions={done}"]) as run:
+        assert run.train()
+        assert run.decisions == done
+    resume_run(stopped, [f"total_decisions={done}", "time_limit_minutes=1000"]).close()
+
+
+def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, monkeypatch):
+    """It was, and every later plain resume failed."""
+
+    def refuse(address):
+        raise ClusterError(f"there is no cluster of Ray at {address!r}")
+
+    monkeypatch.setattr(run_module, "reach", refuse)
+    before = (stopped / "config.yaml").read_bytes()
+    with pytest.raises(ClusterError, match="at 'nowhere:1'"):
+        resume_run(stopped, ["ray=nowhere:1", "evaluation.games=4"])
+    assert (stopped / "config.yaml").read_bytes() == before
+    resume_run(stopped).close()
+    with pytest.raises(ClusterError, match="at 'nowhere:1'"):
+        start_run(config(ray="nowhere:1"), tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
 # --- beginning with a saved policy ---------------------------------------------------------------
 
 
@@ -490,6 +566,62 @@ def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
     run = start_run(settings, tmp_path / "run", code=True)
     with pytest.raises(IllegalActionError, match="the player 'test_runs:Illegal'"):
         run.train()
+
+
+@pytest.mark.parametrize(
+    ("returned", "refused", "said"),
+    [
+        ({"loss": 1.0, "minutes": 1.0}, ValueError, "has returned 'minutes', which is a column"),
+        ({"wins/random": 1.0}, ValueError, "has returned 'wins/random', which is a column"),
+        (None, TypeError, "returns statistics by name, not None"),
+        ({1: 2.0}, TypeError, "returns statistics by name, not {1: 2.0}"),
+    ],
+    ids=str,
+)
+def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, refused, said):
+    """A name of the run's own was written over its column."""
+    run = start_run(config(), tmp_path / "run")
+    monkeypatch.setattr(run.learner, "iterate", lambda done: returned)
+    with pytest.raises(refused, match=said):
+        run.train()
+    assert not run.log.rows
+
+
+class Mine(PPO):
+    """A learner of one's own."""
+
+    def iterate(self, done):
+        return {**super().iterate(done), "mine": done}
+
+
+def test_a_learner_of_ones_own(tmp_path):
+    """Its settings stand where it likes; stopped and resumed it ends as if it had not been."""
+    td = {"temperature": 0.5}
+    settings = config(learner="test_runs:Mine", td=td, total_decisions=3 * ROLLOUT)
+    with pytest.raises(ConfigError, match=r"learner: test_runs:Mine: .* train with --code"):
+        start_run(settings, tmp_path / "whole")
+    assert not (tmp_path / "whole").exists()
+    whole = start_run(settings, tmp_path / "whole", code=True)
+    assert whole.train()
+    assert whole.log.rows[-1]["mine"] > 0
+    assert load_policy(whole.export()).metadata["training"]["config"]["td"]["temperature"] == 0.5
+    assert card_text(read_card(tmp_path / "whole"))
+    stopped = start_run(settings, tmp_path / "run", code=True)
+    assert not stopped.train(signals(signal.SIGINT, after=0))
+    with pytest.raises(ConfigError, match="train with --code"):
+        resume_run(tmp_path / "run")
+    again = resume_run(tmp_path / "run", code=True)
+    assert again.train()
+    assert_equal(again, whole)
+    follower = settings.model_copy(update={"start_from": str(whole.export())})
+    start_run(follower, tmp_path / "follower", code=True).close()
+
+
+@pytest.mark.parametrize("name", ["test_runs:Nobody", "no_such_module:Mine"])
+def test_a_learner_of_ones_own_that_there_is_not(tmp_path, name):
+    with pytest.raises(ConfigError, match=f"learner: {name}: .*no"):
+        start_run(config(learner=name), tmp_path / "run", code=True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_person_is_not_asked_in_training(tmp_path):

@@ -4,11 +4,12 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
+from gymnasium import wrappers
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.vec_env import VecFrameStack, VecNormalize
+from stable_baselines3.common.vec_env import SubprocVecEnv, VecFrameStack, VecNormalize
 
 from armarl.game import make_game
 from armarl.players import make_player
@@ -110,6 +111,29 @@ def mini(**more):
 def test_what_cannot_be_saved(make, message, tmp_path):
     with pytest.raises(PolicyError, match=message):
         save_policy(tmp_path / "mine.safetensors", make())
+    assert not list(tmp_path.iterdir())
+
+
+def halved():
+    env = gymnasium.make("armarl/Armadora-mini-v0")
+    return wrappers.TransformObservation(env, lambda seen: seen / 2, env.observation_space)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: wrappers.NormalizeObservation(gymnasium.make("armarl/Armadora-mini-v0")),
+        lambda: gymnasium.Wrapper(halved()),
+        lambda: SubprocVecEnv([halved]),
+    ],
+    ids=["normalised", "beneath another", "in another process"],
+)
+def test_a_model_behind_a_wrapper_of_observations(make, tmp_path):
+    """It was saved, and played otherwise than the model."""
+    model = PPO("MlpPolicy", make(), n_steps=8, device="cpu")
+    with pytest.raises(PolicyError, match="a wrapper of Gymnasium's has changed"):
+        save_policy(tmp_path / "mine.safetensors", model)
+    model.get_env().close()
     assert not list(tmp_path.iterdir())
 
 

@@ -13,9 +13,11 @@ import yaml
 import tiny
 from armarl import cli
 from armarl.policies import read_policy_metadata
-from armarl_training.config import ConfigError
+from armarl.workers import ClusterError
+from armarl_training import run as run_module
+from armarl_training.config import ConfigError, load_config
 from armarl_training.folders import RunError
-from armarl_training.run import Run
+from armarl_training.run import Run, start_run
 from armarl_training.sweep import Choice, Range, Sweep, plot, read_space
 from processes import started, wait_for
 
@@ -72,6 +74,55 @@ def test_refused(config, tmp_path, setting, said):
     with pytest.raises(ConfigError, match=said):
         Sweep(config, [setting], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("options.players=7", "2, 3 or 4 players, not 7"),
+        ("reward=fame", "reward must be 'win' or 'gold', not 'fame'"),
+        ("opponents.players.greedi=1", "opponents.players: no player 'greedi'"),
+        ("opponents.players.greedi=0.5..1", "opponents.players: no player 'greedi'"),
+        ("opponents.players.none/p.safetensors=1", "opponents.players: no player .none/p"),
+        ("opponents.players.tiny:Backwards=1", "with --code"),
+        ("learner=test_sweep:Mine", "learner: test_sweep:Mine: .*train with --code"),
+        ("evaluation.opponents=[nobody]", "evaluation.opponents: no player 'nobody'"),
+        ("start_from=none.safetensors", "start_from: there is no file none"),
+    ],
+)
+def test_what_every_trial_would_fail_of_is_refused_before_the_first(
+    config, tmp_path, setting, said
+):
+    """All trials failed at once, and counted; and the mended command was another sweep."""
+    with pytest.raises(ConfigError, match=said):
+        Sweep(config, ["ppo.epochs=1..3", setting], tmp_path / "sweep")
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkeypatch):
+    def refuse(address):
+        raise ClusterError(f"there is no cluster of Ray at {address!r}")
+
+    monkeypatch.setattr(run_module, "reach", refuse)
+    with pytest.raises(ClusterError, match="at 'nowhere:1'"):
+        Sweep(config, ["ppo.epochs=1..3", "ray=nowhere:1"], tmp_path / "sweep")
+    assert not (tmp_path / "sweep").exists()
+
+
+def test_the_folder_of_a_run_is_none_for_a_sweep(config, tmp_path):
+    with start_run(load_config(config), tmp_path / "run"):
+        pass
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(RunError, match="run is a run's, and a sweep holds runs: give another"):
+        Sweep(config, SEARCHED, tmp_path / "run")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_players_of_ones_own_in_a_sweep(config, tmp_path):
+    settings = ["ppo.epochs=1..3", "opponents.players.tiny:Backwards=1"]
+    with closing(Sweep(config, settings, tmp_path / "sweep", code=True)) as sweep:
+        assert sweep.run(1)
+        assert sweep.best is not None
 
 
 def test_a_key_is_given_once(config, tmp_path):

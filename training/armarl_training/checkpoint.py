@@ -101,6 +101,7 @@ class _Run(_Section):
     # Of checkpoints from before these were kept the head start is over once anything was learnt.
     imitated: bool | None = None
     anchors: dict[str, Any] | None = None
+    scale: int = Field(0, ge=0, le=MOST)
 
 
 class _Saved(_Section):

@@ -11,8 +11,7 @@ from typing import Any
 # Threads that spin while they wait starve each other as soon as the machine has other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from armarl.workers import reach
-from armarl_training.config import ConfigError, TrainingConfig, load_config
+from armarl_training.config import ConfigError, load_config
 from armarl_training.folders import RunError
 from armarl_training.progress import EVENTS
 from armarl_training.run import Report, Run, resume_run, start_run
@@ -29,7 +28,7 @@ def train(
     """Train to the end, save and measure the policy; returns the exit status.
 
     Args:
-        code: whether players may be `module:Class`, which is imported.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
     """
     with _open(config, settings, folder, resume, code) as run:
         return _train_and_measure(run)
@@ -54,13 +53,19 @@ def _train_and_measure(run: Run) -> int:
     strength = run.evaluate(path)
     run.export(strength)
     for match in strength:
-        policy, opponent = match["standings"]
-        print(
-            f"against {opponent['player']}: won {100 * policy['win_rate']:.1f} % of "
-            f"{match['games']} games (95 % interval {100 * policy['low']:.1f} to "
-            f"{100 * policy['high']:.1f} %; {100 * policy['fair']:.0f} % would be even)"
-        )
+        print(_told(match))
     return 0
+
+
+def _told(match: dict[str, Any]) -> str:
+    """What a match that measured the policy says, in a line."""
+    policy, opponent = match["standings"]
+    cut_short = f"; {policy['cut_short']} cut short" if policy["cut_short"] else ""
+    return (
+        f"against {opponent['player']}: won {100 * policy['win_rate']:.1f} % of "
+        f"{match['games']} games (95 % interval {100 * policy['low']:.1f} to "
+        f"{100 * policy['high']:.1f} %; {100 * policy['fair']:.0f} % would be even{cut_short})"
+    )
 
 
 def sweep(
@@ -80,7 +85,6 @@ def sweep(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
             "it; the same command goes on"
         )
-        _reach_cluster(search.config)
         finished = search.run(trials, _say, _train)
         if not finished:
             print(f"stopped; the same command goes on in {folder}")
@@ -121,26 +125,12 @@ def _open(
                 f"settings key=value, not {wrong[0]}"
             )
         _refuse_files(resume)
-        run = resume_run(resume, changes, code=code)
-        try:
-            _reach_cluster(run.config)
-        except BaseException:
-            run.close()
-            raise
-        return run
+        return resume_run(resume, changes, code=code)
     if config is None:
         raise ConfigError("give a configuration, such as armadora-quick, or --resume")
     folder = folder or Path("runs") / Path(config).stem
     _refuse_files(folder)
-    begun = load_config(config, settings)
-    _reach_cluster(begun)
-    return start_run(begun, folder, code=code)
-
-
-def _reach_cluster(config: TrainingConfig) -> None:
-    """With one shard the cluster would be missed at the end of the training, by its matches."""
-    if config.ray is not None:
-        reach(config.ray)
+    return start_run(load_config(config, settings), folder, code=code)
 
 
 def _refuse_files(folder: Path) -> None:

@@ -6,14 +6,21 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from armarl.advice import scripted
 from armarl.folders import read_text
 from armarl.words import did_you_mean, printable
-from armarl_training.learners import LEARNERS, LearnerKind, LearnerName, either, readers
+from armarl_training.learners import LEARNERS, LearnerKind, either, kind_of, readers
 from armarl_training.yaml_text import dumped, parsed
 
 MOST = 1 << 50
@@ -238,8 +245,10 @@ class EvaluationConfig(_Section):
 class TrainingConfig(_Section):
     """Settings of a run itself."""
 
-    learner: LearnerName = Field(
-        "ppo", description="judges, critics of scripted play, ours, or sb3-contrib's"
+    learner: Annotated[str, Field(strict=True)] = Field(
+        "ppo",
+        description="`td`: judges; `critic`: critics of scripted play; `ppo`: ours; "
+        "`maskable_ppo`: sb3-contrib's; or `module:Class`, code of your own",
     )
     game: str = Field("armadora", description="its name; a game of your own too")
     options: dict[str, Any] = Field(default_factory=dict, description="players, advanced, ...")
@@ -279,6 +288,12 @@ class TrainingConfig(_Section):
     imitation: ImitationConfig = ImitationConfig()  # type: ignore[call-arg]
     opponents: OpponentConfig = OpponentConfig()  # type: ignore[call-arg]
     evaluation: EvaluationConfig = EvaluationConfig()  # type: ignore[call-arg]
+
+    @field_validator("learner")
+    @classmethod
+    def _there_is_such_a_learner(cls, name: str) -> str:
+        kind_of(name)
+        return name
 
     @model_validator(mode="after")
     def _networks_of_the_learner(self) -> TrainingConfig:
@@ -323,8 +338,14 @@ class TrainingConfig(_Section):
     @model_validator(mode="after")
     def _sections_of_the_learner(self) -> TrainingConfig:
         read = self._kind.section
+        if read is None:
+            return self
         for section in dict.fromkeys(kind.section for kind in LEARNERS.values()):
-            if section != read and (idle := _differing(getattr(self, section))):
+            if (
+                section is not None
+                and section != read
+                and (idle := _differing(getattr(self, section)))
+            ):
                 raise ValueError(
                     f"{', '.join(f'{section}.{name}' for name in idle)}: nothing that learner: "
                     f"{self.learner} reads, whose own settings are {read}.* (to drop what a file "
@@ -353,7 +374,7 @@ class TrainingConfig(_Section):
 
     @property
     def _kind(self) -> LearnerKind:
-        return LEARNERS[self.learner]
+        return kind_of(self.learner)
 
     def with_precision(self, precision: str) -> TrainingConfig:
         """This configuration with another `ppo.precision`: float32 or bfloat16."""

@@ -3,7 +3,8 @@
 A *run* owns its folder, the clock, the configuration and the checkpoint file; the *pool* owns the
 opponents; the *learner* owns its networks, its optimiser, its games in play and all their chance.
 Each saves what it owns (`saving` has what they share of that). A learner is one module, and a line
-in `learners`: `ppo`, `td` and `critic` are ours, `maskable` is sb3-contrib's.
+in `learners`: `ppo`, `td` and `critic` are ours, `maskable` is sb3-contrib's. One from outside is
+named as `module:Class`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
-from armarl_training.config import TrainingConfig
-from armarl_training.learners import LEARNERS
+from armarl.players.protocol import no_exit
+from armarl.words import brief
+from armarl_training.config import ConfigError, TrainingConfig
+from armarl_training.learners import is_from_outside, kind_of
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import Saved
@@ -43,7 +46,8 @@ class Learner(Protocol):
             done: the part of the training that is over, by which rates fall, in [0, 1].
 
         Returns:
-            Statistics to plot, by name.
+            Statistics to plot, numbers by name; no name is a column of the run's own, such as
+            `decisions`, see `progress`.
         """
         ...
 
@@ -92,11 +96,29 @@ def annealed(start: float, end: float, done: float) -> float:
 Maker = Callable[[TrainingConfig, Game, OpponentPool], Learner]
 
 
-def make_learner(config: TrainingConfig, game: Game, pool: OpponentPool) -> Learner:
-    """The learner that the configuration names, at the start of its training."""
-    module, name = LEARNERS[config.learner].made_by.split(":")
-    make: Maker = getattr(import_module(module), name)
-    return make(config, game, pool)
+def find_maker(learner: str, *, code: bool) -> Maker:
+    """What makes the learner of a name.
+
+    Args:
+        code: whether it may be `module:Class`, which is imported.
+
+    Raises:
+        ConfigError: there is none, or it may not be imported.
+    """
+    if is_from_outside(learner) and not code:
+        raise ConfigError(
+            f"learner: {brief(learner)}: a learner of one's own, module:Class, is code: train "
+            "with --code, or code=True, to import it"
+        )
+    module, name = kind_of(learner).made_by.split(":")
+    try:
+        with no_exit(f"the module {module}"):
+            make: Maker = getattr(import_module(module), name)
+    except (ModuleNotFoundError, AttributeError) as error:
+        if not is_from_outside(learner):
+            raise
+        raise ConfigError(f"learner: {brief(learner)}: {brief(error)}") from error
+    return make
 
 
 if TYPE_CHECKING:  # the type checker sees here that they are learners

@@ -80,7 +80,7 @@ class OpponentPool:
             self.players: list[Player] = [
                 training_player(as_kept(folder, name), game, code=code) for name in config.players
             ]
-        except ValueError as error:
+        except (ValueError, FileNotFoundError) as error:
             raise ConfigError(f"opponents.players: {brief(error, 1000)}") from error
         _refuse_namesakes([*(player.name for player in self.players), EARLIER])
         self.snapshots: list[int] = []

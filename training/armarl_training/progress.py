@@ -19,21 +19,31 @@ MOST_NUMBER = 1e15  # that a policy's card tells
 MOST_MEASURED = 100  # rows that a policy keeps
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
 RATING = "rating"  # the column
+SCALE = "scale"  # the column: how often other anchors had been named before a row was measured
+COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # the run's own
 RETURNS = "return/"  # before an opponent's name: the learner's mean return against it
 _WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40
 
 
 class ProgressLog:
-    """The rows of `progress.csv`, each a dictionary of some of its columns."""
+    """The rows of `progress.csv`, each a dictionary of some of its columns.
+
+    Attributes:
+        scale: of the ratings from now on: the table keeps those that were measured by other
+            anchors, which cannot be compared with them, and nothing else tells of these.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.rows: list[dict[str, float]] = []
+        self.scale = 0
         self._folder = folder
         self._events: Any = None
         self._taken_up: int | None = None  # events of this step or later are of a part that died
 
     def note(self, row: dict[str, float]) -> None:
         """Add a row; it holds `decisions` and `minutes`, and whatever else was measured then."""
+        if RATING in row and self.scale:
+            row = {**row, SCALE: float(self.scale)}
         self.rows.append(row)
         if self._events is None:
             from torch.utils.tensorboard import SummaryWriter
@@ -42,18 +52,22 @@ class ProgressLog:
             self._events = SummaryWriter(folder, purge_step=self._taken_up)
         for name, value in row.items():
             if name != "decisions":
-                self._events.add_scalar(name, value, int(row["decisions"]))
+                tag = f"{name}/{self.scale}" if name == RATING and self.scale else name
+                self._events.add_scalar(tag, value, int(row["decisions"]))
 
-    def last(self, column: str) -> float | None:
-        """The newest number of a column, if there is one."""
-        return next((row[column] for row in reversed(self.rows) if column in row), None)
+    def rating(self) -> float | None:
+        """The newest by the present anchors, if there is one."""
+        rated = rated_rows(self.rows, self.scale)
+        return rated[-1][RATING] if rated else None
 
     def is_measured(self, decisions: int) -> bool:
         """Whether the policy was measured after so many decisions."""
         return any(row["decisions"] == decisions and RATING in row for row in self.rows[-1:])
 
     def measured(self) -> list[dict[str, float]]:
-        """How the policy stood against its anchors, as its file keeps it: some rows, in part."""
+        """How the policy stood against its present anchors, as its file keeps it: some rows, in
+        part.
+        """
         kept = ("decisions", "minutes", RATING)
         rows = [
             {
@@ -61,8 +75,7 @@ class ProgressLog:
                 for name, value in row.items()
                 if name in kept or name.startswith(WINS)
             }
-            for row in self.rows
-            if RATING in row
+            for row in rated_rows(self.rows, self.scale)
         ]
         return thinned(rows, MOST_MEASURED)
 
@@ -76,7 +89,7 @@ class ProgressLog:
         writer.writeheader()
         writer.writerows({k: _written(v) for k, v in row.items()} for row in self.rows)
         write_text(self._folder / TABLE, table.getvalue())
-        write_text(self._folder / CURVE, curve(self.rows))
+        write_text(self._folder / CURVE, curve(self.rows, self.scale))
 
     def close(self) -> None:
         """End TensorBoard's thread; a row that is noted later begins another file of events."""
@@ -134,9 +147,14 @@ def _rounded(number: float) -> float:
     return float(_written(number))
 
 
-def curve(rows: list[dict[str, float]]) -> str:
+def rated_rows(rows: list[dict[str, float]], scale: int) -> list[dict[str, float]]:
+    """Those that have a rating, of one scale."""
+    return [row for row in rows if RATING in row and row.get(SCALE, 0.0) == scale]
+
+
+def curve(rows: list[dict[str, float]], scale: int = 0) -> str:
     """An SVG of the win rates against the anchors, of the mean returns and, below, of the rating,
-    over the decisions.
+    over the decisions; of the ratings those of one scale, see `ProgressLog`.
     """
     most = max([row["decisions"] for row in rows], default=1.0) or 1.0
     names = sorted(
@@ -156,7 +174,7 @@ def curve(rows: list[dict[str, float]]) -> str:
             axes.line(points, colour, dashed=not won),
             text(_LEFT + _WIDTH + 10, _TOP + 14 * (k + 1), words, colour=colour),
         ]
-    rating = _series(rows, RATING)
+    rating = _series(rated_rows(rows, scale), RATING)
     below = _TOP + _HEIGHT + _BETWEEN
     if not rating:
         return picture(_LEFT + _WIDTH + _RIGHT, below, parts)

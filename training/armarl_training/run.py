@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import signal
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,20 +30,21 @@ from armarl.policies import PolicyError, load_policy, read_policy, save_policy
 from armarl.policy_card import WINS
 from armarl.specs import Spec
 from armarl.words import brief
-from armarl.workers import workers_at
+from armarl.workers import reach, workers_at
 from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import FILE as CHECKPOINT
 from armarl_training.checkpoint import restore, save_checkpoint
 from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
 from armarl_training.hardware import hardware, multiplies_matrices, quicker_precision
-from armarl_training.learner import make_learner
+from armarl_training.learner import find_maker
+from armarl_training.learners import is_from_outside
 from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import OpponentPool, training_player
 from armarl_training.ppo.sparse.passes import few_legal, suit
 from armarl_training.process import settle
-from armarl_training.progress import RATING, RETURNS, ProgressLog
+from armarl_training.progress import COLUMNS, RATING, RETURNS, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.streams import Stream, generator
 from armarl_training.transfer import at_table
@@ -59,7 +61,8 @@ class Report:
         done: part of the training that is over, by decisions or by the clock, in [0, 1].
         seconds: spent so far, over all parts of the run.
         returns: the learner's mean returns in its last games, by opponent.
-        rating: at the last checkpoint, in Elo points over the first of `evaluation.opponents`.
+        rating: at the last checkpoint, in Elo points over the first of `evaluation.opponents`;
+            None before the first by these.
         headline: what goes on, if it is not the usual.
         seconds_left: at the pace of this part of the run; infinite at its start.
     """
@@ -95,26 +98,25 @@ class Run:
 
         Args:
             config: the run's is the same, its precision resolved, see `resolve_precision`.
-            code: whether the configuration may name players as `module:Class`, which is imported.
+            code: whether players, or the learner, may be `module:Class`, which is imported.
             lock: of the folder, see `lock_run`, if it is held already; the run's own then.
         """
         self.config = config = resolve_precision(config)
         self.folder = folder
-        self.game = _make_game(config)
         self._code = code
         self._pool_folder = folder / POOL
-        _check_players(config, self.game, self._pool_folder, code)
         settle(config.threads)
-        self.pool = OpponentPool(self.game, config.opponents, self._pool_folder, code=code)
+        self.game, self.pool = check_players(config, self._pool_folder, code=code)
+        make = find_maker(config.learner, code=code)
         with _enough_memory():
-            self.learner = make_learner(config, self.game, self.pool)
+            self.learner = make(config, self.game, self.pool)
         self.log = ProgressLog(folder)
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
-        self.seconds_before = 0.0  # spent by earlier parts of this run
+        self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors
         self._imitated = False  # whether the head start is over
         self._measured_otherwise = False  # by other anchors than those that there are now
-        self._started = time.monotonic()
+        self._started: float | None = None  # while it trains, by time.monotonic
         # Seconds and part done after the first iteration, in which kernels are compiled.
         self._paced_from: tuple[float, float] | None = None
         self._lock = lock
@@ -151,8 +153,9 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Time spent in training, over all parts of the run."""
-        return self.seconds_before + time.monotonic() - self._started
+        """Time spent in training, over all parts of the run; the clock runs in `train` alone."""
+        now = 0.0 if self._started is None else time.monotonic() - self._started
+        return self.seconds_before + now
 
     @property
     def done(self) -> float:
@@ -165,7 +168,8 @@ class Run:
     def train(self, watch: Watch | None = None) -> bool:
         """Train to the end, or until a signal asks to stop; True when it came to the end.
 
-        The run is closed then, and behind an error, too.
+        The run is closed then, and behind an error, too. Outside of the main thread no signal stops
+        it, and only its end, or an error that `watch` raises, ends it.
 
         Raises:
             RunError: another process trains in the folder; or the training has diverged.
@@ -173,7 +177,7 @@ class Run:
         """
         watch = watch or (lambda _report: None)
         self.hold()
-        saved = time.monotonic()
+        self._started = saved = time.monotonic()
         try:
             with self._stop_on_signal(), _enough_memory():
                 if not self._imitated:
@@ -194,13 +198,14 @@ class Run:
                         saved = time.monotonic()
             self.save()
         finally:
+            self.seconds_before, self._started = self.seconds, None
             self.close()
         return not self._stopped
 
     def _iterate(self) -> dict[str, float]:
         """See `Learner.iterate`; what goes wrong in it is told of with what is kept."""
         try:
-            statistics = self.learner.iterate(self.done)
+            statistics = _checked(self.learner.iterate(self.done))
         except Exception as error:
             whole = self.folder / CHECKPOINT
             error.add_note(
@@ -233,6 +238,7 @@ class Run:
             "best": self.best,
             "imitated": self._imitated,
             "anchors": self.anchors.terms,
+            "scale": self.log.scale,
         }
         try:
             self.log.draw()  # first: of rows beyond the checkpoint a resumed run takes no notice
@@ -298,11 +304,12 @@ class Run:
         Raises:
             ConfigError: there is no such policy, or it does not fit.
         """
-        if self.config.start_from is None:
+        policy = first_policy(self.config, self.game)
+        if policy is None:
             return
         try:
-            self.learner.begin_with(at_table(load_policy(self.config.start_from), self.game))
-        except (ValueError, FileNotFoundError) as error:
+            self.learner.begin_with(policy)
+        except ValueError as error:
             raise ConfigError(f"start_from: {error}") from error
 
     def resume(self) -> None:
@@ -318,9 +325,22 @@ class Run:
         self.seconds_before, self.best = details["seconds"], details["best"]
         told = details["imitated"]
         self._imitated = self.decisions > 0 if told is None else told
-        if details["anchors"] not in (None, self.anchors.terms):
-            self.best, self._measured_otherwise = -1.0, True
+        self._compare_anchors(details["anchors"], details["scale"])
         self.log.take_up(self.decisions)
+
+    def _compare_anchors(self, before: dict[str, Any] | None, scale: int) -> None:
+        """Begin anew what the anchors decide, if they are others than at the checkpoint.
+
+        Args:
+            before: their terms then, if it says so.
+            scale: of the ratings then.
+        """
+        terms, self.log.scale = self.anchors.terms, scale
+        if before is None or before == terms:
+            return
+        self.best, self._measured_otherwise = -1.0, True
+        if before.get("opponents") != terms["opponents"]:
+            self.log.scale += 1
 
     def _report(self, headline: str = "") -> Report:
         left = math.inf
@@ -332,7 +352,7 @@ class Run:
             self.done,
             self.seconds,
             self.learner.recent(),
-            self.log.last(RATING),
+            self.log.rating(),
             headline,
             left,
         )
@@ -392,8 +412,14 @@ class Run:
 
     @contextmanager
     def _stop_on_signal(self) -> Iterator[None]:
-        """The first Ctrl-C, or request to terminate, stops after the update; a second at once."""
+        """The first Ctrl-C, or request to terminate, stops after the update; a second at once.
+
+        In another thread than the main one, which alone gets signals, nothing is done about them.
+        """
         self._stopped = False
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
 
         def stop(number: int, frame: Any) -> None:
             self._stopped = True
@@ -411,15 +437,17 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     """Begin a new run in a folder that holds none.
 
     Args:
-        code: whether the configuration may name players as `module:Class`, which is imported.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
 
     Raises:
         ConfigError: the configuration cannot be used; no folder is left.
         RunError: the folder holds a run.
+        ClusterError: nobody answers at `ray`; likewise.
     """
     folder = Path(folder)
     if (folder / CONFIG_FILE).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
+    reach_cluster(config)
     run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     text = run.config.dump()
     if len(text.encode()) > MOST_BYTES:
@@ -446,12 +474,13 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
 
     Args:
         changes: settings as `key=value`, of those that `TrainingConfig.changed` lets be changed.
-        code: whether the configuration may name players as `module:Class`, which is imported.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
 
     Raises:
         RunError: the folder holds no run, or another process trains there.
-        ConfigError: a setting that a run cannot change.
+        ConfigError: a setting that a run cannot change, or not to this value.
         PolicyError: the checkpoint is damaged.
+        ClusterError: nobody answers at `ray`. Whatever was refused, the configuration stays.
     """
     folder = Path(folder)
     if not (folder / CONFIG_FILE).is_file():
@@ -461,8 +490,10 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         remove_temporaries(folder)
         kept = load_config(folder / CONFIG_FILE)
         config = kept.changed(changes) if changes else kept
+        reach_cluster(config)
         run = Run(config, folder, code=code, lock=lock)
         run.resume()
+        _refuse_less_than_done(run, kept)
         if run.config != kept:
             run.keep_policies()
             write_text(folder / CONFIG_FILE, run.config.dump())
@@ -472,14 +503,46 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
     return run
 
 
+def _refuse_less_than_done(run: Run, kept: TrainingConfig) -> None:
+    """Refuse another end of a resumed run, if that would lie before where the run is.
+
+    Raises:
+        ConfigError: it does.
+    """
+    total, limit = run.config.total_decisions, run.config.time_limit_minutes
+    ends = f"total_decisions={run.decisions} ends it there"
+    if total != kept.total_decisions and total < run.decisions:
+        raise ConfigError(
+            f"total_decisions={total}: the run has learnt from {run.decisions:,} already; {ends}"
+        )
+    if limit is not None and limit != kept.time_limit_minutes and 60 * limit < run.seconds:
+        raise ConfigError(
+            f"time_limit_minutes={limit:g}: it has taken {run.seconds / 60:.3g} already; {ends}"
+        )
+
+
+def reach_cluster(config: TrainingConfig) -> None:
+    """Connect to the cluster of a configuration, if it has one, before anything is written.
+
+    With one shard it would be missed at the end of the training only, by its matches.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ClusterError: the cluster cannot be reached.
+    """
+    if config.ray is not None:
+        reach(config.ray)
+
+
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
-    """A configuration whose `ppo.precision`, if PPO reads it and it is `auto`, is what is quicker
-    on this machine, once for all of a run.
+    """A configuration whose `ppo.precision`, if the learner may read it and it is `auto`, is what
+    is quicker on this machine, once for all of a run.
 
     Raises:
         ConfigError: there is no such game.
     """
-    if config.learner != "ppo" or config.ppo.precision != "auto":
+    reads = config.learner == "ppo" or is_from_outside(config.learner)
+    if not reads or config.ppo.precision != "auto":
         return config
     game = _make_game(config)
     sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())
@@ -496,6 +559,20 @@ def _make_game(config: TrainingConfig) -> Game:
     return game
 
 
+def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
+    """The saved policy to begin with, at the table of the game; see `transfer`.
+
+    Raises:
+        ConfigError: there is no such policy, or it is of another game.
+    """
+    if config.start_from is None:
+        return None
+    try:
+        return at_table(load_policy(config.start_from), game)
+    except (ValueError, FileNotFoundError) as error:
+        raise ConfigError(f"start_from: {error}") from error
+
+
 @contextmanager
 def _enough_memory() -> Iterator[None]:
     """Say in whose settings it lies that there is not enough."""
@@ -503,8 +580,29 @@ def _enough_memory() -> Iterator[None]:
         yield
     except MemoryError as error:
         raise ConfigError(
-            f"environments, rollout_length or network take more memory than there is: {error}"
+            "environments, rollout_length or network take more memory than there is: "
+            f"{brief(error)}"
         ) from error
+
+
+def _checked(statistics: Any) -> dict[str, float]:
+    """What an iteration has returned, if it can stand beside the columns of the run itself.
+
+    Raises:
+        TypeError: it is no mapping of names.
+        ValueError: it has a name of these.
+    """
+    if not isinstance(statistics, Mapping) or not all(isinstance(k, str) for k in statistics):
+        raise TypeError(
+            f"a learner's iterate returns statistics by name, not {brief(repr(statistics), 100)}"
+        )
+    for name in statistics:
+        if name in COLUMNS or name.startswith((WINS, RETURNS)):
+            raise ValueError(
+                f"a learner's iterate has returned {name!r}, which is a column of the run's own "
+                f"({', '.join(COLUMNS)}, {WINS}*, {RETURNS}*): call it otherwise"
+            )
+    return dict(statistics)
 
 
 def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:
@@ -528,8 +626,20 @@ def _measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]
     return named
 
 
-def _check_players(config: TrainingConfig, game: Game, pool: Path, code: bool) -> None:
-    """Refuse before the training, not after it, players that there are not."""
+def check_players(
+    config: TrainingConfig, folder: Path, *, code: bool = False
+) -> tuple[Game, OpponentPool]:
+    """The game and the opponents of a configuration; its other players are made to see that there
+    are such.
+
+    Args:
+        folder: with the copies of policies that are named by path, if there are any yet.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
+
+    Raises:
+        ConfigError: there is no such game, or no such player.
+    """
+    game = _make_game(config)
     try:
         Advice(game, config.network.advisers)
     except ValueError as error:
@@ -537,6 +647,7 @@ def _check_players(config: TrainingConfig, game: Game, pool: Path, code: bool) -
     for setting, names in _measures_and_teachers(config).items():
         for name in names:
             try:
-                training_player(as_kept(pool, name), game, code=code)
+                training_player(as_kept(folder, name), game, code=code)
             except (ValueError, FileNotFoundError) as error:
                 raise ConfigError(f"{setting}: {brief(error, 1000)}") from error
+    return game, OpponentPool(game, config.opponents, folder, code=code)

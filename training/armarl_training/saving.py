@@ -20,7 +20,7 @@ from armarl.guards import whole_number
 from armarl.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
 from armarl_training.config import MOST, TrainingConfig
 from armarl_training.folders import RunError
-from armarl_training.learners import LEARNERS, either
+from armarl_training.learners import LEARNERS, either, kind_of
 from armarl_training.opponents import RECENT_GAMES
 
 Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
@@ -41,8 +41,8 @@ def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
             weighs, are not those of the configuration.
     """
     network, advisers = config.network, tuple(policy.advice.advisers)
-    found, wanted = type(policy), LEARNERS[config.learner].plays
-    if found != wanted:
+    found, wanted = type(policy), kind_of(config.learner).plays
+    if wanted is not None and found != wanted:
         raise ValueError(
             f"the policy is {_told(found)}, and learner: {config.learner} needs {_told(wanted)}"
         )

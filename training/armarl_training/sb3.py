@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -45,7 +46,7 @@ def save_policy(
     if not hasattr(model, "policy"):
         raise TypeError(f"save_policy takes a model of SB3's, not one of {type(model).__name__}")
     game = _game_of(model, game)
-    _refuse_normalised(model)
+    _refuse_changed_observations(model)
     policy = model.policy
     activation = _activation(policy)
     _refuse_other_sizes(policy, game)
@@ -81,12 +82,22 @@ def _activation(policy: Any) -> str:
     raise PolicyError(f"between the layers of a saved policy is Tanh or ReLU, not {found}")
 
 
-def _refuse_normalised(model: BaseAlgorithm) -> None:
+def _refuse_changed_observations(model: BaseAlgorithm) -> None:
+    """Refuse a model between whom and the game a wrapper stands that changes what is observed.
+
+    A model that was loaded without its environment does not say whether there was one.
+    """
     normalised = model.get_vec_normalize_env()
     if normalised is not None and normalised.norm_obs:
         raise PolicyError(
             "the model sees observations that VecNormalize has changed, and a saved policy sees "
             "them as they are: train with norm_obs=False (they are in small ranges already)"
+        )
+    env = model.get_env()
+    if env is not None and any(env.env_is_wrapped(gymnasium.ObservationWrapper)):
+        raise PolicyError(
+            "the model sees observations that a wrapper of Gymnasium's has changed (such as "
+            "NormalizeObservation), and a saved policy sees them as they are: train without it"
         )
 
 

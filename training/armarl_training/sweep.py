@@ -32,8 +32,17 @@ from armarl_training.config import (
     split_setting,
 )
 from armarl_training.folders import RunError
+from armarl_training.learner import find_maker
 from armarl_training.plots import COLOURS, Axes, picture, text
-from armarl_training.run import Run, resume_run, start_run
+from armarl_training.run import (
+    POOL,
+    Run,
+    check_players,
+    first_policy,
+    reach_cluster,
+    resume_run,
+    start_run,
+)
 from armarl_training.yaml_text import parsed
 
 if TYPE_CHECKING:
@@ -145,12 +154,16 @@ class Sweep:
         """Begin, or go on with, a sweep.
 
         Args:
-            code: whether the configuration may name players as `module:Class`, which is imported.
+            code: whether players, or the learner, may be `module:Class`, which is imported.
 
         Raises:
-            ConfigError: the configuration cannot be used, or nothing is searched for.
-            RunError: the folder holds another sweep, or another process is at it.
+            ConfigError: the configuration cannot be used, or nothing is searched for; no folder is
+                left.
+            RunError: the folder holds a run, or another sweep, or another process is at it.
+            ClusterError: nobody answers at `ray`; no folder is left, either.
         """
+        if (folder / CONFIG_FILE).exists() and not (folder / SWEEP).exists():
+            raise RunError(f"{folder} is a run's, and a sweep holds runs: give another --folder")
         self.space, fixed = read_space(settings)
         if not self.space:
             raise ConfigError(
@@ -160,6 +173,8 @@ class Sweep:
         self.config, self.folder = load_config(config, fixed), folder
         self._code = code
         self._check_space()
+        self._check_players()
+        reach_cluster(self.config)
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = lock_folder(folder, RunError)
         try:
@@ -269,6 +284,19 @@ class Sweep:
                 except ConfigError as error:
                     if any(f"\n  {key}{mark}" in str(error) for mark in ":."):
                         raise
+
+    def _check_players(self) -> None:
+        """Refuse a game and players that there are not, and of which every trial would fail.
+
+        Where others are searched for, the first of each are looked at.
+        """
+        try:
+            config = self._settle({key: _ends(values)[0] for key, values in self.space.items()})
+        except ConfigError:  # first values that do not go together
+            config = self.config
+        game, _ = check_players(config, self.folder / POOL, code=self._code)
+        first_policy(config, game)
+        find_maker(config.learner, code=self._code)
 
     def _agree(self) -> None:
         """Note what the sweep is of; or see that it is the same as before."""

@@ -18,7 +18,7 @@ from armarl_training import checkpoint
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
 from armarl_training.learners import LEARNERS as KINDS
-from armarl_training.run import Run, _check_players, _make_game, resume_run, start_run
+from armarl_training.run import Run, check_players, resume_run, start_run
 from armarl_training.saving import refuse_diverged
 from doors import folder, refused
 from doors.files import json_text, odd, sealed, spoil_json, spoilt_tensor
@@ -116,7 +116,7 @@ def configs(rng: np.random.Generator) -> str:
     try:
         config = load_config(path, overrides)
         dumped = config.dump()
-        _check_players(config, _make_game(config), path.parent, code=False)
+        check_players(config, path.parent)
     except ConfigError as error:
         return refused(error)
     path.write_text(dumped, encoding="utf-8")
