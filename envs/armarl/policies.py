@@ -193,20 +193,22 @@ def load_policy(
     path: str | Path,
     game: Game | None = None,
     *,
-    sample: bool = False,
-    temperature: float = 1.0,
+    sample: bool | None = None,
+    temperature: float | None = None,
 ) -> NetworkPlayer:
     """Load a saved policy as a player of `game` (default: the game it was made for).
 
     Args:
         path: of the file or of a run's folder, or the name of a shipped policy: `armadora-2p`.
-        sample, temperature: see `NetworkPlayer`.
+        sample: draw from the policy's distribution instead of taking the likeliest action; None:
+            where a temperature is given.
+        temperature: the same, with logits divided by it; above 0, to 1e6. None: 1.
 
     Raises:
         FileNotFoundError: there is no such file.
         PolicyError: it is damaged, or was made for another game, version, variant or table.
-        TypeError: `path`, `game` or `temperature` is of another kind.
-        ValueError: `temperature` is out of range.
+        TypeError: `path`, `game`, `sample` or `temperature` is of another kind.
+        ValueError: `temperature` is out of range, or given with `sample=False`.
     """
     if not isinstance(game, Game | None):
         raise TypeError(

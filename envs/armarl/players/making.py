@@ -233,12 +233,10 @@ def _make_around(part: Part, player: Player, game: Game) -> Player:
 
 
 def _policy_factory(path: Path) -> Factory:
-    def policy(game: Game, sample: bool = False, temperature: float | None = None) -> Player:
+    def policy(game: Game, sample: bool | None = None, temperature: float | None = None) -> Player:
         from armarl.policies import load_policy
 
-        if temperature is None:
-            return load_policy(path, game, sample=sample)
-        return load_policy(path, game, sample=True, temperature=temperature)
+        return load_policy(path, game, sample=sample, temperature=temperature)
 
     return policy
 
