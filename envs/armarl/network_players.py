@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -79,6 +80,19 @@ class NetworkPlayer:
     def _prepare(self) -> None:
         """Make of the weights what plays by them."""
         self._network = self.network_class(self.game, self.tensors, self.activation)
+
+    def weights_digest(self) -> str:
+        """By what it is known again: a SHA-256 of the weights and of how they are played by.
+
+        What else a file says, such as how strong it was measured to be, counts for nothing.
+        """
+        how = (self.activation, list(self.advice.advisers), self.sample, self.temperature)
+        digest = hashlib.sha256(repr(how).encode())
+        for name in sorted(self.tensors):
+            tensor = np.asarray(self.tensors[name], order="C")
+            digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+            digest.update(tensor.tobytes())
+        return digest.hexdigest()
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]

@@ -43,6 +43,7 @@ from armarl.players.protocol import (
     ask_thoughts,
     check_variant,
     choose_legally,
+    digest_of,
 )
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "ask_thoughts",
     "check_variant",
     "choose_legally",
+    "digest_of",
     "label",
     "make_player",
     "pick_at",
