@@ -293,6 +293,23 @@ def test_a_policy_that_is_replaced_while_it_plays(tmp_path):
         play_tournament(TWO, [path, "random"], 32, progress=lambda done, _: save_again(path, done))
 
 
+@pytest.mark.parametrize("name", ["config.yaml", "policy.safetensors"])
+def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
+    """Results were written among its files, and its lock was shared."""
+    (tmp_path / name).touch()
+    with pytest.raises(ArenaError, match=f"the folder of a training run, there is a {name} in it"):
+        play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / "arena")
+
+
+@pytest.mark.parametrize("name", ["file", "file/arena"])
+def test_a_file_is_no_folder(tmp_path, name):
+    (tmp_path / "file").touch()
+    with pytest.raises(ArenaError, match="where there is a file: name another one"):
+        play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / name)
+
+
 def test_folders_that_cannot_be_used(tmp_path):
     with pytest.raises(ArenaError, match="holds no tournament"):
         read_tournament(tmp_path)

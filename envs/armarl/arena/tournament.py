@@ -24,7 +24,14 @@ import numpy as np
 from armarl.arena.lineups import Lineup, lineups, members, tables
 from armarl.arena.ratings import Tally
 from armarl.arena.records import Recorder
-from armarl.folders import lock_folder, read_text, remove_temporaries, write_text
+from armarl.folders import (
+    CONFIG_FILE,
+    POLICY_FILE,
+    lock_folder,
+    read_text,
+    remove_temporaries,
+    write_text,
+)
 from armarl.game import Game, make_game, restore_game
 from armarl.guards import whole_number
 from armarl.matches import MOST_SEED, as_game, deal_seeds, play_games, shares_of_victory
@@ -159,7 +166,7 @@ def play_tournament(
         TypeError: a game that is none.
         ValueError: numbers out of range, or no such players.
         ArenaError: the folder holds another tournament, or one of another policy under a player's
-            name, or is damaged; or a policy was replaced meanwhile.
+            name, or a training run, or is damaged; or a policy was replaced meanwhile.
     """
     game = as_game(game)
     whole_number("deals", deals, 1, MOST_DEALS)
@@ -277,7 +284,7 @@ class _Store:
     def __enter__(self) -> _Store:
         if self._folder is None:
             return self
-        self._folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(self._folder)
         self._lock = lock_folder(self._folder, ArenaError)
         try:
             remove_temporaries(self._folder)
@@ -316,6 +323,26 @@ class _Store:
     def tournament(self) -> Tournament:
         """What has been played so far."""
         return _with_games(self._planned, self.games)
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a tournament, if it is not there.
+
+    Raises:
+        ArenaError: a file is in its place, or it is that of a training run.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ArenaError(
+            f"{folder} cannot be a tournament's folder, where there is a file: name another one"
+        ) from error
+    for name in (CONFIG_FILE, POLICY_FILE):
+        if (folder / name).exists():
+            raise ArenaError(
+                f"{folder} is the folder of a training run, there is a {name} in it: name another "
+                f"one for the tournament, such as {folder / 'arena'}"
+            )
 
 
 def _with_games(
