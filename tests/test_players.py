@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import armarl
 import tiny
+from armarl.armadora_v0 import env as make_env
 from armarl.catalogue import game_entry
 from armarl.game import IllegalActionError, make_game
 from armarl.matches import play_match
@@ -150,6 +151,14 @@ def test_what_breaks_the_grammar(text, reason):
 def test_players_that_there_are_not(text, message):
     with pytest.raises(ValueError, match=message):
         make_player(text, TWO)
+
+
+@pytest.mark.parametrize("player", ["greedy", "armadora-2p", tiny.Backwards(TWO)], ids=str)
+@pytest.mark.parametrize("game", ["armadora", make_env(), None], ids=["a name", "an env", "None"])
+def test_players_of_what_is_no_game(player, game):
+    """The first choice failed, with words of private attributes."""
+    with pytest.raises(TypeError, match=r"game must be a Game, as make_game returns it .*\.game"):
+        make_player(player, game)
 
 
 @pytest.mark.parametrize("wrong", [None, 5, ["greedy"]])

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from armarl.advice import MOST_ADVISERS, Advice
 from armarl.critics import check_critic, is_critic
 from armarl.folders import POLICY_FILE, write_bytes
-from armarl.game import Game, restore_game
+from armarl.game import Game, check_game, restore_game
 from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
 from armarl.network_players import NetworkPlayer, player_class
@@ -210,11 +210,8 @@ def load_policy(
         TypeError: `path`, `game`, `sample` or `temperature` is of another kind.
         ValueError: `temperature` is out of range, or given with `sample=False`.
     """
-    if not isinstance(game, Game | None):
-        raise TypeError(
-            "game must be a Game, as make_game returns it (environments have it as `.game`), not "
-            f"{brief(repr(game), 60)}"
-        )
+    if game is not None:
+        check_game(game)
     path, asked = policy_file(path), Path(path)
     tensors, metadata = read_policy(path)
     if game is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from armarl.folders import POLICY_FILE
-from armarl.game import Game
+from armarl.game import Game, check_game
 from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
 from armarl.players.protocol import Player, check_player, check_variant, no_exit
@@ -108,11 +108,12 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
 
     Raises:
         TypeError: neither a specification, a path nor a player; or what a class or function of
-            one's own makes is none.
+            one's own makes is none; or `game` is no `Game`.
         RuntimeError: it tried to end the program.
         ValueError: no such player or argument, or a player of another variant.
         PolicyError: the file is no policy for this game, version or variant.
     """
+    check_game(game)
     if hasattr(player, "choose"):
         given = check_player(player, brief(repr(player)))
         check_variant(given, game)
