@@ -33,6 +33,7 @@ from armarl.players import (
     register_player,
     split_draws,
 )
+from armarl.policies import load_policy
 from armarl.seat_env import SeatEnv
 from armarl.specs import Part, Spec
 from variants import every_game, every_variant
@@ -220,7 +221,32 @@ def test_policies_and_run_folders(tmp_path):
     assert make_player(f'"{other}":sample', TWO).sample
     assert policy_path(str(path.parent)) == path
     assert policy_path("greedy") is None
-    assert label(as_spec("runs/one/policy.safetensors")) == "one"
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("runs/one/policy.safetensors", "one"),
+        ("runs/one/best.safetensors", "one/best"),
+        (Path("one") / "best.safetensors", "one/best"),
+        ("runs/one/best.safetensors+search:4", "one/best+search:4"),
+        ("runs/one/other.safetensors", "other"),
+        ("best.safetensors", "best"),
+        ("../best.safetensors", "best"),
+        ('"a+b/best.safetensors":sample', '"a+b/best":sample'),
+    ],
+    ids=str,
+)
+def test_names_tell_runs_apart(spec, name):
+    assert label(as_spec(spec)) == name
+
+
+def test_the_best_of_runs_are_told_apart(tmp_path):
+    """All of them were `best`, in tables and in JSON."""
+    paths = [tiny.policy(tmp_path / run, TWO, name="best.safetensors") for run in ("c1", "c2")]
+    result = play_match(TWO, paths, games=2)
+    assert [standing.player for standing in result.standings] == ["c1/best", "c2/best"]
+    assert load_policy(paths[0]).name == "c1/best"
 
 
 def test_code_is_not_run_where_it_is_not_wanted():

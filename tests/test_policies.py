@@ -80,7 +80,7 @@ def test_a_loaded_policy_plays_as_the_saved_one(tmp_path, variant, sample):
     states, seats = tiny.positions(game)
     draws = np.random.default_rng(0).random(states.size)
     actions = player.choose(states, seats, draws)
-    assert loaded.name == "policy"
+    assert loaded.name == tmp_path.name
     assert np.array_equal(loaded.choose(states, seats, draws), actions)
     assert np.array_equal(loaded.values(states, seats), player.values(states, seats))
     assert game.legal_masks(states)[np.arange(states.size), actions].all()

@@ -25,7 +25,7 @@ from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
 from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
-from armarl.players import pickle_refusal, policy_path, shipped_policies
+from armarl.players import called, pickle_refusal, policy_path, shipped_policies
 from armarl.words import brief, did_you_mean
 
 FORMAT = "armarl-policy-4"
@@ -227,7 +227,7 @@ def load_policy(
         tensors,
         metadata["activation"],
         advisers=advisers,
-        name=asked.stem,
+        name=called(str(asked)),
         sample=sample,
         temperature=temperature,
         metadata=metadata,

@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from armarl.folders import POLICY_FILE
+from armarl.folders import BEST_FILE, POLICY_FILE
 from armarl.game import Game, check_game
 from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
@@ -158,9 +158,20 @@ def as_spec(player: str | Path | Spec) -> Spec:
 
 
 def label(spec: Spec) -> str:
-    """The specification without the folders of a path: what a player is called in tables."""
+    """The specification with what a policy is `called` for its path: what tables call a player."""
     base = spec.base
-    return str(Spec(Part(without_folders(base.name), base.arguments, base.settings), spec.around))
+    return str(Spec(Part(called(base.name), base.arguments, base.settings), spec.around))
+
+
+def called(name: str) -> str:
+    """What a policy is called, by its path: `c1` that of the run `c1`, and `c1/best` its best one.
+
+    Every run has a best one, so that the name of the file alone would not tell them apart.
+    """
+    path = Path(name)
+    if path.name == BEST_FILE and path.parent.name not in ("", ".."):
+        return f"{path.parent.name}/{path.stem}"
+    return without_folders(name)
 
 
 def without_folders(name: str) -> str:
