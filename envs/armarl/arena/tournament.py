@@ -210,9 +210,9 @@ def _jobs(
         for first in range(0, deals, DEALS_AT_ONCE):
             last = min(first + DEALS_AT_ONCE, deals)
             if not store.has(number, first, last, seatings):
-                where = (number, seatings, planned.seed, first, last, record)
-                who = (sitting, planned.players, digests)
-                jobs.append(_Job(game.name, options, *who, *where))
+                named = (planned.players, digests)
+                where = (*named, number, seatings, planned.seed, first, last, record)
+                jobs.append(_Job(game.name, options, sitting, *where))
     return sorted(jobs, key=lambda job: (job.first, job.lineup))
 
 
