@@ -1,6 +1,7 @@
 """Players by name, habits put around them, and what no player can do."""
 
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -151,6 +152,28 @@ def test_what_breaks_the_grammar(text, reason):
 )
 def test_players_that_there_are_not(text, message):
     with pytest.raises(ValueError, match=message):
+        make_player(text, TWO)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("pl.py:Last", "pl:Last"),
+        ("pl.py:Last,rank=2", "pl:Last,rank=2"),
+        ("pl.py", "pl:Class"),
+        ("./pl.py:Last", "pl:Last"),
+        ("ok.onnx", "onnx:ok.onnx"),
+        ("ok.onnx:sample", "onnx:ok.onnx,sample"),
+        ("dir/ok.onnx", "onnx:dir/ok.onnx"),
+    ],
+)
+def test_files_that_are_no_policies_are_told_how_they_are_named(tmp_path, monkeypatch, text, right):
+    """They were called damaged, with a header of more than 4 MiB."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dir").mkdir()
+    for name in ("pl.py", "ok.onnx", "dir/ok.onnx"):
+        (tmp_path / name).write_text("class Last: ...")
+    with pytest.raises(ValueError, match=rf"by the name {re.escape(right)}(,|$)"):
         make_player(text, TWO)
 
 

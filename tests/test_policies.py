@@ -282,11 +282,16 @@ def test_files_of_other_kinds(tmp_path):
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", pickle.dumps(Exploit(victim)))
     (tmp_path / "weights.pkl").write_bytes(pickle.dumps(Exploit(victim)))
-    (tmp_path / "notes.txt").write_text("these are no weights, and more than eight bytes")
+    for name in ("notes.txt", "pl.py", "ok.onnx"):
+        (tmp_path / name).write_text("these are no weights, and more than eight bytes")
+    (tmp_path / "short").write_text("no weights"[:8])
     for name, said in (
         ("model.zip", r"model.zip is no policy of ours: .*save_policy\('model.safetensors'"),
         ("weights.pkl", "weights.pkl is no policy of ours"),
-        ("notes.txt", "notes.txt is damaged or no safetensors file"),
+        ("notes.txt", "notes.txt is no safetensors file, which saved policies are$"),
+        ("short", "short is no safetensors file, which saved policies are$"),
+        ("pl.py", "pl.py is a file of Python: .* by the name pl:Class"),
+        ("ok.onnx", "ok.onnx is an ONNX file: .* by the name onnx:.*ok.onnx"),
     ):
         with pytest.raises(PolicyError, match=said):
             load_policy(tmp_path / name)

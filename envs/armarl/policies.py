@@ -25,7 +25,8 @@ from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
 from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
-from armarl.players import called, pickle_refusal, policy_path, shipped_policies
+from armarl.players import called, file_refusal, pickle_refusal, policy_path, shipped_policies
+from armarl.specs import Part
 from armarl.words import brief, did_you_mean
 
 FORMAT = "armarl-policy-4"
@@ -72,9 +73,7 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
-        with path.open("rb") as raw:
-            if int.from_bytes(raw.read(8), "little") > MOST_HEADER:
-                raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
+        _check_header(path)
         with safe_open(path, framework="numpy") as file:
             header, names = file.metadata() or {}, file.keys()
             if len(names) > MOST_TENSORS:
@@ -84,6 +83,8 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
             raise ValueError("it holds numbers of a type that NumPy lacks")  # ml_dtypes has it
         text = header.get("armarl", "{}")
         metadata = json.loads(text)
+    except PolicyError:
+        raise
     except (
         *(SafetensorError, ValueError, OSError, RecursionError),
         *(TypeError, AttributeError),  # NumPy lacks a type of numbers
@@ -94,6 +95,22 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
     if header.get("sha256") != _digest(text, tensors):
         raise PolicyError(f"{path} is damaged: its contents do not match their checksum")
     return tensors, metadata
+
+
+def _check_header(path: Path) -> None:
+    """Check the length of the header, with which such a file begins, 8 bytes before a `{`.
+
+    Raises:
+        PolicyError: the file is of another kind.
+        ValueError: it is too long.
+    """
+    with path.open("rb") as raw:
+        length, brace = int.from_bytes(raw.read(8), "little"), raw.read(1)
+    if length <= MOST_HEADER:
+        return
+    if brace != b"{":
+        raise PolicyError(f"{path} is no safetensors file, which saved policies are")
+    raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
 
 
 def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
@@ -168,7 +185,7 @@ def read_policy_metadata(path: str | Path) -> dict[str, Any]:
 
 def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Weights and metadata of a policy's file, after checking that it is whole."""
-    if said := pickle_refusal(str(path)):
+    if said := file_refusal(Part(str(path))):
         raise PolicyError(said)
     if path.stat().st_size > MOST_BYTES:
         raise PolicyError(f"{path} is larger than any policy, {MOST_BYTES >> 20} MiB")

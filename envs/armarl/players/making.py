@@ -207,7 +207,7 @@ def shipped_policies() -> dict[str, Path]:
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
     """The player of a specification's first part, with his habits."""
-    if said := pickle_refusal(part.name):
+    if said := file_refusal(part):
         raise ValueError(said)
     habits = {name: value for name, value in part.settings if name in _HABITS}
     factory = _named(_players, part.name)
@@ -220,6 +220,24 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
     for name, value in habits.items():
         player = _call(_HABITS[name], Part(name, (value,)), [], game, player)
     return player
+
+
+def file_refusal(part: Part) -> str | None:
+    """What to do instead of naming a file that is no saved policy, by its ending; None of others.
+
+    A file of Python or an ONNX one is called so if it is there: `mine.py` may be a module.
+    """
+    path, name = Path(part.name), brief(part.name)
+    if path.suffix not in (".py", ".onnx") or not _is_file(path):
+        return pickle_refusal(part.name)
+    if path.suffix == ".onnx":
+        right = Part("onnx", (part.name, *part.arguments), part.settings)
+        return f"{name} is an ONNX file: its network is a player by the name {brief(right)}"
+    own = Part(path.stem, part.arguments or ("Class",), part.settings)
+    return (
+        f"{name} is a file of Python: a class in it is a player by the name {brief(own)}, if "
+        "Python finds the module (PYTHONPATH)"
+    )
 
 
 def pickle_refusal(name: str) -> str | None:
@@ -296,6 +314,13 @@ def _unknown(name: str) -> str:
 def _known() -> list[str]:
     """The names by which players can be called for."""
     return [*_players, *shipped_policies()]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # too long for a name, or in a folder that is closed to us
+        return False
 
 
 def _is_folder(name: str) -> bool:
