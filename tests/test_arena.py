@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tiny
 from armarl.arena.lineups import lineups, members, tables
 from armarl.arena.panel import panel, play_panel
 from armarl.arena.records import read_records
@@ -22,11 +23,20 @@ from armarl.arena.report import html, write_report
 from armarl.arena.summary import _cycles, stronger, summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
 from armarl.game import make_game
-from armarl.players import make_player
+from armarl.players import RandomPlayer, make_player
+from armarl.policies import load_policy, save_policy
 from processes import started, wait_for
 
 TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))
 FOUR = make_game("armada", players=4, max_turns=6)
+
+
+class Named(RandomPlayer):
+    """A player of one's own, by any name."""
+
+    def __init__(self, name, game):
+        super().__init__(game)
+        self.name = name
 
 
 # --- who meets whom ------------------------------------------------------------------------------
@@ -225,6 +235,79 @@ def test_a_folder_with_another_tournament(played, changes, named):
     game, players = options.pop("game"), options.pop("players")
     with pytest.raises(ArenaError, match=f"holds a tournament with other {named}"):
         play_tournament(game, players, 20, folder=played[1], **options)
+
+
+def save_again(path, seed, **details):
+    """Write a policy with other weights, or with other words, over another one."""
+    save_policy(path, TWO, tiny.tensors(TWO, seed), "tanh", **details)
+
+
+@pytest.mark.parametrize(
+    "how", ["{}", "{}:sample", "{}:noise=0.5", "{}:first_random=1", "{}+search:4"]
+)
+def test_a_policy_that_is_replaced_is_another_player(tmp_path, how):
+    """Its games were told of as the new one's, and mixed with them."""
+    path, folder = tiny.policy(tmp_path / "mine", TWO), tmp_path / "arena"
+    players = [how.format(path.parent), "random"]
+    first = play_tournament(TWO, players, 2, folder=folder)
+    save_again(path, 0, strength=[], notes="measured since")
+    assert play_tournament(TWO, players, 2, folder=folder) == first
+    save_again(path, 1)
+    name = re.escape(first.players[0])
+    for deals in (2, 4):
+        with pytest.raises(ArenaError, match=f"games of another {name} than .*another folder"):
+            play_tournament(TWO, players, deals, folder=folder)
+    assert read_tournament(folder) == first
+
+
+def test_a_namesake_is_another_player(tmp_path):
+    runs = [
+        tiny.policy(tmp_path / name / "seed0", TWO, seed).parent for seed, name in enumerate("AB")
+    ]
+    play_tournament(TWO, [runs[0], "random"], 2, folder=tmp_path / "arena")
+    for other in (runs[1], load_policy(runs[1], TWO), Named("seed0", TWO)):
+        with pytest.raises(ArenaError, match="games of another seed0 than this one"):
+            play_tournament(TWO, [other, "random"], 2, folder=tmp_path / "arena")
+    same = load_policy(runs[0], TWO)
+    assert len(play_tournament(TWO, [same, "random"], 3, folder=tmp_path / "arena").games) == 6
+
+
+def test_players_without_files_have_no_digests(played):
+    assert json.loads((played[1] / "settings.json").read_text("utf-8"))["digests"] == {}
+
+
+def test_a_folder_of_an_earlier_version_is_gone_on_with(tmp_path):
+    """It says nothing of who played, and nothing is said for it."""
+    path, folder = tiny.policy(tmp_path / "mine", TWO), tmp_path / "arena"
+    play_tournament(TWO, [path, "random"], 2, folder=folder)
+    settings = json.loads((folder / "settings.json").read_text("utf-8"))
+    assert settings.pop("digests").keys() == {"mine"}
+    (folder / "settings.json").write_text(json.dumps(settings), "utf-8")
+    assert len(play_tournament(TWO, [path, "random"], 4, folder=folder).games) == 8
+    assert json.loads((folder / "settings.json").read_text("utf-8")) == settings
+
+
+def test_a_policy_that_is_replaced_while_it_plays(tmp_path):
+    path = tiny.policy(tmp_path / "mine", TWO)
+    with pytest.raises(ArenaError, match="mine was replaced while it played"):
+        play_tournament(TWO, [path, "random"], 32, progress=lambda done, _: save_again(path, done))
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "policy.safetensors"])
+def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
+    """Results were written among its files, and its lock was shared."""
+    (tmp_path / name).touch()
+    with pytest.raises(ArenaError, match=f"the folder of a training run, there is a {name} in it"):
+        play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / "arena")
+
+
+@pytest.mark.parametrize("name", ["file", "file/arena"])
+def test_a_file_is_no_folder(tmp_path, name):
+    (tmp_path / "file").touch()
+    with pytest.raises(ArenaError, match="where there is a file: name another one"):
+        play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / name)
 
 
 def test_folders_that_cannot_be_used(tmp_path):

@@ -1,6 +1,7 @@
 """Players by name, habits put around them, and what no player can do."""
 
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import armarl
 import tiny
+from armarl.armadora_v0 import env as make_env
 from armarl.catalogue import game_entry
 from armarl.game import IllegalActionError, make_game
 from armarl.matches import play_match
@@ -32,6 +34,7 @@ from armarl.players import (
     register_player,
     split_draws,
 )
+from armarl.policies import load_policy
 from armarl.seat_env import SeatEnv
 from armarl.specs import Part, Spec
 from variants import every_game, every_variant
@@ -152,6 +155,36 @@ def test_players_that_there_are_not(text, message):
         make_player(text, TWO)
 
 
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("pl.py:Last", "pl:Last"),
+        ("pl.py:Last,rank=2", "pl:Last,rank=2"),
+        ("pl.py", "pl:Class"),
+        ("./pl.py:Last", "pl:Last"),
+        ("ok.onnx", "onnx:ok.onnx"),
+        ("ok.onnx:sample", "onnx:ok.onnx,sample"),
+        ("dir/ok.onnx", "onnx:dir/ok.onnx"),
+    ],
+)
+def test_files_that_are_no_policies_are_told_how_they_are_named(tmp_path, monkeypatch, text, right):
+    """They were called damaged, with a header of more than 4 MiB."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dir").mkdir()
+    for name in ("pl.py", "ok.onnx", "dir/ok.onnx"):
+        (tmp_path / name).write_text("class Last: ...")
+    with pytest.raises(ValueError, match=rf"by the name {re.escape(right)}(,|$)"):
+        make_player(text, TWO)
+
+
+@pytest.mark.parametrize("player", ["greedy", "armadora-2p", tiny.Backwards(TWO)], ids=str)
+@pytest.mark.parametrize("game", ["armadora", make_env(), None], ids=["a name", "an env", "None"])
+def test_players_of_what_is_no_game(player, game):
+    """The first choice failed, with words of private attributes."""
+    with pytest.raises(TypeError, match=r"game must be a Game, as make_game returns it .*\.game"):
+        make_player(player, game)
+
+
 @pytest.mark.parametrize("wrong", [None, 5, ["greedy"]])
 def test_what_is_no_player_at_all(wrong):
     with pytest.raises(TypeError, match="a specification, a path or a Player, not"):
@@ -211,7 +244,32 @@ def test_policies_and_run_folders(tmp_path):
     assert make_player(f'"{other}":sample', TWO).sample
     assert policy_path(str(path.parent)) == path
     assert policy_path("greedy") is None
-    assert label(as_spec("runs/one/policy.safetensors")) == "one"
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        ("runs/one/policy.safetensors", "one"),
+        ("runs/one/best.safetensors", "one/best"),
+        (Path("one") / "best.safetensors", "one/best"),
+        ("runs/one/best.safetensors+search:4", "one/best+search:4"),
+        ("runs/one/other.safetensors", "other"),
+        ("best.safetensors", "best"),
+        ("../best.safetensors", "best"),
+        ('"a+b/best.safetensors":sample', '"a+b/best":sample'),
+    ],
+    ids=str,
+)
+def test_names_tell_runs_apart(spec, name):
+    assert label(as_spec(spec)) == name
+
+
+def test_the_best_of_runs_are_told_apart(tmp_path):
+    """All of them were `best`, in tables and in JSON."""
+    paths = [tiny.policy(tmp_path / run, TWO, name="best.safetensors") for run in ("c1", "c2")]
+    result = play_match(TWO, paths, games=2)
+    assert [standing.player for standing in result.standings] == ["c1/best", "c2/best"]
+    assert load_policy(paths[0]).name == "c1/best"
 
 
 def test_code_is_not_run_where_it_is_not_wanted():

@@ -80,7 +80,7 @@ def test_a_loaded_policy_plays_as_the_saved_one(tmp_path, variant, sample):
     states, seats = tiny.positions(game)
     draws = np.random.default_rng(0).random(states.size)
     actions = player.choose(states, seats, draws)
-    assert loaded.name == "policy"
+    assert loaded.name == tmp_path.name
     assert np.array_equal(loaded.choose(states, seats, draws), actions)
     assert np.array_equal(loaded.values(states, seats), player.values(states, seats))
     assert game.legal_masks(states)[np.arange(states.size), actions].all()
@@ -142,13 +142,45 @@ def test_argmax_and_sampling():
     ("temperature", "error"),
     [
         *((number, ValueError) for number in (0, -1, np.nan, np.inf, 2e6)),
-        *((what, TypeError) for what in ("1", None, True)),
+        *((what, TypeError) for what in ("1", [], True)),
     ],
 )
-@pytest.mark.parametrize("sample", [False, True])
+@pytest.mark.parametrize("sample", [None, False, True])
 def test_temperatures_that_there_are_not(path, temperature, error, sample):
     with pytest.raises(error, match=r"temperature must be (a number|above 0 and)"):
         load_policy(path, sample=sample, temperature=temperature)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({}, (False, 1)),
+        ({"sample": False}, (False, 1)),
+        ({"sample": True}, (True, 1)),
+        ({"temperature": 1000.0}, (True, 1000)),
+        ({"sample": True, "temperature": 2}, (True, 2)),
+        ({"sample": np.True_, "temperature": np.float32(2)}, (True, 2)),
+    ],
+    ids=str,
+)
+def test_a_temperature_means_the_same_by_name_and_in_python(path, options, found):
+    arguments = ",".join(f"{name}={value}".lower() for name, value in options.items())
+    named = make_player(f"{path}:{arguments}" if options else path, GAME)
+    for player in (load_policy(path, **options), named):
+        assert (player.sample, player.temperature) == found
+
+
+def test_a_temperature_for_who_does_not_sample_is_refused(path):
+    with pytest.raises(ValueError, match=r"temperature=1000 is for who samples"):
+        load_policy(path, sample=False, temperature=1000.0)
+    with pytest.raises(ValueError, match=r"temperature=1000 is for who samples"):
+        make_player(f"{path}:sample=false,temperature=1000", GAME)
+
+
+@pytest.mark.parametrize("sample", ["no", 0, 1.0, [True]])
+def test_who_samples_is_said_by_true_or_false(path, sample):
+    with pytest.raises(TypeError, match="sample must be True or False, not"):
+        load_policy(path, sample=sample)
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
@@ -250,11 +282,16 @@ def test_files_of_other_kinds(tmp_path):
     with zipfile.ZipFile(tmp_path / "model.zip", "w") as archive:
         archive.writestr("data", pickle.dumps(Exploit(victim)))
     (tmp_path / "weights.pkl").write_bytes(pickle.dumps(Exploit(victim)))
-    (tmp_path / "notes.txt").write_text("these are no weights, and more than eight bytes")
+    for name in ("notes.txt", "pl.py", "ok.onnx"):
+        (tmp_path / name).write_text("these are no weights, and more than eight bytes")
+    (tmp_path / "short").write_text("no weights"[:8])
     for name, said in (
         ("model.zip", r"model.zip is no policy of ours: .*save_policy\('model.safetensors'"),
         ("weights.pkl", "weights.pkl is no policy of ours"),
-        ("notes.txt", "notes.txt is damaged or no safetensors file"),
+        ("notes.txt", "notes.txt is no safetensors file, which saved policies are$"),
+        ("short", "short is no safetensors file, which saved policies are$"),
+        ("pl.py", "pl.py is a file of Python: .* by the name pl:Class"),
+        ("ok.onnx", "ok.onnx is an ONNX file: .* by the name onnx:.*ok.onnx"),
     ):
         with pytest.raises(PolicyError, match=said):
             load_policy(tmp_path / name)

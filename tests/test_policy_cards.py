@@ -8,6 +8,7 @@ import tiny
 from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.players import shipped_policies
+from armarl.players.making import without_folders
 from armarl.policies import FORMAT, PolicyError, load_policy, read_policy_metadata, write_tensors
 from armarl.policy_card import read_card
 from armarl.policy_card_text import card_text, facts
@@ -185,11 +186,16 @@ def test_whoever_was_met_under_another_spelling_is_not_held_out(tmp_path, player
     assert [measured.held_out for measured in read_card(path).strength] == [held_out]
 
 
-def test_a_rival_by_path_was_met_by_his_name(tmp_path):
+@pytest.mark.parametrize("file", [None, "best.safetensors"])
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
+    """So he is, too, where a run measured the copy that it keeps of him."""
     rival = tmp_path / "rival"
     rival.mkdir()
-    tiny.policy(rival, GAME)
-    match = play_match(GAME, ["random", rival], 2).as_dict()
+    tiny.policy(rival, GAME, name=file or "policy.safetensors")
+    rival = rival / file if file else rival
+    copy = tiny.policy(tmp_path / "named" / "0" / without_folders(str(rival)), GAME)
+    match = play_match(GAME, ["random", copy if copied else rival], 2).as_dict()
     config = {"opponents": {"players": {str(rival): 1.0}, "share": 0.5}}
     path = policy(tmp_path, strength=[match], training={"config": config})
     assert not read_card(path).strength[0].held_out

@@ -15,8 +15,12 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from armarl.armada.chart import Chart, ChartError, load_chart
+from armarl.armadora_v0 import env as armadora_env
 from armarl.game import IllegalActionError, make_game
+from armarl.players import make_player
 from armarl.seat_env import SeatEnv
+from armarl.self_play_batch import SelfPlayBatch
+from armarl.vector_env import SeatVectorEnv
 from variants import every_game, every_rich_game, every_variant
 
 
@@ -344,6 +348,36 @@ def test_wrong_options(variant):
         variant.seat_env(reward="points")
     with pytest.raises(TypeError, match="render_mode must be None or 'ansi'"):
         variant.seat_env(render_mode="human")
+
+
+@every_rich_game
+def test_a_player_in_the_learning_seat_plays_by_the_concealed_state(variant):
+    env = variant.seat_env()
+    game = env.game
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env.concealed_state()
+    player, over = make_player("greedy", game), False
+    env.reset(seed=3)
+    while not over:
+        seat = np.array([env.seat])
+        states = env.concealed_state()
+        assert states.tobytes() == game.concealed(env.states, seat).tobytes()
+        (action,) = player.choose(states, seat, np.array([0.5]))
+        states[:] = game.blank  # it is a copy
+        _, _, terminated, truncated, info = env.step(action)
+        assert not info["illegal_action"]
+        over = terminated or truncated
+    assert env.concealed_state().shape == (1,)
+
+
+@pytest.mark.parametrize(
+    "make", [SeatEnv, lambda game: SeatVectorEnv(game, 2), lambda game: SelfPlayBatch(game, 2)]
+)
+@pytest.mark.parametrize("wrong", [armadora_env(), SeatEnv("armadora"), None, 4], ids=str)
+def test_what_is_no_game(make, wrong):
+    """Errors told of attributes of environments that nobody had named."""
+    with pytest.raises(TypeError, match=r"game must be the name of a game or a Game.*`\.game`"):
+        make(wrong)
 
 
 def test_a_broken_chart():

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.game import Game, States, check_options, make_game
+from armarl.game import Game, States, check_game, check_options, make_game
 from armarl.guards import whole_number
 
 RENDER_MODES = ("ansi",)
@@ -173,9 +173,10 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
 
     Raises:
         TypeError: an option that neither of them has (the message names those that there are), or
-            options beside a `Game`.
+            options beside a `Game`; or it is no game.
     """
     if not isinstance(game, str):
+        check_game(game, or_name=True)
         if options:
             raise TypeError(f"a Game has its options already; got {', '.join(options)} beside it")
         return game

@@ -14,6 +14,7 @@ from armarl.words import brief
 
 LOCK = "lock"
 POLICY_FILE, CONFIG_FILE = "policy.safetensors", "config.yaml"  # of a run
+BEST_FILE = "best.safetensors"  # of a run as well
 
 
 def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:

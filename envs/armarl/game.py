@@ -23,6 +23,7 @@ from armarl.guards import action_number, seed_numbers, whole_number
 from armarl.shares import Body
 from armarl.tables import ActionTable, ObservationTable
 from armarl.verbs import as_verbs
+from armarl.words import brief
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -499,6 +500,24 @@ def _warm_up(game: Game) -> None:
     game.deal_one(states, 0, 0, True)
     game.view_one(states, 0, 0, observation, mask)
     game.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
+
+
+def check_game(game: object, *, or_name: bool = False) -> Game:
+    """What somebody gives as a game, if it is one.
+
+    Args:
+        or_name: where the error is raised a game's name would have done as well.
+
+    Raises:
+        TypeError: it is something else, such as an environment.
+    """
+    if isinstance(game, Game):
+        return game
+    wanted = "the name of a game or a Game" if or_name else "a Game"
+    raise TypeError(
+        f"game must be {wanted}, as make_game returns it (environments have it as `.game`, those "
+        f"with wrappers as `.unwrapped.game`), not {brief(repr(game), 60)}"
+    )
 
 
 def make_game(name: str, **options: Any) -> Game:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.game import Game, States, make_game
+from armarl.game import Game, States, check_game, make_game
 from armarl.players import RandomPlayer
 from armarl.verbs import PLAYING
 
@@ -136,8 +136,9 @@ def assert_no_leak(
 
     Raises:
         AssertionError: there is a leak; the message says where, and what it tells.
+        TypeError: the game is none.
     """
-    game = make_game(game, **options) if isinstance(game, str) else game
+    game = make_game(game, **options) if isinstance(game, str) else check_game(game, or_name=True)
     compared = 0
     for number, states in enumerate(positions(game, games, seed)):
         if number % every or game.statuses(states)[0][0] != PLAYING:

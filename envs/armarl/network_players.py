@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -36,7 +37,8 @@ class NetworkPlayer:
         tensors: the weights, see `armarl.networks.Network`.
         activation: "relu" or "tanh".
         sample: draw from the policy's distribution instead of taking the likeliest action.
-        temperature: logits are divided by it; below 1 the likelier actions gain. Above 0, to 1e6.
+        temperature: logits are divided by it; below 1 the likelier actions gain. Above 0, to 1e6;
+            who is given one samples.
         advice: of scripted players, which the network weighs; mostly none.
         metadata: of the file that it was loaded from, else empty.
     """
@@ -51,21 +53,25 @@ class NetworkPlayer:
         *,
         advisers: Sequence[str] = (),
         name: str = "network",
-        sample: bool = False,
-        temperature: float = 1.0,
+        sample: bool | None = None,
+        temperature: float | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         """A player of `game` by weights that have been checked; see the attributes.
 
+        Args:
+            sample: None: where a temperature is given.
+            temperature: None: 1.
+
         Raises:
-            TypeError: the temperature is no number.
-            ValueError: it is out of range, or there is no such adviser.
+            TypeError: the temperature is no number, or `sample` neither true nor false.
+            ValueError: it is out of range, or given to who is not to sample; or there is no such
+                adviser.
         """
         self.name = name
         self.tensors = tensors
         self.activation = activation
-        self.sample = sample
-        self.temperature = _checked_temperature(temperature)
+        self.sample, self.temperature = _checked_chance(sample, temperature)
         self.metadata = dict(metadata or {})
         self.game = game
         self.advice = Advice(game, advisers)
@@ -74,6 +80,19 @@ class NetworkPlayer:
     def _prepare(self) -> None:
         """Make of the weights what plays by them."""
         self._network = self.network_class(self.game, self.tensors, self.activation)
+
+    def weights_digest(self) -> str:
+        """By what it is known again: a SHA-256 of the weights and of how they are played by.
+
+        What else a file says, such as how strong it was measured to be, counts for nothing.
+        """
+        how = (self.activation, list(self.advice.advisers), self.sample, self.temperature)
+        digest = hashlib.sha256(repr(how).encode())
+        for name in sorted(self.tensors):
+            tensor = np.asarray(self.tensors[name], order="C")
+            digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+            digest.update(tensor.tobytes())
+        return digest.hexdigest()
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -231,6 +250,25 @@ class CriticPlayer(NetworkPlayer):
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
         """See `NetworkPlayer.values`: the return that the critic expects."""
         return np.tanh(super().values(states, seats) / 2)
+
+
+def _checked_chance(sample: Any, temperature: Any) -> tuple[bool, float]:
+    """Whether a player samples, and at which temperature: to give him one is to have him sample.
+
+    Raises:
+        TypeError: the temperature is no number, or `sample` neither true nor false.
+        ValueError: it is out of range, or given to who is not to sample.
+    """
+    if not isinstance(sample, bool | np.bool_ | None):
+        raise TypeError(f"sample must be True or False, not {brief(repr(sample), 60)}")
+    if temperature is None:
+        return bool(sample), 1.0
+    checked = _checked_temperature(temperature)
+    if sample is not None and not sample:
+        raise ValueError(
+            f"temperature={checked:g} is for who samples, and sample is False: leave one out"
+        )
+    return True, checked
 
 
 def _checked_temperature(temperature: Any) -> float:

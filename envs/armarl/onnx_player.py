@@ -6,6 +6,7 @@ refused if its weights lie in another file.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,10 @@ class OnnxPlayer:
         reached = np.exp(logits - best).cumsum(axis=1)
         chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
         return np.asarray(chosen, np.int64)
+
+    def weights_digest(self) -> str:
+        """By what it is known again: the SHA-256 of the file, as it was read."""
+        return hashlib.sha256(self._content).hexdigest()
 
     def _open(self) -> Any:
         try:

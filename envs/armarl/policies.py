@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from armarl.advice import MOST_ADVISERS, Advice
 from armarl.critics import check_critic, is_critic
 from armarl.folders import POLICY_FILE, write_bytes
-from armarl.game import Game, restore_game
+from armarl.game import Game, check_game, restore_game
 from armarl.judges import PARTS as JUDGE_PARTS
 from armarl.judges import check_judge, is_judge, survey_of
 from armarl.network_players import NetworkPlayer, player_class
 from armarl.networks import PARTS, NetworkError, Tensors, check_network, widths
-from armarl.players import pickle_refusal, policy_path, shipped_policies
+from armarl.players import called, file_refusal, pickle_refusal, policy_path, shipped_policies
+from armarl.specs import Part
 from armarl.words import brief, did_you_mean
 
 FORMAT = "armarl-policy-4"
@@ -72,9 +73,7 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
-        with path.open("rb") as raw:
-            if int.from_bytes(raw.read(8), "little") > MOST_HEADER:
-                raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
+        _check_header(path)
         with safe_open(path, framework="numpy") as file:
             header, names = file.metadata() or {}, file.keys()
             if len(names) > MOST_TENSORS:
@@ -84,6 +83,8 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
             raise ValueError("it holds numbers of a type that NumPy lacks")  # ml_dtypes has it
         text = header.get("armarl", "{}")
         metadata = json.loads(text)
+    except PolicyError:
+        raise
     except (
         *(SafetensorError, ValueError, OSError, RecursionError),
         *(TypeError, AttributeError),  # NumPy lacks a type of numbers
@@ -94,6 +95,22 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
     if header.get("sha256") != _digest(text, tensors):
         raise PolicyError(f"{path} is damaged: its contents do not match their checksum")
     return tensors, metadata
+
+
+def _check_header(path: Path) -> None:
+    """Check the length of the header, with which such a file begins, 8 bytes before a `{`.
+
+    Raises:
+        PolicyError: the file is of another kind.
+        ValueError: it is too long.
+    """
+    with path.open("rb") as raw:
+        length, brace = int.from_bytes(raw.read(8), "little"), raw.read(1)
+    if length <= MOST_HEADER:
+        return
+    if brace != b"{":
+        raise PolicyError(f"{path} is no safetensors file, which saved policies are")
+    raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
 
 
 def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
@@ -168,7 +185,7 @@ def read_policy_metadata(path: str | Path) -> dict[str, Any]:
 
 def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Weights and metadata of a policy's file, after checking that it is whole."""
-    if said := pickle_refusal(str(path)):
+    if said := file_refusal(Part(str(path))):
         raise PolicyError(said)
     if path.stat().st_size > MOST_BYTES:
         raise PolicyError(f"{path} is larger than any policy, {MOST_BYTES >> 20} MiB")
@@ -193,26 +210,25 @@ def load_policy(
     path: str | Path,
     game: Game | None = None,
     *,
-    sample: bool = False,
-    temperature: float = 1.0,
+    sample: bool | None = None,
+    temperature: float | None = None,
 ) -> NetworkPlayer:
     """Load a saved policy as a player of `game` (default: the game it was made for).
 
     Args:
         path: of the file or of a run's folder, or the name of a shipped policy: `armadora-2p`.
-        sample, temperature: see `NetworkPlayer`.
+        sample: draw from the policy's distribution instead of taking the likeliest action; None:
+            where a temperature is given.
+        temperature: the same, with logits divided by it; above 0, to 1e6. None: 1.
 
     Raises:
         FileNotFoundError: there is no such file.
         PolicyError: it is damaged, or was made for another game, version, variant or table.
-        TypeError: `path`, `game` or `temperature` is of another kind.
-        ValueError: `temperature` is out of range.
+        TypeError: `path`, `game`, `sample` or `temperature` is of another kind.
+        ValueError: `temperature` is out of range, or given with `sample=False`.
     """
-    if not isinstance(game, Game | None):
-        raise TypeError(
-            "game must be a Game, as make_game returns it (environments have it as `.game`), not "
-            f"{brief(repr(game), 60)}"
-        )
+    if game is not None:
+        check_game(game)
     path, asked = policy_file(path), Path(path)
     tensors, metadata = read_policy(path)
     if game is None:
@@ -228,7 +244,7 @@ def load_policy(
         tensors,
         metadata["activation"],
         advisers=advisers,
-        name=asked.stem,
+        name=called(str(asked)),
         sample=sample,
         temperature=temperature,
         metadata=metadata,

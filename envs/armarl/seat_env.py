@@ -147,6 +147,17 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
         mask: NDArray[np.int8] = self._batch.legal[0].copy()
         return mask
 
+    def concealed_state(self) -> States:
+        """The game as the learning seat may know it, a copy (1,): what a player chooses by.
+
+        `player.choose(env.concealed_state(), np.array([env.seat]), np.array([draw]))` gives the
+        actions (1,) of a player in that seat, `draw` being a random number in [0, 1).
+
+        Raises:
+            AttributeError: `reset` has not been called.
+        """
+        return self.game.concealed(self._states, self._batch.seats)
+
     def render(self) -> str | None:
         """The board as text, as far as the learning seat may know it; None without render mode."""
         return self._draw(self.seat)
@@ -155,7 +166,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
     def states(self) -> States:
         """The game in play, an array of one record with all that is hidden in it, to be read.
 
-        Who plays by it takes `game.concealed(states, seats)`, which is what seats may know.
+        Who plays by it takes `concealed_state()`, or `game.concealed(states, seats)` for others.
         """
         return self._states
 

@@ -87,6 +87,16 @@ def test_settings_that_are_nested_deeply(folder: Path) -> None:
             use(folder)
 
 
+@pytest.mark.parametrize("digests", [None, 5, [], "x", {"random": 1}, {"nobody": []}], ids=str)
+def test_digests_that_are_none(folder: Path, digests: Any) -> None:
+    path = folder / "settings.json"
+    path.write_text(
+        json.dumps({**json.loads(path.read_text("utf-8")), "digests": digests}), "utf-8"
+    )
+    with pytest.raises(ArenaError, match=r"is damaged|holds games of another"):
+        play_tournament(GAME, PLAYERS, 4, folder=folder)
+
+
 @posix
 @pytest.mark.parametrize("name", ["games.jsonl", "settings.json", "records"])
 def test_links_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None:

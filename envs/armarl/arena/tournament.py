@@ -6,6 +6,8 @@ arrangements; the deals are what differs by chance, and what ratings are bootstr
 With a folder, `settings.json` says what is played, and `games.jsonl` has a line for each game, in
 whole lines; `records/` has the games themselves. The same call goes on where it was stopped. A
 folder may come from somebody else: what stands in it is checked, and no file elsewhere is touched.
+The settings have a digest of each player's weights besides: under one name and path there may be
+others tomorrow.
 """
 
 from __future__ import annotations
@@ -22,18 +24,28 @@ import numpy as np
 from armarl.arena.lineups import Lineup, lineups, members, tables
 from armarl.arena.ratings import Tally
 from armarl.arena.records import Recorder
-from armarl.folders import lock_folder, read_text, remove_temporaries, write_text
+from armarl.folders import (
+    CONFIG_FILE,
+    POLICY_FILE,
+    lock_folder,
+    read_text,
+    remove_temporaries,
+    write_text,
+)
 from armarl.game import Game, make_game, restore_game
 from armarl.guards import whole_number
 from armarl.matches import MOST_SEED, as_game, deal_seeds, play_games, shares_of_victory
-from armarl.players import PlayerLike, make_player
+from armarl.players import Player, PlayerLike, digest_of, make_player
 from armarl.words import brief, printable
 from armarl.workers import Workers, check_workers, sent, spread
 
 MOST_DEALS = 10**7
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
+_DIGESTS = "digests"  # of the settings
 _MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # bytes
+Digests = dict[str, str]  # by a player's name, of his weights, if he has any
+
 _REFUSALS = (ValueError, TypeError, LookupError, RecursionError)  # at JSON that is something else
 
 
@@ -109,6 +121,7 @@ class _Job(NamedTuple):
     options: dict[str, Any]
     players: dict[int, PlayerLike]  # those of the lineup, by their numbers
     names: tuple[str, ...]
+    digests: Digests
     lineup: int
     tables: list[Lineup]
     seed: int
@@ -152,17 +165,20 @@ def play_tournament(
     Raises:
         TypeError: a game that is none.
         ValueError: numbers out of range, or no such players.
-        ArenaError: the folder holds another tournament, or is damaged.
+        ArenaError: the folder holds another tournament, or one of another policy under a player's
+            name, or a training run, or is damaged; or a policy was replaced meanwhile.
     """
     game = as_game(game)
     whole_number("deals", deals, 1, MOST_DEALS)
     whole_number("seed", seed, 0, MOST_SEED)
     check_workers(workers)
-    names = _distinct([printable(make_player(player, game).name) for player in players])
+    made = [make_player(player, game) for player in players]
+    names = _distinct([printable(player.name) for player in made])
+    digests = _digests(names, made)
     planned = Tournament(game, names, kind, mixed, every, seed, ())
-    with _Store(folder, planned) as store:
+    with _Store(folder, planned, digests) as store:
         entrants = sent(players, game, workers)
-        jobs = _jobs(planned, entrants, deals, store, records and folder is not None)
+        jobs = _jobs(planned, entrants, digests, deals, store, records and folder is not None)
         left = sum((job.last - job.first) * len(job.tables) for job in jobs)
         whole = len(store.games) + left
         playing = spread(_play_job, jobs, workers)
@@ -178,7 +194,12 @@ def play_tournament(
 
 
 def _jobs(
-    planned: Tournament, players: Sequence[PlayerLike], deals: int, store: _Store, record: bool
+    planned: Tournament,
+    players: Sequence[PlayerLike],
+    digests: Digests,
+    deals: int,
+    store: _Store,
+    record: bool,
 ) -> list[_Job]:
     """What is left to play, deal by deal: stopped at any time, all lineups have played alike."""
     game, jobs = planned.game, []
@@ -189,8 +210,9 @@ def _jobs(
         for first in range(0, deals, DEALS_AT_ONCE):
             last = min(first + DEALS_AT_ONCE, deals)
             if not store.has(number, first, last, seatings):
-                where = (number, seatings, planned.seed, first, last, record)
-                jobs.append(_Job(game.name, options, sitting, planned.players, *where))
+                named = (planned.players, digests)
+                where = (*named, number, seatings, planned.seed, first, last, record)
+                jobs.append(_Job(game.name, options, sitting, *where))
     return sorted(jobs, key=lambda job: (job.first, job.lineup))
 
 
@@ -203,10 +225,28 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _digests(names: Sequence[str], players: Sequence[Player]) -> Digests:
+    """By what the weights of those who have any are known again."""
+    found = zip(names, map(digest_of, players), strict=True)
+    return {name: digest for name, digest in found if digest is not None}
+
+
+def _refuse_replaced(job: _Job, players: dict[int, Player]) -> None:
+    """Raise ArenaError where a policy is another one than when the tournament began."""
+    for number, player in players.items():
+        name = job.names[number]
+        if job.digests.get(name) != digest_of(player):
+            raise ArenaError(
+                f"{name} was replaced while it played: a file written anew is another player, so "
+                "let a copy of it play, which stays as it is"
+            )
+
+
 def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
     """Play a job's games in lockstep; their results and, if they are wanted, their records."""
     game = make_game(job.game, **job.options)
     players = {number: make_player(player, game) for number, player in job.players.items()}
+    _refuse_replaced(job, players)
     count = len(job.tables)
     seeds = np.repeat(deal_seeds(job.seed, job.first, job.last), count)
     entrants = np.tile(np.array(job.tables), (job.last - job.first, 1))
@@ -235,20 +275,20 @@ def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
 class _Store:
     """The results of a tournament, in memory and, with a folder, on the disk."""
 
-    def __init__(self, folder: str | Path | None, planned: Tournament) -> None:
+    def __init__(self, folder: str | Path | None, planned: Tournament, digests: Digests) -> None:
         self.games: dict[tuple[int, int, Lineup], GameResult] = {}
-        self._planned = planned
+        self._planned, self._digests = planned, digests
         self._folder = None if folder is None else Path(folder)
         self._lock: IO[str] | None = None
 
     def __enter__(self) -> _Store:
         if self._folder is None:
             return self
-        self._folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(self._folder)
         self._lock = lock_folder(self._folder, ArenaError)
         try:
             remove_temporaries(self._folder)
-            _settle(self._folder / _SETTINGS, self._planned)
+            _settle(self._folder / _SETTINGS, self._planned, self._digests)
             self.games = _read_games(self._folder, self._planned, mend=True)
         except BaseException:
             self._lock.close()
@@ -285,6 +325,26 @@ class _Store:
         return _with_games(self._planned, self.games)
 
 
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a tournament, if it is not there.
+
+    Raises:
+        ArenaError: a file is in its place, or it is that of a training run.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ArenaError(
+            f"{folder} cannot be a tournament's folder, where there is a file: name another one"
+        ) from error
+    for name in (CONFIG_FILE, POLICY_FILE):
+        if (folder / name).exists():
+            raise ArenaError(
+                f"{folder} is the folder of a training run, there is a {name} in it: name another "
+                f"one for the tournament, such as {folder / 'arena'}"
+            )
+
+
 def _with_games(
     planned: Tournament, games: dict[tuple[int, int, Lineup], GameResult]
 ) -> Tournament:
@@ -296,7 +356,7 @@ def _settings_of(planned: Tournament) -> dict[str, Any]:
     return {"variant": planned.game.variant, "players": list(planned.players), **chosen}
 
 
-def _settle(path: Path, planned: Tournament) -> None:
+def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
     """Write what is played, or check that it is what stands there.
 
     Raises:
@@ -306,7 +366,7 @@ def _settle(path: Path, planned: Tournament) -> None:
     try:
         found = json.loads(read_text(path, _MOST_SETTINGS))
     except FileNotFoundError:
-        write_text(path, json.dumps(wanted, indent=2) + "\n")
+        write_text(path, json.dumps({**wanted, _DIGESTS: digests}, indent=2) + "\n")
         return
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
@@ -315,6 +375,20 @@ def _settle(path: Path, planned: Tournament) -> None:
             raise ArenaError(
                 f"{path.parent} holds a tournament with other {name}: name another folder for this"
             )
+    if _DIGESTS in found:  # earlier versions knew of none
+        _compare(path, found[_DIGESTS], digests)
+
+
+def _compare(path: Path, found: Any, digests: Digests) -> None:
+    """Raise ArenaError where somebody has other weights than who played under his name."""
+    if not isinstance(found, dict):
+        raise ArenaError(f"{path} is damaged: its {_DIGESTS} are not told by players")
+    others = [name for name in {**found, **digests} if found.get(name) != digests.get(name)]
+    if others:
+        raise ArenaError(
+            f"{path.parent} holds games of another {brief(others[0])} than this one: its file has "
+            "been written anew since, or lies elsewhere; name another folder for this one"
+        )
 
 
 def _read_games(

@@ -18,6 +18,8 @@ from armarl.players.making import (
     Factory,
     PlayerLike,
     as_spec,
+    called,
+    file_refusal,
     label,
     make_player,
     pickle_refusal,
@@ -43,6 +45,7 @@ from armarl.players.protocol import (
     ask_thoughts,
     check_variant,
     choose_legally,
+    digest_of,
 )
 
 __all__ = [
@@ -61,8 +64,11 @@ __all__ = [
     "Thoughts",
     "as_spec",
     "ask_thoughts",
+    "called",
     "check_variant",
     "choose_legally",
+    "digest_of",
+    "file_refusal",
     "label",
     "make_player",
     "pick_at",

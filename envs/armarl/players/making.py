@@ -10,8 +10,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from armarl.folders import POLICY_FILE
-from armarl.game import Game
+from armarl.folders import BEST_FILE, POLICY_FILE
+from armarl.game import Game, check_game
 from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
 from armarl.players.protocol import Player, check_player, check_variant, no_exit
@@ -108,11 +108,12 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
 
     Raises:
         TypeError: neither a specification, a path nor a player; or what a class or function of
-            one's own makes is none.
+            one's own makes is none; or `game` is no `Game`.
         RuntimeError: it tried to end the program.
         ValueError: no such player or argument, or a player of another variant.
         PolicyError: the file is no policy for this game, version or variant.
     """
+    check_game(game)
     if hasattr(player, "choose"):
         given = check_player(player, brief(repr(player)))
         check_variant(given, game)
@@ -157,9 +158,20 @@ def as_spec(player: str | Path | Spec) -> Spec:
 
 
 def label(spec: Spec) -> str:
-    """The specification without the folders of a path: what a player is called in tables."""
+    """The specification with what a policy is `called` for its path: what tables call a player."""
     base = spec.base
-    return str(Spec(Part(without_folders(base.name), base.arguments, base.settings), spec.around))
+    return str(Spec(Part(called(base.name), base.arguments, base.settings), spec.around))
+
+
+def called(name: str) -> str:
+    """What a policy is called, by its path: `c1` that of the run `c1`, and `c1/best` its best one.
+
+    Every run has a best one, so that the name of the file alone would not tell them apart.
+    """
+    path = Path(name)
+    if path.name == BEST_FILE and path.parent.name not in ("", ".."):
+        return f"{path.parent.name}/{path.stem}"
+    return without_folders(name)
 
 
 def without_folders(name: str) -> str:
@@ -195,7 +207,7 @@ def shipped_policies() -> dict[str, Path]:
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
     """The player of a specification's first part, with his habits."""
-    if said := pickle_refusal(part.name):
+    if said := file_refusal(part):
         raise ValueError(said)
     habits = {name: value for name, value in part.settings if name in _HABITS}
     factory = _named(_players, part.name)
@@ -208,6 +220,24 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
     for name, value in habits.items():
         player = _call(_HABITS[name], Part(name, (value,)), [], game, player)
     return player
+
+
+def file_refusal(part: Part) -> str | None:
+    """What to do instead of naming a file that is no saved policy, by its ending; None of others.
+
+    A file of Python or an ONNX one is called so if it is there: `mine.py` may be a module.
+    """
+    path, name = Path(part.name), brief(part.name)
+    if path.suffix not in (".py", ".onnx") or not _is_file(path):
+        return pickle_refusal(part.name)
+    if path.suffix == ".onnx":
+        right = Part("onnx", (part.name, *part.arguments), part.settings)
+        return f"{name} is an ONNX file: its network is a player by the name {brief(right)}"
+    own = Part(path.stem, part.arguments or ("Class",), part.settings)
+    return (
+        f"{name} is a file of Python: a class in it is a player by the name {brief(own)}, if "
+        "Python finds the module (PYTHONPATH)"
+    )
 
 
 def pickle_refusal(name: str) -> str | None:
@@ -233,12 +263,10 @@ def _make_around(part: Part, player: Player, game: Game) -> Player:
 
 
 def _policy_factory(path: Path) -> Factory:
-    def policy(game: Game, sample: bool = False, temperature: float | None = None) -> Player:
+    def policy(game: Game, sample: bool | None = None, temperature: float | None = None) -> Player:
         from armarl.policies import load_policy
 
-        if temperature is None:
-            return load_policy(path, game, sample=sample)
-        return load_policy(path, game, sample=True, temperature=temperature)
+        return load_policy(path, game, sample=sample, temperature=temperature)
 
     return policy
 
@@ -286,6 +314,13 @@ def _unknown(name: str) -> str:
 def _known() -> list[str]:
     """The names by which players can be called for."""
     return [*_players, *shipped_policies()]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # too long for a name, or in a folder that is closed to us
+        return False
 
 
 def _is_folder(name: str) -> bool:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from armarl.game import Game, IllegalActionError, States
 from armarl.words import brief
 
+_MOST_AROUND = 100  # players put around one another
+
 
 @runtime_checkable
 class Player(Protocol):
@@ -185,6 +187,21 @@ def ask_thoughts(
     shown = game.taken(states, np.arange(states.size))
     with _asking(player):
         return player.think(shown, seats.copy(), draws.copy())
+
+
+def digest_of(player: Player) -> str | None:
+    """By what the weights of a player are known again, or of the one whom he is put around.
+
+    They are asked for it by `weights_digest()`, which saved policies and ONNX players have, and who
+    is put around another has that one in his attribute `player`. None of who has no weights.
+    """
+    found: object = player
+    for _ in range(_MOST_AROUND):
+        if callable(digest := getattr(found, "weights_digest", None)):
+            said = digest()
+            return said if isinstance(said, str) else None
+        found = getattr(found, "player", None)
+    return None
 
 
 def check_variant(player: Player, game: Game) -> None:
