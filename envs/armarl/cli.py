@@ -153,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--code",
             action="store_true",
-            help="import the players that the configuration names as module:Class",
+            help="import players and learner that the configuration names as module:Class",
         )
     for command in (evaluate, arena):
         command.add_argument(
