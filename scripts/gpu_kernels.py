@@ -155,22 +155,26 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
 
 
 def _learn(game: Game) -> None:
-    """Two iterations, the second against an earlier self, too."""
-    config = TrainingConfig.model_validate(
-        {
-            **{"game": game.name, "options": game.options, "device": "cuda"},
-            **{"total_decisions": 1 << 20, "environments": 16},
-            "network": {"widths": [8], "advisers": ["greedy"]},
-            "ppo": {"rollout_length": 2, "looks": 1, "magnet": 0.1, "precision": "bfloat16"},
-            "early_reward": {"reward": game.rewards[-1]},
-            "opponents": {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, "greedy": 0.4}},
-        }
-    )
+    """Against rivals, an earlier self among them in the end; alone, looking at other actions."""
+    ppo = {"rollout_length": 2, "magnet": 0.1, "precision": "bfloat16"}
+    rivals = {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, "greedy": 0.4}}
+    early = {"reward": game.rewards[-1]}
     with tempfile.TemporaryDirectory() as folder:
-        run = Run(config, Path(folder))
+        run = _run(game, folder, ppo=ppo, opponents=rivals, early_reward=early)
         run.learner.iterate(0.0)
         run.pool.take(run.learner.policy(average=False), run.decisions)
         run.learner.iterate(0.1)
+        alone = _run(game, folder, ppo=ppo | {"looks": 1}, opponents={"share": 0.0})
+        alone.learner.iterate(0.0)
+
+
+def _run(game: Game, folder: str, **settings: Any) -> Run:
+    of_all = {
+        **{"game": game.name, "options": game.options, "device": "cuda"},
+        **{"total_decisions": 1 << 20, "environments": 16},
+        "network": {"widths": [8], "advisers": ["greedy"]},
+    }
+    return Run(TrainingConfig.model_validate(of_all | settings), Path(folder))
 
 
 def _use_all(game: Game, there: cuda.CudaGame) -> None:

@@ -177,7 +177,9 @@ def test_files_that_are_no_policies_are_told_how_they_are_named(tmp_path, monkey
         make_player(text, TWO)
 
 
-@pytest.mark.parametrize("player", ["greedy", "armadora-2p", tiny.Backwards(TWO)], ids=str)
+@pytest.mark.parametrize(
+    "player", ["greedy", "armadora-2p", tiny.Backwards(TWO)], ids=["greedy", "policy", "own"]
+)
 @pytest.mark.parametrize("game", ["armadora", make_env(), None], ids=["a name", "an env", "None"])
 def test_players_of_what_is_no_game(player, game):
     """The first choice failed, with words of private attributes."""
