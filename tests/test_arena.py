@@ -340,7 +340,7 @@ def test_wrong_numbers(wrong, message):
 def test_a_tournament_of_a_game_by_its_name():
     named = play_tournament("armadora", ["random", "greedy"], 2, seed=1)
     assert named.games == play_tournament(TWO, ["random", "greedy"], 2, seed=1).games
-    with pytest.raises(TypeError, match=r"a name or what .*make_game gives, not NoneType"):
+    with pytest.raises(TypeError, match=r"the name of a game or a Game, as make_game .*, not None"):
         play_tournament(None, ["random", "greedy"])
 
 

@@ -284,7 +284,7 @@ def test_a_game_by_its_name():
     assert named == play_match(TWO, ["greedy", "random"], games=4, seed=1)
     with pytest.raises(ValueError, match="unknown game 'chess'"):
         play_match("chess", ["greedy", "random"])
-    with pytest.raises(TypeError, match=r"a name or what .*make_game gives, not dict"):
+    with pytest.raises(TypeError, match=r"the name of a game or a Game, as make_game .*, not \{"):
         play_match({"game": "armadora"}, ["greedy", "random"])
 
 

@@ -13,8 +13,8 @@ from typing import IO
 from armarl.words import brief
 
 LOCK = "lock"
-POLICY_FILE, CONFIG_FILE = "policy.safetensors", "config.yaml"  # of a run
-BEST_FILE = "best.safetensors"  # of a run as well
+# Of a run.
+POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
 
 
 def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:

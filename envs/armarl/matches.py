@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.arena.records import Recorder, append_records, prepare_records
-from armarl.game import Game, make_game
+from armarl.game import Game, check_game, make_game
 from armarl.guards import whole_number
 from armarl.players import Player, PlayerLike, choose_legally, make_player
 from armarl.verbs import CUT_SHORT
@@ -77,13 +77,7 @@ def as_game(game: Game | str) -> Game:
         TypeError: it is neither.
         ValueError: no game has that name.
     """
-    if isinstance(game, str):
-        return make_game(game)
-    if not isinstance(game, Game):
-        raise TypeError(
-            f"a game is a name or what armarl.make_game gives, not {type(game).__name__}"
-        )
-    return game
+    return make_game(game) if isinstance(game, str) else check_game(game, or_name=True)
 
 
 def seatings(entrants: int, game: Game) -> list[list[int]]:

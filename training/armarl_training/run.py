@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 
 from armarl.advice import Advice
-from armarl.folders import CONFIG_FILE, POLICY_FILE, remove_temporaries, write_text
+from armarl.folders import BEST_FILE, CONFIG_FILE, POLICY_FILE, remove_temporaries, write_text
 from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
@@ -49,7 +49,7 @@ from armarl_training.saving import refuse_diverged
 from armarl_training.streams import Stream, generator
 from armarl_training.transfer import at_table
 
-BEST, POOL = "best.safetensors", "pool"
+POOL = "pool"
 
 
 @dataclass(frozen=True)
@@ -383,7 +383,7 @@ class Run:
         mean = float(np.mean(list(rates.values())))
         if mean > self.best:
             self.best = mean
-            self.export(name=BEST)
+            self.export(name=BEST_FILE)
 
     def _imitate(self, watch: Watch) -> None:
         """The head start, or as much of it as there is time for.

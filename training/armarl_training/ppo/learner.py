@@ -32,6 +32,7 @@ from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
 from armarl_training.devices import Array, learner_device
 from armarl_training.layers import newest_weight, steps_taken
+from armarl_training.learner import annealed
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo.adam import Adam
@@ -103,8 +104,8 @@ class PPO(ShardedLearner):
         # 2. Advantages, and what every seat should have been expected to get.
         advantages, targets = self.compute_advantages(rollout)
         # 3. Update, by rates that fall with the part of the training that is over.
-        rate = ppo.learning_rate + done * (ppo.final_learning_rate - ppo.learning_rate)
-        entropy = ppo.entropy + done * (ppo.final_entropy - ppo.entropy)
+        rate = annealed(ppo.learning_rate, ppo.final_learning_rate, done)
+        entropy = annealed(ppo.entropy, ppo.final_entropy, done)
         self._set_rate(rate)
         # The rows of a rollout: (steps, games) are one axis.
         rows = self._device.where(flat(rollout.learners[:-1]))
