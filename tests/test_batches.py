@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
+import tiny
 from armarl import threads
 from armarl.aec import RawAECEnv
 from armarl.game import make_game
@@ -29,10 +30,6 @@ def several_threads(request, small_shares):
     threads.set_threads(request.param)
     yield
     threads.set_threads(before)
-
-
-def random_actions(masks, rng):
-    return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
 
 
 def alone(game, size=SIZE, reward="win", seed=0):
@@ -70,7 +67,7 @@ def test_game_i_of_a_batch_is_the_game_alone(variant, several_threads):
     for i, env in enumerate(envs):
         assert_same(turn, i, batch, env)
     for _ in range(STEPS[variant.game]):
-        actions = random_actions(turn.masks, rng)
+        actions = tiny.random_actions(turn.masks, rng)
         turn = batch.step(actions)
         for i, (env, action) in enumerate(zip(envs, actions, strict=True)):
             env.step(int(action))
@@ -94,7 +91,7 @@ def test_modes_of_autoreset(variant, mode):
     batch, envs = SelfPlayBatch(game, SIZE, autoreset_mode=mode), alone(game)
     turn, ended = batch.reset(seed=0), 0
     for _ in range(STEPS[variant.game]):
-        actions = random_actions(turn.masks, rng)
+        actions = tiny.random_actions(turn.masks, rng)
         resting = np.array([over(env) for env in envs])
         turn = batch.step(actions)
         for i, (env, action) in enumerate(zip(envs, actions, strict=True)):
@@ -152,7 +149,7 @@ def test_the_caller_s_arrays_are_written_into(variant):
     assert batch.reset(seed=0, out=mine) is mine
     turn = other.reset(seed=0)
     for _ in range(50):
-        actions = random_actions(mine.masks, rng)
+        actions = tiny.random_actions(mine.masks, rng)
         mine.masks[:] = 1  # the caller may write what he likes: legality is not read from it
         assert batch.step(actions, out=mine) is mine
         before, turn = turn, other.step(actions)
@@ -188,10 +185,10 @@ def test_copies_in_mid_game(variant):
     batch, rng = SelfPlayBatch(variant.make(), SIZE), np.random.default_rng(0)
     turn = batch.reset(seed=5)
     for _ in range(40):
-        turn = batch.step(random_actions(turn.masks, rng))
+        turn = batch.step(tiny.random_actions(turn.masks, rng))
     twins = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
     for _ in range(60):
-        actions = random_actions(turn.masks, rng)
+        actions = tiny.random_actions(turn.masks, rng)
         turn = batch.step(actions)
         for twin in twins:
             again = twin.step(actions)

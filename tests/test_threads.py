@@ -12,21 +12,18 @@ import numba
 import numpy as np
 import pytest
 
+import tiny
 from armarl import loops, threads
 from armarl.game import make_game
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.shares import PLAYED
 
 
-def random_actions(masks, rng):
-    return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
-
-
 def a_trace(_=None):
     batch = SelfPlayBatch("armadora", 300, players=3)
     turn, rng = batch.reset(seed=1), np.random.default_rng(0)
     for _ in range(25):
-        turn = batch.step(random_actions(turn.masks, rng))
+        turn = batch.step(tiny.random_actions(turn.masks, rng))
     return batch.states.tobytes()
 
 

@@ -17,6 +17,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.env_util import make_vec_env as make_dummy_vec_env
 from stable_baselines3.common.vec_env import VecNormalize
 
+import tiny
 from armarl import threads
 from armarl.catalogue import OURS
 from armarl.game import make_game
@@ -52,10 +53,6 @@ def vector(variant, mode, **more):
     return SeatVectorEnv(variant.game, SIZE, autoreset_mode=mode, **variant.options, **more)
 
 
-def random_actions(masks, rng):
-    return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
-
-
 def plain(info):
     """An info with `final_obs` as a list, in which values can be compared."""
     return {
@@ -89,7 +86,7 @@ def play_both(variant, mode, steps, illegal=0.0, **more):
     assert_equal(shown := ours.reset(seed=21), theirs.reset(seed=21))
     masks = action_masks(shown, more)
     for _ in range(steps):
-        actions = random_actions(masks, rng)
+        actions = tiny.random_actions(masks, rng)
         for i in np.flatnonzero((rng.random(SIZE) < illegal) & masks.any(axis=1)):
             actions[i] = np.flatnonzero(masks[i] == 0)[0]
             illegals += 1
@@ -231,10 +228,10 @@ def test_copies_in_mid_episode(variant):
     )
     _, info = env.reset(seed=5)
     for _ in range(10):
-        *_, info = env.step(random_actions(info["action_mask"], rng))
+        *_, info = env.step(tiny.random_actions(info["action_mask"], rng))
     twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
     for _ in range(30):
-        actions = random_actions(info["action_mask"], rng)
+        actions = tiny.random_actions(info["action_mask"], rng)
         given = env.step(actions)
         for twin in twins:
             assert_equal(given, twin.step(actions))
@@ -250,7 +247,7 @@ def test_gymnasium_s_statistics_count_its_episodes(mode):
     rng, ended, lengths = np.random.default_rng(0), 0, np.zeros(8, int)
     for _ in range(120):
         lengths += 1
-        _, rewards, over, _, info = env.step(random_actions(info["action_mask"], rng))
+        _, rewards, over, _, info = env.step(tiny.random_actions(info["action_mask"], rng))
         if over.any():
             ended += over.sum()
             assert np.array_equal(info["episode"]["r"][over], rewards[over])
@@ -351,7 +348,7 @@ def test_the_vec_env_plays_the_same_games(variant):
     for _ in range(150):
         assert np.array_equal(observations, expected)
         assert np.array_equal(ours.action_masks(), info["action_mask"])
-        actions = random_actions(ours.action_masks(), rng)
+        actions = tiny.random_actions(ours.action_masks(), rng)
         observations, rewards, dones, infos = ours.step(actions)
         expected, their_rewards, terminations, truncations, info = theirs.step(actions)
         assert np.array_equal(rewards, their_rewards.astype(np.float32))

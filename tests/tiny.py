@@ -34,6 +34,11 @@ def policy(folder, game, seed=0, name="policy.safetensors"):
     return folder / name
 
 
+def random_actions(masks, rng):
+    """A legal action by each mask; 0 where nothing is."""
+    return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
+
+
 def positions(game, number=50, seed=0):
     """States in the middle of random games, with the seats to move there."""
     rng = np.random.default_rng(seed)
