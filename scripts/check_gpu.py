@@ -173,6 +173,8 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
         _compare("views' masks", there, views[1], its_views[1])
         hidden, its_hidden = game.concealed(states, seats), there.concealed(its_states, its_seats)
         _compare("concealed", there, hidden, its_hidden)
+        come, its_come = game.progress(states, seats), there.progress(its_states, its_seats)
+        _compare("progress", there, come, its_come)
         dealt = game.determinised(hidden, seats, seeds)
         its_dealt = there.determinised(its_hidden, its_seats, its_seeds)
         _compare("determinised", there, dealt, its_dealt)

@@ -187,6 +187,7 @@ def _use_all(game: Game, there: cuda.CudaGame) -> None:
     there.play(states, there.random_actions(there.legal_masks(states), chance))
     there.views(states, seeds)
     there.statuses(states)
+    there.progress(states, seeds)
     there.playouts(there.determinised(there.concealed(states, seeds), seeds, seeds), seeds)
 
 

@@ -265,9 +265,22 @@ def test_rivals_cost_a_few_counts_in_an_iteration_and_none_in_a_step(crossings, 
 # --- rivals --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [KUHN, MINI, ARMADA], ids=["kuhn", "mini", "armada"])
-def test_rivals_decide_as_they_do_on_the_cpu(settings, tmp_path):
+@pytest.mark.parametrize(
+    ("settings", "players"),
+    [
+        (KUHN, {}),
+        (KUHN, {"greedy:noise=0.5": 1.0}),
+        (MINI, {}),
+        (MINI, {"random:noise=0": 1.0, "greedy:first_random=1,noise=0.5": 1.0}),
+        (ARMADA, {}),
+        (ARMADA, {"greedy:first_random=1": 1.0, "greedy:style=admiral,noise=0.4": 1.0}),
+    ],
+    ids=["kuhn", "kuhn noisy", "mini", "mini noisy", "armada", "armada noisy"],
+)
+def test_rivals_decide_as_they_do_on_the_cpu(settings, players, tmp_path):
     opponents = {**settings.get("opponents", {}), "share": 1.0}
+    if players:
+        opponents["players"] = players
     settings = {**settings, "environments": 40, "opponents": opponents}
     run = Run(TrainingConfig(**tiny.settings(device="cuda", **settings)), tmp_path)
     run.pool.take(run.learner.policy(average=False), 1)
@@ -329,7 +342,7 @@ def test_scripted_players_advise_as_they_do_on_the_cpu(name, options):
 
 
 def test_whoever_plays_on_the_cpu_alone_is_refused(tmp_path):
-    for player in ("greedy:noise=0.2", "random:patient", "rollout:5"):
+    for player in ("random:patient,noise=0.2", "random:patient", "rollout:5"):
         opponents = {"share": 0.5, "players": {player: 1.0}}
         with pytest.raises(ConfigError, match="plays on the CPU alone; on a GPU there are random"):
             learner(tmp_path, **MINI, opponents=opponents)

@@ -95,6 +95,7 @@ def test_every_verb_is_a_device_function_that_cannot_raise(
         "valid": (state, state),
         "survey": (state, SEAT, OBSERVATION),
         "divide": (state, types.float64[:, ::1]),
+        "progress": (state, SEAT),
     }
     for name, verb in verbs_of(game)._asdict().items():
         ptx = compile_to_ptx(verb.py_func, arguments[name])

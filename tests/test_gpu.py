@@ -137,7 +137,14 @@ def test_the_check_says_that_there_is_no_gpu_where_there_is_none() -> None:
 def test_the_kernels_that_the_face_runs_are_found(game: str) -> None:
     found = {kernel.name for kernel in gpu_kernels.kernels_of(make_game(game))}
     wanted = {"deal", "start", "take_turn", "view_mover", "apply", "read_mask", "view", "conceal"}
-    others = {"determinise", "read_status", "play_out", "seed_stream", "pick_action"}
+    others = {
+        "determinise",
+        "read_status",
+        "read_progress",
+        "play_out",
+        "seed_stream",
+        "pick_action",
+    }
     assert found == wanted | others
     assert cuda.SIMULATED is False
 

@@ -232,8 +232,9 @@ def test_arguments_reach_the_player():
     assert (warm.sample, warm.temperature) == (True, 2)
     assert make_player("tiny:Backwards,2", TWO).rank == 2
     assert make_player("tiny:Backwards,rank=3", TWO).rank == 3
-    both = make_player("greedy:first_random=1,noise=0.5", TWO)
-    assert both.player.first_random == 1
+    for habits in ("first_random=1,noise=0.5", "noise=0.5,first_random=1"):
+        both = make_player(f"greedy:{habits}", TWO)
+        assert (both.noise, both.player.first_random) == (0.5, 1)  # in whatever order
 
 
 def test_policies_and_run_folders(tmp_path):

@@ -47,7 +47,7 @@ class Binding:
             compiler: what compiles a function; for a GPU `numba.cuda`'s, with verbs of its own.
             instead: functions that are called in the place of others.
         """
-        self._game, self._verbs, self._compiler = game, its_verbs, compiler
+        self._game, self.verbs, self._compiler = game, its_verbs, compiler
         self._instead = instead or {}
         # By whether they are merged: what is compiled depends on no order of first calls.
         self._functions: dict[tuple[Callable[..., Any], bool], Any] = {}
@@ -72,7 +72,7 @@ class Binding:
         return cast("Callable[..., None]", found)
 
     def _compile(self, function: Callable[..., Any], merge: bool) -> Any:
-        known: dict[str, Any] = {"verbs": self._verbs}
+        known: dict[str, Any] = {"verbs": self.verbs}
         for name in function.__code__.co_names:
             value: Any = function.__globals__.get(name)
             if value is not function and _is_unbound(value):

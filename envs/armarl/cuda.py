@@ -322,6 +322,13 @@ class CudaGame:
         self.run(loops.read_status, len(states), loops.Statuses(states, statuses, seats))
         return statuses, seats
 
+    def progress(self, states: Tensor, seats: Tensor) -> Tensor:
+        """How far each of `seats` has come, int64 (batch,)."""
+        self._check_seats(states, seats)
+        progress = self.zeros((len(states),), np.int64)
+        self.run(loops.read_progress, len(states), loops.Progresses(states, seats, progress))
+        return progress
+
     def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
         """Play games to their end at random, in place: returns (batch, players), actions played."""
         self._check_states(states)

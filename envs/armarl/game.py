@@ -22,7 +22,7 @@ from armarl.catalogue import game_entry
 from armarl.guards import action_number, seed_numbers, whole_number
 from armarl.shares import Body
 from armarl.tables import ActionTable, ObservationTable
-from armarl.verbs import as_verbs
+from armarl.verbs import as_verbs, unmoving
 from armarl.words import brief
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -325,6 +325,24 @@ class Game:
         statuses, seats = np.empty((2, states.size), np.int64)
         self.run(loops.read_status, states.size, loops.Statuses(states, statuses, seats))
         return statuses, seats
+
+    @property
+    def has_progress(self) -> bool:
+        """Whether the game says how far a seat has come."""
+        return self._binding.verbs.progress is not unmoving
+
+    def progress(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How far each of `seats` has come, as all can see, int64 (batch,): the verb `progress`.
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            ValueError: not one seat for each state, or one that there is not.
+        """
+        guards.check_seats(self, states, seats)
+        progress = np.empty(states.size, np.int64)
+        self.run(loops.read_progress, states.size, loops.Progresses(states, seats, progress))
+        return progress
 
     def turns_of(self, states: States) -> NDArray[np.int64]:
         """The seat whose turn it is in each state: others may answer or act within it.

@@ -181,6 +181,19 @@ def read_status(batch: Statuses, i: int, thread: int) -> None:
     batch.seats[i] = verbs.to_move(batch.states[i])
 
 
+class Progresses(NamedTuple):
+    """How far seats have come."""
+
+    states: States  # (n,)
+    seats: Int64s  # (n,)
+    progress: Int64s  # (n,) written
+
+
+def read_progress(batch: Progresses, i: int, thread: int) -> None:
+    """How far the seat has come."""
+    batch.progress[i] = verbs.progress(batch.states[i], batch.seats[i])
+
+
 class Owners(NamedTuple):
     """Whose turns it is."""
 
@@ -444,4 +457,6 @@ def step(batch: SelfPlay, i: int, thread: int) -> None:
 
 
 # Bodies with so little to do in a game that only large batches are worth several threads.
-LIGHT: tuple[Body, ...] = (apply, read_status, read_owner, seed_stream, pick_action)
+LIGHT: tuple[Body, ...] = (
+    *(apply, read_status, read_owner, read_progress, seed_stream, pick_action),
+)

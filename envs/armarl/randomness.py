@@ -128,6 +128,26 @@ def draw(chance: NDArray[np.uint64], i: Int) -> Real:
     return np.float64(np.int64(word >> _11)) * _UNIT
 
 
+# --- several random numbers out of one -----------------------------------------------------------
+
+_2 = np.uint64(2)
+
+
+@inlined
+def split_draw(draw: Real, part: Int) -> Real:
+    """Another random number in [0, 1) out of one, by hashing: for each `part`, 1 to 3, its own."""
+    word = np.uint64(draw * 2.0**53)
+    return np.float64(np.int64(mix((word << _2) ^ np.uint64(part)) >> _11)) * _UNIT
+
+
+@kernel
+def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
+    """Write the first part and the second of each of n random numbers into `parts`, (2, n)."""
+    for i in range(draws.size):
+        for part in range(2):
+            parts[part, i] = split_draw(draws[i], part + 1)
+
+
 # --- a random choice -----------------------------------------------------------------------------
 
 

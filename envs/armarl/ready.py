@@ -58,6 +58,7 @@ def _use_states(game: Game) -> None:
     states, games = game.new_states(np.arange(2)), np.arange(2)
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
     game.turns_of(states)
+    game.progress(states, seats)
     chance = game.new_chance(games)
     game.random_actions(masks, chance)
     game.questions(states, games, chance)

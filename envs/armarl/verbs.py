@@ -59,6 +59,12 @@ def undivided(s: Any, out: Any) -> None:
     """Stands for `divide` in a game that has none."""
 
 
+@kernel
+def unmoving(s: Any, seat: int) -> int:
+    """Stands for `progress` in a game that has none."""
+    return 0
+
+
 class Verbs(NamedTuple):
     """The compiled functions of one game, each on one record `s`.
 
@@ -140,6 +146,11 @@ class Verbs(NamedTuple):
     """`divide(s, out)`: write which part of each prize every seat's side took into `out`, float64
     (players, prizes), in [0, 1], when the game is over. Prizes are what the sides contend for; the
     survey's blocks on "prizes" tell of them, the first of these, "stakes", what each is worth."""
+
+    progress: Callable[[State, int], int] = unmoving
+    """`progress(s, seat)`: how far the seat has come, as all can see, int64: 0 before its first
+    turn, and never less than before. Players who begin at random (`first_random`) go by it; a game
+    without has none of them. Does not change `s`."""
 
 
 def _unbound(*arguments: Any) -> Any:

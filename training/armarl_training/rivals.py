@@ -3,7 +3,8 @@
 Who sits in a game is drawn from the pool at its start. On a GPU nobody may wait to hear which games
 have ended, so who sits in the games that begin during a rollout is drawn at the rollout's
 beginning, once for each place in the batch; and there play only those whom the GPU can ask:
-earlier selves, the scripted player in his styles, and random players.
+earlier selves, the scripted player in his styles, and random players, with noise or a random
+opening where they have these.
 """
 
 from __future__ import annotations
@@ -19,11 +20,18 @@ from armarl.advice import Advice
 from armarl.game import Game
 from armarl.loops import own
 from armarl.network_players import NetworkPlayer
-from armarl.players import GreedyPlayer, RandomPlayer, choose_legally
-from armarl.randomness import pick
+from armarl.players import (
+    GreedyPlayer,
+    NoisyPlayer,
+    OpeningPlayer,
+    Player,
+    RandomPlayer,
+    choose_legally,
+)
+from armarl.randomness import pick, split_draw
 from armarl.seat_loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
-from armarl.verbs import PLAYING
+from armarl.verbs import PLAYING, States, verbs
 from armarl_training.config import ConfigError
 from armarl_training.devices import Array, OnGpu
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
@@ -34,6 +42,8 @@ Logits = Callable[[Array, Array], Array]
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
 NO_STYLE = -1  # of who is no scripted player
+NO_NOISE = -1.0  # of who has none: his random numbers are his own
+NO_HABIT = -1  # in place of an action: the player himself decides
 
 
 class Position(NamedTuple):
@@ -174,6 +184,50 @@ def pick_drawn(batch: Picks, i: int, thread: int) -> None:
     batch.actions[i] = pick(batch.masks[i], batch.draws[i])
 
 
+class Habits(NamedTuple):
+    """Decisions of players some of whom begin at random, or have noise; see `players.around`."""
+
+    states: States  # (n,)
+    seats: NDArray[np.int64]  # (n,) to move
+    masks: NDArray[np.int8]  # (n, actions)
+    held: NDArray[np.int64]  # (n,) slots
+    openings: NDArray[np.int64]  # by slot: the progress up to which the player is random
+    noises: NDArray[np.float64]  # by slot: the part of his decisions that is, or NO_NOISE
+    draws: NDArray[np.float64]  # (n,) a random number for each; written: what the player gets
+    actions: NDArray[np.int64]  # (n,) written: the random action, or NO_HABIT
+
+
+def follow_habit(batch: Habits, i: int, thread: int) -> None:
+    """A random action where the player's habit says so, as `OpeningPlayer` and `NoisyPlayer` do."""
+    slot, draw = batch.held[i], batch.draws[i]
+    random = verbs.progress(batch.states[i], batch.seats[i]) < batch.openings[slot]
+    if batch.noises[slot] != NO_NOISE:
+        random = random or split_draw(draw, 1) < batch.noises[slot]
+        draw = split_draw(draw, 2)
+    batch.draws[i] = draw
+    batch.actions[i] = NO_HABIT
+    if random:
+        batch.actions[i] = pick(batch.masks[i], draw)
+
+
+class Seated(NamedTuple):
+    """A player as a GPU asks him: who decides, and his habits."""
+
+    player: Player
+    opening: int  # up to this progress he is random
+    noise: float  # or NO_NOISE
+
+
+def seated(player: Player) -> Seated:
+    """What a GPU is told of a player; habits in the order in which specifications have them."""
+    opening, noise = 0, NO_NOISE
+    if isinstance(player, NoisyPlayer):
+        noise, player = player.noise, player.player
+    if isinstance(player, OpeningPlayer):
+        opening, player = player.first_random, player.player
+    return Seated(player, opening, noise)
+
+
 class CudaRivals:
     """Rivals on a GPU; see `Rivals`. Nothing waits for it between `begin` and `end`."""
 
@@ -203,7 +257,11 @@ class CudaRivals:
         rivals = pool.players if pool.has_share else []
         for player in rivals:
             _refuse_strangers(player)
-        self._any_scripted = len(advice) > 0 or any(isinstance(p, GreedyPlayer) for p in rivals)
+        kinds = [seated(player) for player in rivals]
+        self._any_scripted = len(advice) > 0 or any(
+            isinstance(kind.player, GreedyPlayer) for kind in kinds
+        )
+        self._any_habits = any(kind.opening > 0 or kind.noise != NO_NOISE for kind in kinds)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
         self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
@@ -212,6 +270,7 @@ class CudaRivals:
             np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
         )
         self._scripted = self._answers = self._styles  # where it is their turn, and what they do
+        self._draws = self._habitual = self._styles  # random numbers, and actions by habit
 
     def begin(self) -> None:
         """See `Rivals`; waits, to count in how many games each of them may sit."""
@@ -222,11 +281,17 @@ class CudaRivals:
         self._following = device.put(self._pool.lineups(self._rng, len(self.lineups)))
         self._names = list(dict.fromkeys(player.name for player in players))
         names = [self._names.index(player.name) for player in players]
-        styles = [p.style if isinstance(p, GreedyPlayer) else NO_STYLE for p in players]
+        kinds = [seated(player) for player in players]
+        deciding, openings = [kind.player for kind in kinds], [kind.opening for kind in kinds]
+        styles = [p.style if isinstance(p, GreedyPlayer) else NO_STYLE for p in deciding]
         listens = len(self._advice) > 0
         advised = [listens and isinstance(player, NetworkPlayer) for player in players]
-        told = np.array([[*names, 0], [*styles, NO_STYLE], [*advised, listens]], np.int64)
-        self._name_of, self._styles, self._advised = device.put(told)
+        told = [[*names, 0], [*styles, NO_STYLE], [*advised, listens], [*openings, 0]]
+        self._name_of, self._styles, self._advised, self._openings = device.put(
+            np.array(told, np.int64)
+        )
+        if self._any_habits:
+            self._noises = device.put(np.array([*(kind.noise for kind in kinds), NO_NOISE]))
         rows = device.scratch_rows(len(self.lineups))
         self._tally = device.interleaved((rows, len(self._names), 2), np.float64)
         for slot in [slot for slot, style in enumerate(styles) if style == NO_STYLE]:
@@ -240,7 +305,9 @@ class CudaRivals:
         Who listens to no adviser has none asked.
         """
         device, rivals = self._device, self._styles[held]
-        self._scripted = rivals != NO_STYLE
+        self._scripted, self._draws = rivals != NO_STYLE, draws
+        if self._any_habits:
+            self._follow_habits(batch, turn, held)
         if not self._any_scripted:
             self._answers = held
             return device.zeros((len(held), 0), np.int64)
@@ -248,18 +315,38 @@ class CudaRivals:
         listens = self._advised[held].bool()[:, None]
         asked = device.zeros(styles.shape, np.float64).masked_fill_(~listens, -np.inf)
         styles[:, 0] = rivals.where(self._scripted, styles[:, 0])
-        asked[:, 0] = draws.where(self._scripted, asked[:, 0])
+        asked[:, 0] = self._draws.where(self._scripted, asked[:, 0])
         actions = device.scripted(batch.states, turn.seats, styles, asked)
         self._answers = actions[:, 0]
         return actions[:, : len(self._advice)]
 
     def answer(self, position: Position) -> None:
         """See `Rivals`; who is not scripted is asked about all games in which he may sit."""
+        position = position._replace(draws=self._draws)
         actions = position.actions
         actions[:, 0] = self._answers.where(self._scripted, actions[:, 0])
         for slot, games in self._members:
             chosen, his = self._choices(slot, games, position), position.held[games] == slot
             actions[games, 0] = chosen.where(his, actions[games, 0])
+        if self._any_habits:
+            by_habit = self._habitual != NO_HABIT
+            actions[:, 0] = self._habitual.where(by_habit, actions[:, 0])
+
+    def _follow_habits(self, batch: SelfPlayBatch, turn: Turn, held: Array) -> None:
+        """What is random by habit, and the random numbers that are left to who decides himself."""
+        self._draws, self._habitual = self._draws.clone(), self._device.zeros(held.shape, np.int64)
+        habits = Habits(
+            states=batch.states,
+            seats=turn.seats,
+            masks=turn.masks,
+            held=held,
+            openings=self._openings,
+            noises=self._noises,
+            draws=self._draws,
+            actions=self._habitual,
+        )
+        self._device.run(follow_habit, len(held), habits)
+        self._scripted &= self._habitual == NO_HABIT
 
     def _choices(self, slot: int, games: Array, position: Position) -> Array:
         """What the player in a slot would do in some games, int64 (n,)."""
@@ -293,8 +380,9 @@ class CudaRivals:
 
 def _refuse_strangers(player: Any) -> None:
     """Raise ConfigError at a player of whom a GPU knows nothing."""
-    if type(player) not in (RandomPlayer, GreedyPlayer):
+    if type(seated(player).player) not in (RandomPlayer, GreedyPlayer):
         raise ConfigError(
             f"opponents.players: {player.name[:100]} plays on the CPU alone; on a GPU there are "
-            "random, greedy and greedy:style=NAME, and the earlier selves"
+            "random, greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier "
+            "selves"
         )

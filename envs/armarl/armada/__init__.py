@@ -27,6 +27,7 @@ from armarl.armada.explain import explain
 from armarl.armada.greedy import greedy
 from armarl.armada.knowledge import conceal, determinise
 from armarl.armada.observation import observation_table, observe
+from armarl.armada.rivals import progress
 from armarl.armada.scoring import REWARD_NAMES, returns
 from armarl.armada.state import (
     ALL_CARDS,
@@ -58,6 +59,7 @@ VERBS = Verbs(
     greedy=greedy,
     evaluate=evaluate,
     valid=valid,
+    progress=progress,
 )
 
 # The chart itself is left out: with these alike its borders only lead elsewhere.

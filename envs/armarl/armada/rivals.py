@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 # The game's own members of the panel; those held out are never to be trained against. (Search takes
 # too long here for a thousand games.)
@@ -27,8 +27,8 @@ SEARCH: Mapping[str, Mapping[str, Any]] = {
 LAST_RESORTS = ("end",)  # actions that give something up: the coups that are left (ADA-15)
 
 
-def progress(states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How far the game has come, as all can see: rounds begun, 0 in the preliminary turn, int64."""
-    colours = np.where(states["players"] == 3, 3, 4)  # that take turns (ADA-10 to ADA-12)
-    turns = states["turn"].astype(np.int64)
-    return np.where(turns < 0, 0, 1 + turns // colours)
+@kernel
+def progress(s: State, seat: int) -> Int:
+    """How far the game has come, for every seat: rounds begun, 0 in the preliminary turn."""
+    colours = 3 if s.players == 3 else 4  # that take turns (ADA-10 to ADA-12)
+    return 0 if s.turn < 0 else 1 + s.turn // colours

@@ -17,6 +17,7 @@ from armarl.armadora.evaluation import evaluate
 from armarl.armadora.explain import explain
 from armarl.armadora.greedy import greedy
 from armarl.armadora.observation import observation_table, observe
+from armarl.armadora.rivals import progress
 from armarl.armadora.survey import divide, survey, survey_table
 from armarl.armadora.valid import FAULTS, valid
 from armarl.game import Game, States
@@ -40,6 +41,7 @@ VERBS = Verbs(
     valid=valid,
     survey=survey,
     divide=divide,
+    progress=progress,
 )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from armarl.bits import count
+from armarl.compiled import kernel
+from armarl.verbs import Int, State
 
 # The game's own members of the panel; those held out are never to be trained against.
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
@@ -19,8 +20,7 @@ LAST_RESORTS = ("pass",)  # actions that give something up: a player who passes 
 SEARCH: Mapping[str, Mapping[str, Any]] = {"grave": {"margin_share": 0.8, "patient": True}}
 
 
-def progress(states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How far each of `seats` has come, as all can see: its Warriors on the board, int64."""
-    squares = np.ascontiguousarray(states["warriors"][np.arange(states.size), seats])
-    bits = np.unpackbits(squares.view(np.uint8).reshape(states.size, squares.itemsize), axis=1)
-    return np.asarray(bits.sum(axis=1), np.int64)
+@kernel
+def progress(s: State, seat: int) -> Int:
+    """How far the seat has come: its Warriors on the board."""
+    return count(s.warriors[seat])

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from armarl import guards
 from armarl.game import Game, States
-from armarl.players.plain import RandomPlayer, rivals
+from armarl.players.plain import RandomPlayer
 from armarl.players.protocol import Player, choose_legally
+from armarl.randomness import split_all
 
 
 class NoisyPlayer:
@@ -32,22 +33,23 @@ class NoisyPlayer:
 class OpeningPlayer:
     """Begins at random, and leaves the rest of the game to another player.
 
-    How far a seat has come, the game tells from its public state (`progress` in its `rivals`).
+    How far a seat has come, the game tells from its public state (the verb `progress`).
     """
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
         """A player who plays at random while his seat's progress is below `first_random`."""
         if first_random < 0:
             raise ValueError(f"first_random must be 0 or more, not {first_random}")
+        if not game.has_progress:
+            raise ValueError(f"first_random goes by the verb `progress`, which {game.name} lacks")
         self.name = f"{player.name} after {first_random} random"
         self.game, self.player, self.first_random = game, player, first_random
-        self._progress = rivals(game, "first_random").progress
 
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         guards.check_question(self.game, states, seats, draws)
-        opening = self._progress(states, seats) < self.first_random
+        opening = self.game.progress(states, seats) < self.first_random
         return _partly_random(self.player, self.game, states, seats, draws, opening)
 
 
@@ -70,17 +72,8 @@ def _partly_random(
     return actions
 
 
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # SplitMix64's
-
-
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two random numbers in [0, 1) out of each, by hashing: a player gets but one per decision."""
-    words = (draws * 2.0**53).astype(np.uint64)
-    return _hashed(words, np.uint64(1)), _hashed(words, np.uint64(2))
-
-
-def _hashed(words: NDArray[np.uint64], stream: np.uint64) -> NDArray[np.float64]:
-    x = (words << np.uint64(2)) ^ stream
-    for shift, factor in ((30, _MIX[0]), (27, _MIX[1])):
-        x = (x ^ (x >> np.uint64(shift))) * factor
-    return ((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    parts = np.empty((2, draws.size))
+    split_all(np.ascontiguousarray(draws, np.float64), parts)
+    return parts[0], parts[1]

@@ -42,7 +42,7 @@ BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySear
 _players: dict[str, Factory | str] = dict(BUILT_IN)
 _around: dict[str, Factory | str] = dict(BUILT_AROUND)
 _PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
-# What every player takes besides his own arguments, outermost last.
+# What every player takes besides his own arguments, outermost first.
 _HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
@@ -217,8 +217,8 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
         factory, part = _imported(part, code)
     own = Part(part.name, part.arguments, tuple(s for s in part.settings if s[0] not in habits))
     player = _call(factory, own, list(_HABITS), game)
-    for name, value in habits.items():
-        player = _call(_HABITS[name], Part(name, (value,)), [], game, player)
+    for name in [name for name in reversed(_HABITS) if name in habits]:
+        player = _call(_HABITS[name], Part(name, (habits[name],)), [], game, player)
     return player
 
 

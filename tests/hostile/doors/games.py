@@ -81,6 +81,7 @@ def arrays(rng: np.random.Generator) -> str:
         (game.concealed, [states, seats]),
         (game.determinised, [states, seats, numbers]),
         (game.statuses, [states]),
+        (game.progress, [states, seats]),
         (game.returns, [states, games]),
         (game.playouts, [states, numbers]),
         (game.new_states, [numbers]),
