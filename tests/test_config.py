@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from armarl_training import hardware
+from armarl_training.checks import resolve_precision
 from armarl_training.config import ConfigError, TrainingConfig, load_config, shipped_configs
 from armarl_training.learners import LEARNERS, LearnerName, either, readers
-from armarl_training.run import resolve_precision
 
 SHIPPED = sorted(shipped_configs().values())
 

@@ -17,7 +17,7 @@ from armarl.policies import load_policy
 from armarl.policy_card import read_card
 from armarl.policy_card_text import card_text
 from armarl.workers import ClusterError
-from armarl_training import checkpoint
+from armarl_training import checkpoint, checks
 from armarl_training import run as run_module
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.ppo.learner import PPO
@@ -486,7 +486,7 @@ def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, m
     def refuse(address):
         raise ClusterError(f"there is no cluster of Ray at {address!r}")
 
-    monkeypatch.setattr(run_module, "reach", refuse)
+    monkeypatch.setattr(checks, "reach", refuse)
     before = (stopped / "config.yaml").read_bytes()
     with pytest.raises(ClusterError, match="at 'nowhere:1'"):
         resume_run(stopped, ["ray=nowhere:1", "evaluation.games=4"])

@@ -14,7 +14,7 @@ import tiny
 from armarl import cli
 from armarl.policies import read_policy_metadata
 from armarl.workers import ClusterError
-from armarl_training import run as run_module
+from armarl_training import checks
 from armarl_training.config import ConfigError, load_config
 from armarl_training.folders import RunError
 from armarl_training.run import Run, start_run
@@ -103,7 +103,7 @@ def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkey
     def refuse(address):
         raise ClusterError(f"there is no cluster of Ray at {address!r}")
 
-    monkeypatch.setattr(run_module, "reach", refuse)
+    monkeypatch.setattr(checks, "reach", refuse)
     with pytest.raises(ClusterError, match="at 'nowhere:1'"):
         Sweep(config, ["ppo.epochs=1..3", "ray=nowhere:1"], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()

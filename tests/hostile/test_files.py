@@ -26,9 +26,10 @@ from armarl.policies import (
     write_tensors,
 )
 from armarl_training import checkpoint
+from armarl_training.checks import resolve_precision
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
-from armarl_training.run import resolve_precision, resume_run, start_run
+from armarl_training.run import resume_run, start_run
 
 GAME = make_game("armadora", board="mini")
 posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")

@@ -21,33 +21,36 @@ from typing import IO, Any
 
 import numpy as np
 
-from armarl.advice import Advice
 from armarl.folders import BEST_FILE, CONFIG_FILE, POLICY_FILE, remove_temporaries, write_text
-from armarl.game import Game, make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
-from armarl.policies import PolicyError, load_policy, read_policy, save_policy
+from armarl.policies import PolicyError, read_policy, save_policy
 from armarl.policy_card import WINS
 from armarl.specs import Spec
 from armarl.words import brief
-from armarl.workers import reach, workers_at
+from armarl.workers import workers_at
 from armarl_training.anchors import Anchors
 from armarl_training.checkpoint import FILE as CHECKPOINT
 from armarl_training.checkpoint import restore, save_checkpoint
+from armarl_training.checks import (
+    check_players,
+    enough_memory,
+    first_policy,
+    measures_and_teachers,
+    reach_cluster,
+    resolve_precision,
+)
 from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
-from armarl_training.hardware import hardware, multiplies_matrices, quicker_precision
+from armarl_training.hardware import hardware
 from armarl_training.learner import find_maker
-from armarl_training.learners import is_from_outside
 from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
-from armarl_training.opponents import OpponentPool, training_player
-from armarl_training.ppo.sparse.passes import few_legal, suit
+from armarl_training.opponents import training_player
 from armarl_training.process import settle
 from armarl_training.progress import COLUMNS, RATING, RETURNS, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.streams import Stream, generator
-from armarl_training.transfer import at_table
 
 POOL = "pool"
 
@@ -108,7 +111,7 @@ class Run:
         settle(config.threads)
         self.game, self.pool = check_players(config, self._pool_folder, code=code)
         make = find_maker(config.learner, code=code)
-        with _enough_memory():
+        with enough_memory():
             self.learner = make(config, self.game, self.pool)
         self.log = ProgressLog(folder)
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
@@ -179,7 +182,7 @@ class Run:
         self.hold()
         self._started = saved = time.monotonic()
         try:
-            with self._stop_on_signal(), _enough_memory():
+            with self._stop_on_signal(), enough_memory():
                 if not self._imitated:
                     self._imitate(watch)
                 if not self._imitated:
@@ -293,7 +296,7 @@ class Run:
     def keep_policies(self) -> None:
         """Copy the policies that the configuration names by path into the folder."""
         keep_policies(self._pool_folder, self.config.opponents.players)
-        for names in _measures_and_teachers(self.config).values():
+        for names in measures_and_teachers(self.config).values():
             keep_policies(self._pool_folder, names)
 
     def begin(self) -> None:
@@ -521,70 +524,6 @@ def _refuse_less_than_done(run: Run, kept: TrainingConfig) -> None:
         )
 
 
-def reach_cluster(config: TrainingConfig) -> None:
-    """Connect to the cluster of a configuration, if it has one, before anything is written.
-
-    With one shard it would be missed at the end of the training only, by its matches.
-
-    Raises:
-        ImportError: Ray is not installed.
-        ClusterError: the cluster cannot be reached.
-    """
-    if config.ray is not None:
-        reach(config.ray)
-
-
-def resolve_precision(config: TrainingConfig) -> TrainingConfig:
-    """A configuration whose `ppo.precision`, if the learner may read it and it is `auto`, is what
-    is quicker on this machine, once for all of a run.
-
-    Raises:
-        ConfigError: there is no such game.
-    """
-    reads = config.learner == "ppo" or is_from_outside(config.learner)
-    if not reads or config.ppo.precision != "auto":
-        return config
-    game = _make_game(config)
-    sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())
-    return config.with_precision("float32" if sparse else quicker_precision(config.device))
-
-
-def _make_game(config: TrainingConfig) -> Game:
-    try:
-        game = make_game(config.game, **config.options)
-        game.reward_kind(config.reward)
-        game.reward_kind(config.early_reward.reward or config.reward)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
-    return game
-
-
-def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
-    """The saved policy to begin with, at the table of the game; see `transfer`.
-
-    Raises:
-        ConfigError: there is no such policy, or it is of another game.
-    """
-    if config.start_from is None:
-        return None
-    try:
-        return at_table(load_policy(config.start_from), game)
-    except (ValueError, FileNotFoundError) as error:
-        raise ConfigError(f"start_from: {error}") from error
-
-
-@contextmanager
-def _enough_memory() -> Iterator[None]:
-    """Say in whose settings it lies that there is not enough."""
-    try:
-        yield
-    except MemoryError as error:
-        raise ConfigError(
-            "environments, rollout_length or network take more memory than there is: "
-            f"{brief(error)}"
-        ) from error
-
-
 def _checked(statistics: Any) -> dict[str, float]:
     """What an iteration has returned, if it can stand beside the columns of the run itself.
 
@@ -616,38 +555,3 @@ def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:
     )
     measured = metadata.get("strength")
     return measured if same and isinstance(measured, list) else []
-
-
-def _measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
-    """Players beside the opponents, by the setting that names them."""
-    named = {"evaluation.opponents": config.evaluation.opponents}
-    if config.imitation.games:
-        named["imitation.teacher"] = (config.imitation.teacher,)
-    return named
-
-
-def check_players(
-    config: TrainingConfig, folder: Path, *, code: bool = False
-) -> tuple[Game, OpponentPool]:
-    """The game and the opponents of a configuration; its other players are made to see that there
-    are such.
-
-    Args:
-        folder: with the copies of policies that are named by path, if there are any yet.
-        code: whether players, or the learner, may be `module:Class`, which is imported.
-
-    Raises:
-        ConfigError: there is no such game, or no such player.
-    """
-    game = _make_game(config)
-    try:
-        Advice(game, config.network.advisers)
-    except ValueError as error:
-        raise ConfigError(f"network.advisers: {brief(error, 1000)}") from error
-    for setting, names in _measures_and_teachers(config).items():
-        for name in names:
-            try:
-                training_player(as_kept(folder, name), game, code=code)
-            except (ValueError, FileNotFoundError) as error:
-                raise ConfigError(f"{setting}: {brief(error, 1000)}") from error
-    return game, OpponentPool(game, config.opponents, folder, code=code)

@@ -24,6 +24,7 @@ from armarl.folders import CONFIG_FILE, lock_folder, read_text, write_text
 from armarl.policies import PolicyError
 from armarl.words import brief
 from armarl.workers import ClusterError
+from armarl_training.checks import check_players, first_policy, reach_cluster
 from armarl_training.config import (
     MOST_BYTES,
     ConfigError,
@@ -34,15 +35,7 @@ from armarl_training.config import (
 from armarl_training.folders import RunError
 from armarl_training.learner import find_maker
 from armarl_training.plots import COLOURS, Axes, picture, text
-from armarl_training.run import (
-    POOL,
-    Run,
-    check_players,
-    first_policy,
-    reach_cluster,
-    resume_run,
-    start_run,
-)
+from armarl_training.run import POOL, Run, resume_run, start_run
 from armarl_training.yaml_text import parsed
 
 if TYPE_CHECKING:

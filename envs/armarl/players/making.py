@@ -43,7 +43,7 @@ _players: dict[str, Factory | str] = dict(BUILT_IN)
 _around: dict[str, Factory | str] = dict(BUILT_AROUND)
 _PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
 # What every player takes besides his own arguments, outermost first.
-_HABITS: Mapping[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
+_HABITS: dict[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
 def register_player(

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from armarl.policies import PolicyError, read_tensors
 from armarl_training import checkpoint
+from armarl_training.checks import check_players
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
 from armarl_training.learners import LEARNERS as KINDS
-from armarl_training.run import Run, check_players, resume_run, start_run
+from armarl_training.run import Run, resume_run, start_run
 from armarl_training.saving import refuse_diverged
 from doors import folder, refused
 from doors.files import json_text, odd, sealed, spoil_json, spoilt_tensor
