@@ -37,7 +37,7 @@ from armarl.players import (
 from armarl.policies import load_policy
 from armarl.seat_env import SeatEnv
 from armarl.specs import Part, Spec
-from variants import every_game, every_variant
+from variants import KUHN_POKER, every_game, every_variant
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 SHIPPED = make_game("armadora")
@@ -393,6 +393,32 @@ def test_a_random_opening():
     assert np.array_equal(opening.choose(seen, seats, draws), greedy)
     twice = make_player("greedy:first_random=2", game)
     assert not np.array_equal(twice.choose(seen, seats, draws), greedy)
+
+
+@every_variant
+def test_how_far_a_seat_has_come_never_falls_and_all_can_see_it(variant):
+    game, rng = variant.make(), np.random.default_rng(4)
+    states = game.new_states(np.arange(8))
+    seats = np.repeat(np.arange(game.players), states.size)
+    before = np.zeros(seats.size, np.int64)
+    for _ in range(60):
+        each = game.taken(states, np.tile(np.arange(states.size), game.players))
+        progress = game.progress(each, seats)
+        assert (progress >= before).all()
+        for eye in range(game.players):
+            hidden = game.concealed(each, np.full(seats.size, eye))
+            assert np.array_equal(game.progress(hidden, seats), progress)
+        before = progress
+        if not (running := np.flatnonzero(game.statuses(states)[0] == 0)).size:
+            break
+        masks = game.legal_masks(game.taken(states, running))
+        game.apply(states, running, tiny.random_actions(masks, rng))
+    assert (before.max() > 0) == game.has_progress
+
+
+def test_a_game_that_does_not_say_how_far_a_seat_has_come_has_no_random_openings():
+    with pytest.raises(ValueError, match="first_random goes by the verb `progress`, which kuhn_p"):
+        make_player("greedy:first_random=1", KUHN_POKER[0].make())
 
 
 def test_a_random_preliminary_turn():
