@@ -20,9 +20,10 @@ from armarl.seat_loops import LEARNER
 from armarl.verbs import ENDED
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.devices import OnCpu, OnGpu
+from armarl_training.ppo.cuda_rivals import CudaRivals
 from armarl_training.ppo.reading import Reading
+from armarl_training.ppo.rivals import HostRivals, Position
 from armarl_training.quantities import Kept, Quantities, keep
-from armarl_training.rivals import CudaRivals, HostRivals, Position
 from armarl_training.run import Run, resume_run, start_run
 
 sys.setswitchinterval(1e-4)  # the simulator waits for its threads awake

@@ -18,11 +18,11 @@ from armarl_training.ppo.crew import torch_alone
 from armarl_training.ppo.networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.ppo.passes import ActorCritic, PlainActorCritic, actor_critic_of
 from armarl_training.ppo.reading import Reading
+from armarl_training.ppo.rivals import Logits
 from armarl_training.ppo.rollout import Rollout, SelfPlay
 from armarl_training.ppo.sparse.first_layer import Followed
 from armarl_training.ppo.sparse.passes import SparsePasses, sparse_passes, use_sparse
 from armarl_training.ppo.workspace import Workspace
-from armarl_training.rivals import Logits
 from armarl_training.saving import Saved, put_weights
 from armarl_training.shards import Tensors
 from armarl_training.streams import Stream, entropy

@@ -6,12 +6,28 @@ them by heart. Of a random opening nothing is learnt; all that comes after it is
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.randomness import pick
 from armarl.self_play_batch import Turn
 from armarl.verbs import PLAYING
 from armarl_training.devices import Array, LearnerDevice
-from armarl_training.rivals import Picks, pick_drawn
+
+
+class Picks(NamedTuple):
+    """Random choices by numbers that were drawn before."""
+
+    masks: NDArray[np.int8]  # (n, actions)
+    draws: NDArray[np.float64]  # (n,) in [0, 1)
+    actions: NDArray[np.int64]  # (n,) written
+
+
+def pick_drawn(batch: Picks, i: int, thread: int) -> None:
+    """The legal action at the draw's place in their list."""
+    batch.actions[i] = pick(batch.masks[i], batch.draws[i])
 
 
 class Openings:

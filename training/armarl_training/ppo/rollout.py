@@ -20,10 +20,11 @@ from armarl.self_play_batch import SelfPlayBatch, Turn
 from armarl.verbs import PLAYING, States, verbs
 from armarl_training.devices import Array, LearnerDevice, OnCpu, OnGpu
 from armarl_training.opponents import OpponentPool
+from armarl_training.ppo.cuda_rivals import CudaRivals, LogitsOf
 from armarl_training.ppo.looks import CriticValues, LookAhead
 from armarl_training.ppo.openings import Openings
+from armarl_training.ppo.rivals import HostRivals, Position, Rivals
 from armarl_training.quantities import Draws, Quantities, draw
-from armarl_training.rivals import CudaRivals, HostRivals, LogitsOf, Position, Rivals
 from armarl_training.saving import check_arrays, check_range, recent_returns
 from armarl_training.softmax import make_softmax_scratch
 

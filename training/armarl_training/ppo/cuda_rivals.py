@@ -1,33 +1,23 @@
-"""Who holds the seats that the learner does not, in games that go on in lockstep.
+"""Rivals on a GPU: no step may wait for it, nor ask it how many games have ended.
 
-Who sits in a game is drawn from the pool at its start. On a GPU nobody may wait to hear which games
-have ended, so who sits in the games that begin during a rollout is drawn at the rollout's
-beginning, once for each place in the batch; and there play only those whom the GPU can ask:
-earlier selves, the scripted player in his styles, and random players, with noise or a random
-opening where they have these.
+So who sits in the games that begin during a rollout is drawn at its start, once for each place in
+the batch; and there play only those whom the GPU can ask: earlier selves, the scripted player in
+his styles, and random players, with noise or a random opening where they have these.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.advice import Advice
-from armarl.game import Game
 from armarl.loops import own
 from armarl.network_players import NetworkPlayer
-from armarl.players import (
-    GreedyPlayer,
-    NoisyPlayer,
-    OpeningPlayer,
-    Player,
-    RandomPlayer,
-    choose_legally,
-)
+from armarl.players import GreedyPlayer, NoisyPlayer, OpeningPlayer, Player, RandomPlayer
 from armarl.randomness import pick, split_draw
 from armarl.seat_loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
@@ -35,109 +25,15 @@ from armarl.verbs import PLAYING, States, verbs
 from armarl_training.config import ConfigError
 from armarl_training.devices import Array, OnGpu
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
+from armarl_training.ppo.openings import Picks, pick_drawn
+from armarl_training.ppo.rivals import Logits, Position
 
-# From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
-Logits = Callable[[Array, Array], Array]
 # Of an earlier self.
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
 NO_STYLE = -1  # of who is no scripted player
 NO_NOISE = -1.0  # of who has none: his random numbers are his own
 NO_HABIT = -1  # in place of an action: the player himself decides
-
-
-class Position(NamedTuple):
-    """Decisions of all games, as rivals are asked for theirs."""
-
-    batch: SelfPlayBatch
-    turn: Turn
-    held: Array  # int64 (games,), who is to move: a slot, or LEARNER
-    draws: Array  # float64 (games,), a random number for each
-    quantities: Array  # (games, size), what the seat to move sees
-    advice: Array  # int64 (games, advisers)
-    actions: Array  # int64 (games, k), whose first column is written where a rival is to move
-
-
-class Rivals(Protocol):
-    """The seats of a batch of games, and who sits there.
-
-    Attributes:
-        lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
-        recent: by opponent, the learner's last returns against it.
-    """
-
-    lineups: Array
-    recent: dict[str, deque[float]]
-
-    def begin(self) -> None:
-        """A rollout begins."""
-        ...
-
-    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """What advisers would do where they are listened to, int64 (games, advisers).
-
-        See `Position`.
-        """
-        ...
-
-    def answer(self, position: Position) -> None:
-        """Have those who hold other seats than the learner's decide, for whom it was `advised`."""
-        ...
-
-    def note_ends(self, turn: Turn) -> None:
-        """Note the returns of games that have ended, and draw who sits in those that begin."""
-        ...
-
-    def end(self) -> None:
-        """A rollout has ended."""
-        ...
-
-
-class HostRivals:
-    """Rivals on the CPU; see `Rivals`. Whoever can be a player can be one."""
-
-    def __init__(
-        self, game: Game, pool: OpponentPool, rng: np.random.Generator, games: int, advice: Advice
-    ) -> None:
-        self._game, self._pool, self._rng, self._advice = game, pool, rng, advice
-        self.lineups = pool.lineups(rng, games)
-        self.recent: dict[str, deque[float]] = {}
-
-    def begin(self) -> None:
-        """See `Rivals`."""
-
-    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`; earlier selves ask for themselves."""
-        found = np.zeros((len(held), len(self._advice)), np.int64)
-        if len(self._advice):
-            games = np.flatnonzero(held == LEARNER)
-            states = self._game.taken(batch.states, games)
-            found[games] = self._advice.actions(states, turn.seats[games])
-        return found
-
-    def answer(self, position: Position) -> None:
-        """See `Rivals`; a player is asked for all his decisions at once."""
-        held, turn = position.held, position.turn
-        for slot in np.unique(held[held != LEARNER]):
-            games = np.flatnonzero(held == slot)
-            seats = turn.seats[games]
-            states = self._game.taken(position.batch.states, games)
-            seen = self._game.concealed(states, seats)
-            player, draws = self._pool.players[slot], position.draws[games]
-            position.actions[games, 0] = choose_legally(player, self._game, seen, seats, draws)
-
-    def note_ends(self, turn: Turn) -> None:
-        """See `Rivals`."""
-        over = np.flatnonzero(turn.ends != PLAYING)
-        if over.size and self._pool.has_share:
-            self._pool.note(self.recent, self.lineups[over], turn.rewards[over])
-            self.lineups[over] = self._pool.lineups(self._rng, over.size)
-
-    def end(self) -> None:
-        """See `Rivals`."""
-
-
-# --- on a GPU ------------------------------------------------------------------------------------
 
 
 class Changes(NamedTuple):
@@ -169,19 +65,6 @@ def change_seats(batch: Changes, i: int, thread: int) -> None:
                 tally[name, 1] += batch.rewards[i, mine]
     for seat in range(lineup.size):
         lineup[seat] = batch.following[i, seat]
-
-
-class Picks(NamedTuple):
-    """Random choices by numbers that were drawn before."""
-
-    masks: NDArray[np.int8]  # (n, actions)
-    draws: NDArray[np.float64]  # (n,) in [0, 1)
-    actions: NDArray[np.int64]  # (n,) written
-
-
-def pick_drawn(batch: Picks, i: int, thread: int) -> None:
-    """The legal action at the draw's place in their list."""
-    batch.actions[i] = pick(batch.masks[i], batch.draws[i])
 
 
 class Habits(NamedTuple):
