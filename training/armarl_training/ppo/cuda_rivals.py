@@ -8,7 +8,7 @@ his styles, and random players, with noise or a random opening where they have t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from armarl.advice import Advice
 from armarl.loops import own
 from armarl.network_players import NetworkPlayer
-from armarl.players import GreedyPlayer, NoisyPlayer, OpeningPlayer, Player, RandomPlayer
+from armarl.players import GreedyPlayer, NoisyPlayer, OpeningPlayer, RandomPlayer
 from armarl.randomness import pick, split_draw
 from armarl.seat_loops import LEARNER
 from armarl.self_play_batch import SelfPlayBatch, Turn
@@ -93,22 +93,43 @@ def follow_habit(batch: Habits, i: int, thread: int) -> None:
         batch.actions[i] = pick(batch.masks[i], draw)
 
 
-class Seated(NamedTuple):
-    """A player as a GPU asks him: who decides, and his habits."""
+class Known(NamedTuple):
+    """What a GPU knows of a player."""
 
-    player: Player
-    opening: int  # up to this progress he is random
-    noise: float  # or NO_NOISE
+    style: int  # or NO_STYLE
+    opening: int = 0  # he is random while his progress is less
+    noise: float = NO_NOISE
+    is_network: bool = False
+
+    @property
+    def has_habits(self) -> bool:
+        return self.opening > 0 or self.noise != NO_NOISE
 
 
-def seated(player: Player) -> Seated:
-    """What a GPU is told of a player; habits in the order in which specifications have them."""
-    opening, noise = 0, NO_NOISE
+SELF = Known(NO_STYLE, is_network=True)  # the learner, or an earlier one
+
+
+def known_of(player: Any) -> Known:
+    """What a GPU is to know of a player of the configuration.
+
+    His habits lie around him as specifications have them: noise without.
+
+    Raises:
+        ConfigError: he plays on the CPU alone.
+    """
+    whole, opening, noise = player, 0, NO_NOISE
     if isinstance(player, NoisyPlayer):
         noise, player = player.noise, player.player
     if isinstance(player, OpeningPlayer):
         opening, player = player.first_random, player.player
-    return Seated(player, opening, noise)
+    if type(player) is GreedyPlayer:
+        return Known(player.style, opening, noise)
+    if type(player) is RandomPlayer:
+        return Known(NO_STYLE, opening, noise)
+    raise ConfigError(
+        f"opponents.players: {whole.name[:100]} plays on the CPU alone; on a GPU there are random, "
+        "greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier selves"
+    )
 
 
 class CudaRivals:
@@ -137,14 +158,9 @@ class CudaRivals:
         self._logits_of, self._advice = logits_of, advice
         styles = [player.style for player in advice.players] or [NO_STYLE]
         self._advisers = device.put(np.array(styles, np.int64))  # or nobody, who is never asked
-        rivals = pool.players if pool.has_share else []
-        for player in rivals:
-            _refuse_strangers(player)
-        kinds = [seated(player) for player in rivals]
-        self._any_scripted = len(advice) > 0 or any(
-            isinstance(kind.player, GreedyPlayer) for kind in kinds
-        )
-        self._any_habits = any(kind.opening > 0 or kind.noise != NO_NOISE for kind in kinds)
+        known = [known_of(player) for player in pool.players] if pool.has_share else []
+        self._any_scripted = len(advice) > 0 or any(rival.style != NO_STYLE for rival in known)
+        self._any_habits = any(rival.has_habits for rival in known)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
         self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
@@ -163,24 +179,33 @@ class CudaRivals:
         device, players = self._device, self._pool.players
         self._following = device.put(self._pool.lineups(self._rng, len(self.lineups)))
         self._names = list(dict.fromkeys(player.name for player in players))
-        names = [self._names.index(player.name) for player in players]
-        kinds = [seated(player) for player in players]
-        deciding, openings = [kind.player for kind in kinds], [kind.opening for kind in kinds]
-        styles = [p.style if isinstance(p, GreedyPlayer) else NO_STYLE for p in deciding]
-        listens = len(self._advice) > 0
-        advised = [listens and isinstance(player, NetworkPlayer) for player in players]
-        told = [[*names, 0], [*styles, NO_STYLE], [*advised, listens], [*openings, 0]]
-        self._name_of, self._styles, self._advised, self._openings = device.put(
-            np.array(told, np.int64)
-        )
-        if self._any_habits:
-            self._noises = device.put(np.array([*(kind.noise for kind in kinds), NO_NOISE]))
         rows = device.scratch_rows(len(self.lineups))
         self._tally = device.interleaved((rows, len(self._names), 2), np.float64)
-        for slot in [slot for slot, style in enumerate(styles) if style == NO_STYLE]:
+        known = [
+            SELF if isinstance(player, NetworkPlayer) else known_of(player) for player in players
+        ]
+        self._tell(known)
+        for slot in [slot for slot, rival in enumerate(known) if rival.style == NO_STYLE]:
             may = ((self.lineups == slot) | (self._following == slot)).any(1)
             if len(games := device.where(may)):
                 self._members.append((slot, games))
+
+    def _tell(self, known: Sequence[Known]) -> None:
+        """Have the GPU know who sits in each slot; LEARNER's is the last."""
+        names = [self._names.index(player.name) for player in self._pool.players]
+        slots = [*known, SELF]
+        listens = len(self._advice) > 0
+        told = [
+            [*names, 0],
+            [rival.style for rival in slots],
+            [listens and rival.is_network for rival in slots],
+            [rival.opening for rival in slots],
+        ]
+        self._name_of, self._styles, self._advised, self._openings = self._device.put(
+            np.array(told, np.int64)
+        )
+        if self._any_habits:
+            self._noises = self._device.put(np.array([rival.noise for rival in slots]))
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
         """See `Rivals`; scripted players are asked in the same breath, each in place of advisers.
@@ -259,13 +284,3 @@ class CudaRivals:
             if games:
                 returns = self.recent.setdefault(name, deque(maxlen=RECENT_GAMES))
                 returns.extend([returned / games] * min(int(games), RECENT_GAMES))
-
-
-def _refuse_strangers(player: Any) -> None:
-    """Raise ConfigError at a player of whom a GPU knows nothing."""
-    if type(seated(player).player) not in (RandomPlayer, GreedyPlayer):
-        raise ConfigError(
-            f"opponents.players: {player.name[:100]} plays on the CPU alone; on a GPU there are "
-            "random, greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier "
-            "selves"
-        )
