@@ -1,0 +1,109 @@
+"""Ship a run's policy: `python scripts/ship_policy.py armada-3p-ppo runs/longer`.
+
+It takes the place of the policy of that name in the package. If the run began with that policy
+(`start_from: armada-3p-ppo`), what it tells of its training is of both: decisions, minutes and
+curve go on where those of before end. Its strength is not known yet: the command that measures it
+is printed, and `python scripts/make_docs.py` then brings the pages up to date.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.folders import POLICY_FILE
+from armarl.players import shipped_policies
+from armarl.policies import load_policy, save_policy
+
+Training = Mapping[str, Any]  # what a policy's metadata tell of it
+Tensors = Mapping[str, NDArray[np.float32]]
+
+
+def joined(before: Training, since: Training) -> dict[str, Any]:
+    """The training of a policy that learnt on, with that of the policy with which it began."""
+    decisions = before["decisions"] + since["decisions"]
+    minutes = round(before["minutes"] + since["minutes"], 1)
+    later = [
+        {
+            **row,
+            "decisions": row["decisions"] + before["decisions"],
+            "minutes": round(row["minutes"] + before["minutes"], 2),
+        }
+        for row in since["curve"]
+    ]
+    began_with = {"start_from": before["config"]["start_from"]}
+    return {
+        "config": {**since["config"], **began_with, "time_limit_minutes": float(round(minutes))},
+        "decisions": decisions,
+        "minutes": minutes,
+        "curve": [*before.get("curve", []), *later],
+        "hardware": _hardware(before, since),
+    }
+
+
+def _hardware(before: Training, since: Training) -> dict[str, Any]:
+    """The newer, but that each GPU is said with the part that learnt there."""
+    gpus = []
+    for training, part in ((before, "first"), (since, "last")):
+        if gpu := training.get("hardware", {}).get("gpu"):
+            millions = f"{round(training['decisions'] / 1e6)} million decisions"
+            gpus.append(gpu if " for the " in gpu else f"{gpu} for the {part} {millions}")
+    told = {name: value for name, value in since["hardware"].items() if name != "gpu"}
+    return told | ({"gpu": ", ".join(gpus)} if gpus else {})
+
+
+def _alike(tensors: Tensors, others: Tensors) -> bool:
+    return tensors.keys() == others.keys() and all(
+        np.array_equal(tensor, others[name]) for name, tensor in tensors.items()
+    )
+
+
+def ship(name: str, run: Path, shipped: Path) -> list[str]:
+    """Write the policy of a run's folder in the place of a shipped one, which need not be there.
+
+    Returns:
+        The rivals against whom the one before was measured, with the games, as
+        `measure_shipped_policies.py` takes them.
+
+    Raises:
+        ValueError: it is shipped already.
+    """
+    policy = load_policy(run / POLICY_FILE)
+    training, rivals = policy.metadata["training"], []
+    if shipped.exists():
+        before = load_policy(shipped)
+        if _alike(before.tensors, policy.tensors):
+            raise ValueError(f"{name} has these weights already")
+        for match in before.metadata["strength"]:
+            rivals.append(f"{match['standings'][1]['player']}@{match['games']}")
+        if training["config"]["start_from"] == name:
+            training = joined(before.metadata["training"], training)
+    save_policy(
+        *(shipped, policy.game, policy.tensors, policy.activation),
+        policy.metadata.get("advisers", ()),
+        training=training,
+        strength=[],
+    )
+    return rivals
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name", help="the policy's, under which it is loaded")
+    parser.add_argument("run", type=Path, help="the folder of the run")
+    options = parser.parse_args()
+    folder = next(iter(shipped_policies().values())).parent
+    rivals = ship(options.name, options.run, folder / f"{options.name}.safetensors")
+    measure = " ".join(f"'{rival}'" for rival in rivals) or "RIVAL@GAMES ..."
+    print(f"python scripts/measure_shipped_policies.py {options.name} {measure}")
+
+
+if __name__ == "__main__":
+    main()

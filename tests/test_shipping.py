@@ -1,0 +1,76 @@
+"""How a run's policy becomes a shipped one: `scripts/ship_policy.py`."""
+
+import pytest
+
+import ship_policy
+import tiny
+from armarl.folders import POLICY_FILE
+from armarl.policies import load_policy, save_policy
+from armarl_training.config import TrainingConfig
+from armarl_training.run import start_run
+
+
+def run_of(folder, **changes):
+    """A finished run, measured once on its way."""
+    settings = tiny.settings(total_decisions=400, checkpoint_every_minutes=1000, **changes)
+    settings["evaluation"] = {"opponents": ["random"], "progress_games": 4, "games": 4}
+    run = start_run(TrainingConfig.model_validate(settings), folder)
+    assert run.train()
+    return folder
+
+
+def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
+    shipped = tmp_path / "mine.safetensors"
+    assert ship_policy.ship(str(shipped), run_of(tmp_path / "one"), shipped) == []
+    first = load_policy(shipped)
+    match = {"games": 30, "standings": [{"player": "mine"}, {"player": "greedy"}]}
+    save_policy(
+        *(shipped, first.game, first.tensors, first.activation),
+        training=first.metadata["training"],
+        strength=[match],
+    )
+    folder = run_of(tmp_path / "two", start_from=str(shipped), seed=5)
+    since = load_policy(folder / POLICY_FILE).metadata["training"]
+    assert ship_policy.ship(str(shipped), folder, shipped) == ["greedy@30"]
+    both, before = load_policy(shipped).metadata, first.metadata["training"]
+    training = both["training"]
+    assert both["strength"] == []
+    assert training["decisions"] == before["decisions"] + since["decisions"]
+    assert training["config"]["start_from"] is None
+    assert training["config"]["seed"] == 5
+    rows = [row["decisions"] for row in training["curve"]]
+    assert rows == [before["decisions"], training["decisions"]]
+    with pytest.raises(ValueError, match="has these weights already"):
+        ship_policy.ship(str(shipped), folder, shipped)
+    # One that began anew takes its place with its own figures alone.
+    other = run_of(tmp_path / "three", seed=6)
+    ship_policy.ship(str(shipped), other, shipped)
+    anew = load_policy(other / POLICY_FILE).metadata["training"]
+    assert load_policy(shipped).metadata["training"] == anew
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "told"),
+    [
+        ({}, {}, {"cores": 2}),
+        ({}, {"gpu": "H"}, {"cores": 2, "gpu": "H for the last 20 million decisions"}),
+        ({"gpu": "G"}, {}, {"cores": 2, "gpu": "G for the first 90 million decisions"}),
+        (
+            {"gpu": "G for the first 30 million decisions"},
+            {"gpu": "H"},
+            {
+                "cores": 2,
+                "gpu": "G for the first 30 million decisions, H for the last 20 million decisions",
+            },
+        ),
+    ],
+)
+def test_each_gpu_is_said_with_its_part(before, since, told):
+    parts = [
+        {
+            **{"config": {"start_from": None}, "minutes": 1.0, "curve": []},
+            **{"decisions": decisions, "hardware": {"cores": cores, **gpu}},
+        }
+        for decisions, cores, gpu in ((90_000_000, 1, before), (20_000_000, 2, since))
+    ]
+    assert ship_policy.joined(*parts)["hardware"] == told
