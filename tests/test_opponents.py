@@ -52,6 +52,18 @@ def test_policies_that_are_named_by_path_stay_who_they_were(tmp_path):
     assert match["standings"][1]["player"] == "rival:noise=0.1"
 
 
+def test_the_best_of_two_runs_are_called_by_their_runs(tmp_path):
+    game = make_game("armadora")
+    paths = [tiny.policy(tmp_path / run, game, name="best.safetensors") for run in ("one", "two")]
+    settings = config(opponents={"players": dict.fromkeys(map(str, paths), 1.0)})
+    run = start_run(settings, tmp_path / "run")
+    assert run.train()
+    for path in paths:
+        path.unlink()
+    again = resume_run(tmp_path / "run")
+    assert [player.name for player in again.pool.players[:2]] == ["one/best", "two/best"]
+
+
 def test_policies_are_not_copied_through_links(tmp_path):
     path = tiny.policy(tmp_path, make_game("armadora"), name="rival.safetensors")
     elsewhere, run = tmp_path / "elsewhere", tmp_path / "run"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from armarl.folders import POLICY_FILE, write_bytes
-from armarl.players.making import as_spec, policy_path, shipped_policies, without_folders
+from armarl.players.making import as_spec, called, policy_path, shipped_policies
 from armarl.specs import Part, Spec
 from armarl_training.folders import RunError
 
@@ -42,7 +42,7 @@ def as_kept(folder: Path, name: str) -> Spec:
 
 
 def _copy_of(folder: Path, spec: Spec) -> Path:
-    """In a folder of the policy's name, by which he is called (`players.making.label`)."""
-    name = spec.base.name
-    place = folder / "named" / f"{zlib.crc32(name.encode()):08x}"
-    return place / without_folders(name) / POLICY_FILE
+    """Where he is called as before: in a folder of the policy's name, `best` in that of its run."""
+    path, name = spec.base.name, called(spec.base.name)
+    place = folder / "named" / f"{zlib.crc32(path.encode()):08x}"
+    return place / f"{name}.safetensors" if "/" in name else place / name / POLICY_FILE
