@@ -100,7 +100,10 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the folder of the run")
     options = parser.parse_args()
     folder = next(iter(shipped_policies().values())).parent
-    rivals = ship(options.name, options.run, folder / f"{options.name}.safetensors")
+    try:
+        rivals = ship(options.name, options.run, folder / f"{options.name}.safetensors")
+    except (ValueError, FileNotFoundError) as error:
+        parser.error(str(error))
     measure = " ".join(f"'{rival}'" for rival in rivals) or "RIVAL@GAMES ..."
     print(f"python scripts/measure_shipped_policies.py {options.name} {measure}")
 

@@ -334,6 +334,8 @@ class Game:
     def progress(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
         """How far each of `seats` has come, as all can see, int64 (batch,): the verb `progress`.
 
+        It is 0 of all in a game that does not say (`has_progress`).
+
         States from outside go through `check_states` first.
 
         Raises:
