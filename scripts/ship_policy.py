@@ -13,15 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from armarl.folders import POLICY_FILE
 from armarl.players import shipped_policies
 from armarl.policies import load_policy, save_policy
 
 Training = Mapping[str, Any]  # what a policy's metadata tell of it
-Tensors = Mapping[str, NDArray[np.float32]]
 
 
 def joined(before: Training, since: Training) -> dict[str, Any]:
@@ -57,12 +53,6 @@ def _hardware(before: Training, since: Training) -> dict[str, Any]:
     return told | ({"gpu": ", ".join(gpus)} if gpus else {})
 
 
-def _alike(tensors: Tensors, others: Tensors) -> bool:
-    return tensors.keys() == others.keys() and all(
-        np.array_equal(tensor, others[name]) for name, tensor in tensors.items()
-    )
-
-
 def ship(name: str, run: Path, shipped: Path) -> list[str]:
     """Write the policy of a run's folder in the place of a shipped one, which need not be there.
 
@@ -77,7 +67,7 @@ def ship(name: str, run: Path, shipped: Path) -> list[str]:
     training, rivals = policy.metadata["training"], []
     if shipped.exists():
         before = load_policy(shipped)
-        if _alike(before.tensors, policy.tensors):
+        if before.weights_digest() == policy.weights_digest():
             raise ValueError(f"{name} has these weights already")
         for match in before.metadata["strength"]:
             rivals.append(f"{match['standings'][1]['player']}@{match['games']}")

@@ -401,6 +401,7 @@ def test_how_far_a_seat_has_come_never_falls_and_all_can_see_it(variant):
     states = game.new_states(np.arange(8))
     seats = np.repeat(np.arange(game.players), states.size)
     before = np.zeros(seats.size, np.int64)
+    assert not game.progress(game.taken(states, seats), seats).any()
     for _ in range(60):
         each = game.taken(states, np.tile(np.arange(states.size), game.players))
         progress = game.progress(each, seats)

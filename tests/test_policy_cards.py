@@ -8,11 +8,11 @@ import tiny
 from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.players import shipped_policies
-from armarl.players.making import without_folders
 from armarl.policies import FORMAT, PolicyError, load_policy, read_policy_metadata, write_tensors
 from armarl.policy_card import read_card
 from armarl.policy_card_text import card_text, facts
 from armarl_training.config import load_config
+from armarl_training.named_policies import as_kept, keep_policies
 
 GAME = make_game("armadora")
 MATCH = play_match(GAME, ["greedy", "random"], games=2).as_dict()
@@ -194,7 +194,8 @@ def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
     rival.mkdir()
     tiny.policy(rival, GAME, name=file or "policy.safetensors")
     rival = rival / file if file else rival
-    copy = tiny.policy(tmp_path / "named" / "0" / without_folders(str(rival)), GAME)
+    keep_policies(tmp_path / "pool", [str(rival)])
+    copy = as_kept(tmp_path / "pool", str(rival))
     match = play_match(GAME, ["random", copy if copied else rival], 2).as_dict()
     config = {"opponents": {"players": {str(rival): 1.0}, "share": 0.5}}
     path = policy(tmp_path, strength=[match], training={"config": config})

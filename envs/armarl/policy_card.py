@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,7 +18,7 @@ from armarl.judges import is_judge
 from armarl.matches import Standing
 from armarl.networks import Tensors
 from armarl.players import shipped_policies
-from armarl.players.making import as_spec, label, without_folders
+from armarl.players.making import as_spec, label
 from armarl.policies import PolicyError, policy_file, read_policy
 from armarl.words import brief
 
@@ -261,17 +261,14 @@ def _met(metadata: Any) -> set[str]:
     teacher = _found(metadata, f"{config}.imitation.teacher", str)
     if teacher and _found(metadata, f"{config}.imitation.games", int):
         names.append(teacher)
-    return {said for name in (*names, *_texts(metadata, "advisers")) for said in _called(name)}
+    return {_called(name) for name in (*names, *_texts(metadata, "advisers"))}
 
 
-def _called(name: str) -> set[str]:
-    """By its path, and as runs call the copies that they keep: without any folder."""
+def _called(name: str) -> str:
     try:
-        spec = as_spec(name)
+        return label(as_spec(name))
     except ValueError:  # no specification; files say anything
-        return {name}
-    copy = replace(spec, base=replace(spec.base, name=without_folders(spec.base.name)))
-    return {label(spec), str(copy)}
+        return name
 
 
 def _standing(said: Any) -> Standing:
