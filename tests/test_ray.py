@@ -1,6 +1,7 @@
 """The arena on a cluster of Ray, of several nodes on this machine: what it plays, and what dies."""
 
 import os
+import socket
 from functools import partial
 from pathlib import Path
 
@@ -140,28 +141,43 @@ def test_the_command_line(nodes, capsys):
 
 @pytest.fixture
 def no_cluster(monkeypatch):
-    """Ray looks for one for minutes, and then says so."""
+    """Somebody listens at this address, and Ray says after minutes that it is no cluster."""
 
     def refuse(address, **options):
         raise ConnectionError("nobody answers")
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", refuse)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_training_without_its_cluster_does_not_begin(no_cluster, tmp_path, capsys, shards):
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(tiny.settings(shards=shards)), "utf-8")
     folder = tmp_path / "run"
-    arguments = ["train", str(tmp_path / "small.yaml"), "--run", str(folder), "--ray", "here:1"]
+    arguments = ["train", str(tmp_path / "small.yaml"), "--run", str(folder), "--ray", no_cluster]
     assert main(arguments) == 1
-    assert "there is no cluster of Ray at 'here:1'" in capsys.readouterr().err
+    assert f"there is no cluster of Ray at '{no_cluster}'" in capsys.readouterr().err
     assert not folder.exists()
 
 
 def test_no_cluster_there(no_cluster):
-    with pytest.raises(ClusterError, match=r"no cluster of Ray at 'here:1' \(nobody .*ray start"):
-        list(RayCluster("here:1").results(int, ["1"]))
+    with pytest.raises(ClusterError, match=r"no cluster of Ray at '127.*' \(nobody .*ray start"):
+        list(RayCluster(no_cluster).results(int, ["1"]))
+
+
+@pytest.mark.parametrize("address", ["{}", "ray://{}", "[::ffff:127.0.0.1]:1", "127.0.0.1:70000"])
+@pytest.mark.parametrize("named", [False, True])
+def test_ray_is_not_asked_where_nobody_listens(no_cluster, monkeypatch, address, named):
+    """It would look for minutes; neither where an environment variable names the address."""
+    monkeypatch.setattr(ray, "init", lambda *_, **__: pytest.fail("Ray was asked"))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = address.format(f"127.0.0.1:{server.getsockname()[1]}")
+    if named:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(ClusterError, match=r"no cluster of Ray at .*ray start"):
+        RayCluster("auto" if named else address).connect()
 
 
 @pytest.mark.parametrize("wrong", [{"workers": 0}, {"retries": -1}])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import platform
+import socket
 import sys
 import time
 from collections.abc import Generator, Sequence
@@ -35,6 +36,7 @@ from armarl.workers import ClusterError, Known, Work
 RETRIES = 5  # of a job whose worker or node died
 _MOST_WORKERS = 100_000
 _PAUSE = 1.0  # seconds, after which is asked whether nodes have joined
+_PATIENCE = 10.0  # seconds that whoever has an address may take to answer
 
 
 @dataclass
@@ -111,10 +113,11 @@ class RayCluster:
         if ray.is_initialized():  # the cluster that the caller has chosen
             return
         here = {"include_dashboard": False} if self.address == "local" else {}
-        say(f"connecting to Ray at {self.address} ...")  # which takes a minute where nobody answers
+        say(f"connecting to Ray at {self.address} ...")
         try:
+            _knock(os.environ.get("RAY_ADDRESS", "") if self.address == "auto" else self.address)
             ray.init(self.address, log_to_driver=False, **here)
-        except (ConnectionError, RayError, RuntimeError, ValueError) as error:
+        except (OSError, OverflowError, RayError, RuntimeError, ValueError) as error:
             raise ClusterError(
                 f"there is no cluster of Ray at {self.address!r} ({error}); start one with "
                 "`ray start --head`, name another address, or take `local`"
@@ -160,6 +163,17 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
     value = work(job)
     worker = f"{platform.node()}/{os.getpid()}"
     return _Result(value, worker, time.perf_counter() - begun)
+
+
+def _knock(address: str) -> None:
+    """Raise OSError where nobody listens at `host:port`; Ray would try for minutes.
+
+    Raises:
+        OverflowError: there is no such port.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
 
 
 def _package(work: Work) -> str:
