@@ -81,6 +81,21 @@ def test_every_policy_s_section_is_linked() -> None:
     assert "\n### armada-3p-cards\n" in page
 
 
+def test_what_the_threat_model_names_is_tested() -> None:
+    """In its tables a row's tests lie in the file named last, in that row or above it."""
+    sources: dict[str, str] = {}
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        sources[path.name] = sources.get(path.name, "") + path.read_text("utf-8")
+    found, file = ROOT / "docs" / "threat-model.md", ""
+    for row in found.read_text("utf-8").split("## What was found")[1].splitlines():
+        for name in re.findall(r"`([^`]*)`", row.split(" | ")[-1] if row.startswith("| ") else ""):
+            if name.endswith(".py"):
+                file = Path(name).name
+                assert file in sources
+            elif "_" in name:
+                assert f"def test_{name}(" in sources[file], f"{name} is not in {file}"
+
+
 def test_the_files_of_the_example_are_as_long_as_the_page_says() -> None:
     page = (ROOT / "docs" / "adding-a-game.md").read_text("utf-8")
     rows = re.findall(r"^\| (\[`.*) \| (\d+) \|$", page, re.MULTILINE)

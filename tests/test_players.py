@@ -1,9 +1,6 @@
-"""Players by name, habits put around them, and what no player can do."""
+"""Players by name, and what they think."""
 
-import os
 import re
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -15,8 +12,7 @@ from hypothesis import strategies as st
 import armarl
 import tiny
 from armarl.armadora_v0 import env as make_env
-from armarl.catalogue import game_entry
-from armarl.game import IllegalActionError, make_game
+from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.network_players import JudgingPlayer
 from armarl.players import (
@@ -26,18 +22,15 @@ from armarl.players import (
     RandomPlayer,
     Thinker,
     as_spec,
-    choose_legally,
     label,
     make_player,
     making,
     policy_path,
     register_player,
-    split_draws,
 )
 from armarl.policies import load_policy
 from armarl.seat_env import SeatEnv
 from armarl.specs import Part, Spec
-from variants import KUHN_POKER, every_game, every_variant
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 SHIPPED = make_game("armadora")
@@ -317,122 +310,6 @@ def test_the_environments_take_every_specification():
     env.reset(seed=1)
 
 
-# --- habits --------------------------------------------------------------------------------------
-
-
-@every_variant
-def test_habits_choose_legally_and_by_their_draws_alone(variant):
-    game = variant.make()
-    states, seats = tiny.positions(game, 20)
-    seen, draws = game.concealed(states, seats), np.linspace(0, 0.999, seats.size)
-    texts = ["greedy:noise=0.5", "random:noise=1"]
-    if game_entry(game.name).part("rivals"):
-        texts += ["random:patient", "greedy:first_random=2"]
-    for text in texts:
-        player = make_player(text, game)
-        chosen = choose_legally(player, game, seen, seats, draws)
-        order = np.arange(seats.size)[::-1]
-        shuffled = choose_legally(player, game, game.taken(seen, order), seats[order], draws[order])
-        assert np.array_equal(chosen[order], shuffled)
-
-
-@every_game
-def test_noise(variant):
-    game = variant.make()
-    states, seats = tiny.positions(game, seed=3)
-    many = game.taken(game.concealed(states, seats), np.zeros(4000, int))
-    seats, draws = np.repeat(seats[:1], 4000), np.random.default_rng(0).random(4000)
-    calm, wild = (make_player(f"greedy:noise={noise}", game) for noise in (0, 1))
-    greedy = GreedyPlayer(game).choose(many, seats, split_draws(draws)[1])
-    assert np.array_equal(calm.choose(many, seats, draws), greedy)
-    counts = np.unique(wild.choose(many, seats, draws), return_counts=True)[1]
-    legal = int(game.legal_masks(many[:1]).sum())
-    assert counts.size > 0.9 * legal  # all of them, but for chance
-    half = make_player("greedy:noise=0.5", game).choose(many, seats, draws)
-    likely = 0.5 + 0.5 * np.isin(wild.choose(many, seats, draws), greedy).mean()
-    assert (half == greedy).mean() == pytest.approx(likely, abs=0.05)
-
-
-def test_split_draws_are_uniform_and_independent():
-    one, other = split_draws(np.random.default_rng(1).random(100_000))
-    for numbers in (one, other):
-        assert 0 <= numbers.min() < numbers.max() < 1
-        assert np.abs(np.histogram(numbers, 20)[0] - 5000).max() < 400
-    assert abs(np.corrcoef(one, other)[0, 1]) < 0.02
-    near = split_draws(np.arange(1000) * 2.0**-53)[0]  # neighbouring draws
-    assert np.abs(np.histogram(near, 10)[0] - 100).max() < 50
-
-
-def test_a_patient_player_passes_last():
-    game, player = TWO, make_player("random:patient", TWO)
-    states = game.new_states(np.arange(40))
-    passing, chance = game.actions.id("pass"), game.new_chance(np.arange(40))
-    while (running := np.flatnonzero(game.statuses(states)[0] == 0)).size:
-        masks = game.legal_masks(game.taken(states, running))
-        seen, seats, draws = game.questions(states, running, chance)
-        actions = choose_legally(player, game, seen, seats, draws)
-        gave_up = actions == passing
-        assert (masks[gave_up].sum(axis=1) == 1).all()
-        game.apply(states, running, actions)
-
-
-def test_a_random_opening():
-    """At random until the seat has a Warrior on the board; greedy from then on."""
-    game = TWO
-    states = game.new_states(np.arange(200))
-    seats, draws = np.zeros(200, int), np.random.default_rng(2).random(200)
-    opening = make_player("greedy:first_random=1", game)
-    seen = game.concealed(states, seats)
-    assert np.array_equal(
-        opening.choose(seen, seats, draws), RandomPlayer(game).choose(seen, seats, draws)
-    )
-    for text in ("W1 a1", "W1 b1"):
-        game.apply(states, np.arange(200), np.full(200, game.actions.id(text)))
-    seen = game.concealed(states, seats)
-    greedy = GreedyPlayer(game).choose(seen, seats, draws)
-    assert np.array_equal(opening.choose(seen, seats, draws), greedy)
-    twice = make_player("greedy:first_random=2", game)
-    assert not np.array_equal(twice.choose(seen, seats, draws), greedy)
-
-
-@every_variant
-def test_how_far_a_seat_has_come_never_falls_and_all_can_see_it(variant):
-    game, rng = variant.make(), np.random.default_rng(4)
-    states = game.new_states(np.arange(8))
-    seats = np.repeat(np.arange(game.players), states.size)
-    before = np.zeros(seats.size, np.int64)
-    assert not game.progress(game.taken(states, seats), seats).any()
-    for _ in range(60):
-        each = game.taken(states, np.tile(np.arange(states.size), game.players))
-        progress = game.progress(each, seats)
-        assert (progress >= before).all()
-        for eye in range(game.players):
-            hidden = game.concealed(each, np.full(seats.size, eye))
-            assert np.array_equal(game.progress(hidden, seats), progress)
-        before = progress
-        if not (running := np.flatnonzero(game.statuses(states)[0] == 0)).size:
-            break
-        masks = game.legal_masks(game.taken(states, running))
-        game.apply(states, running, tiny.random_actions(masks, rng))
-    assert (before.max() > 0) == game.has_progress
-
-
-def test_a_game_that_does_not_say_how_far_a_seat_has_come_has_no_random_openings():
-    with pytest.raises(ValueError, match="first_random goes by the verb `progress`, which kuhn_p"):
-        make_player("greedy:first_random=1", KUHN_POKER[0].make())
-
-
-def test_a_random_preliminary_turn():
-    game = make_game("armada", max_turns=6)
-    states = game.new_states(np.arange(50))
-    seats, draws = game.statuses(states)[1], np.random.default_rng(2).random(50)
-    opening = make_player("greedy:first_random=1", game)
-    seen = game.concealed(states, seats)
-    assert np.array_equal(
-        opening.choose(seen, seats, draws), RandomPlayer(game).choose(seen, seats, draws)
-    )
-
-
 # --- thoughts ------------------------------------------------------------------------------------
 
 
@@ -449,132 +326,3 @@ def test_what_a_policy_thinks():
     assert (thoughts.probabilities[masks == 0] == 0).all()
     assert np.array_equal(thoughts.probabilities.argmax(axis=1), player.choose(seen, seats, draws))
     assert np.allclose(thoughts.value, player.values(seen, seats))
-
-
-# --- no player can cheat -------------------------------------------------------------------------
-
-
-class Painter:
-    """Writes into whatever he is given, to be allowed what he wants."""
-
-    name = "painter"
-
-    def __init__(self, game, action):
-        self.game, self.action = game, action
-
-    def choose(self, states, seats, draws):
-        raw = states.view(np.uint8)
-        raw[:] = np.random.default_rng(0).integers(0, 256, raw.size, np.uint8)
-        states[:] = self.game.new_states(np.arange(states.size))  # where it is legal
-        seats[:], draws[:] = 0, 0
-        return np.full(states.size, self.action)
-
-
-def test_a_player_who_writes_into_what_he_is_given():
-    """He may not play what is legal only in the states that he has painted."""
-    game = TWO
-    states, only, chance = game.new_states(1), np.zeros(1, int), game.new_chance(np.ones(1, int))
-    wanted = game.actions.id("W1 a1")
-    game.apply(states, only, np.array([wanted]))
-    before = states.tobytes()
-    with pytest.raises(IllegalActionError, match="'painter' of seat 1: `W1 a1` is illegal"):
-        choose_legally(Painter(game, wanted), game, *game.questions(states, only, chance))
-    assert states.tobytes() == before
-
-
-def test_a_painter_s_opponents_see_the_game_as_it_is():
-    """What a painter does to his arrays changes nothing for the rest of the game."""
-    game = TWO
-    passing = game.actions.id("pass")
-
-    class Passing:
-        name = "painter"
-
-        def choose(self, states, seats, draws):
-            return np.full(states.size, passing)
-
-    honest = play_match(game, [Passing(), "greedy"], games=20, seed=1)
-    assert play_match(game, [Painter(game, passing), "greedy"], games=20, seed=1) == honest
-
-
-def test_actions_that_change_after_the_check():
-    game, kept = TWO, []
-
-    class Late:
-        name = "late"
-
-        def choose(self, states, seats, draws):
-            kept.append(np.zeros(states.size, np.int64))
-            return kept[-1]
-
-    states = game.concealed(game.new_states(1), np.zeros(1, int))
-    chosen = choose_legally(Late(), game, states, np.zeros(1, int), np.zeros(1))
-    kept[-1][:] = 10**6
-    assert chosen[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("answer", "error", "message"),
-    [
-        (np.zeros(2, int), ValueError, "actions of shape"),
-        (np.zeros(1), TypeError, "chose float64s: actions are integers"),
-        (np.zeros(1, bool), TypeError, "chose bools"),
-        (np.array([-1]), IllegalActionError, "there is no action -1"),
-        (np.array([2**63], np.uint64), IllegalActionError, "there is no action"),
-    ],
-)
-def test_answers_that_are_none(answer, error, message):
-    class Odd:
-        name = "odd"
-
-        def choose(self, states, seats, draws):
-            return answer
-
-    states = TWO.concealed(TWO.new_states(1), np.zeros(1, int))
-    with pytest.raises(error, match=message):
-        choose_legally(Odd(), TWO, states, np.zeros(1, int), np.zeros(1))
-
-
-def test_a_player_of_another_variant_is_refused():
-    """He would read and write beyond the ends of arrays."""
-    advanced = make_game("armadora", advanced=True)
-    for wrong in (RandomPlayer(advanced), GreedyPlayer(THREE), tiny.network(advanced)):
-        message = f"'{wrong.name}' was made for armadora with [23] players.*; this is armadora"
-        with pytest.raises(ValueError, match=message):
-            make_player(wrong, TWO)
-        with pytest.raises(ValueError, match=message):
-            play_match(TWO, [wrong, "random"], games=2)
-        with pytest.raises(ValueError, match=message):
-            SeatEnv(TWO, opponents=wrong)
-        states = TWO.concealed(TWO.new_states(1), np.zeros(1, int))
-        with pytest.raises(ValueError, match=message):
-            choose_legally(wrong, TWO, states, np.zeros(1, int), np.zeros(1))
-
-
-# --- worker processes ----------------------------------------------------------------------------
-
-_START = "from armarl import make_game\nfrom armarl.matches import play_match\nimport tiny\n"
-_MATCH = "play_match(make_game('armadora'), [{}, 'random'], games=300, workers=2)"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (_MATCH.format("tiny.Killed()"), "a worker process has ended before its work"),
-        (_MATCH.format("'random'"), "under `if __name__ == '__main__':`"),
-    ],
-    ids=["killed", "without a guard"],
-)
-def test_worker_processes_that_die_end_the_match(tmp_path, text, said):
-    guard = "if __name__ == '__main__':\n    " if "Killed" in text else ""
-    script = tmp_path / "script.py"
-    script.write_text(_START + guard + text + "\n", "utf-8")
-    ended = subprocess.run(
-        [sys.executable, script],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert ended.returncode == 1
-    assert said in ended.stderr

@@ -1,0 +1,148 @@
+"""What no player can do: cheat, answer what is no action, or die unseen."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tiny
+from armarl.game import IllegalActionError, make_game
+from armarl.matches import play_match
+from armarl.players import (
+    GreedyPlayer,
+    RandomPlayer,
+    choose_legally,
+    make_player,
+)
+from armarl.seat_env import SeatEnv
+
+TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
+SHIPPED = make_game("armadora")
+
+
+class Painter:
+    """Writes into whatever he is given, to be allowed what he wants."""
+
+    name = "painter"
+
+    def __init__(self, game, action):
+        self.game, self.action = game, action
+
+    def choose(self, states, seats, draws):
+        raw = states.view(np.uint8)
+        raw[:] = np.random.default_rng(0).integers(0, 256, raw.size, np.uint8)
+        states[:] = self.game.new_states(np.arange(states.size))  # where it is legal
+        seats[:], draws[:] = 0, 0
+        return np.full(states.size, self.action)
+
+
+def test_a_player_who_writes_into_what_he_is_given():
+    """He may not play what is legal only in the states that he has painted."""
+    game = TWO
+    states, only, chance = game.new_states(1), np.zeros(1, int), game.new_chance(np.ones(1, int))
+    wanted = game.actions.id("W1 a1")
+    game.apply(states, only, np.array([wanted]))
+    before = states.tobytes()
+    with pytest.raises(IllegalActionError, match="'painter' of seat 1: `W1 a1` is illegal"):
+        choose_legally(Painter(game, wanted), game, *game.questions(states, only, chance))
+    assert states.tobytes() == before
+
+
+def test_a_painter_s_opponents_see_the_game_as_it_is():
+    """What a painter does to his arrays changes nothing for the rest of the game."""
+    game = TWO
+    passing = game.actions.id("pass")
+
+    class Passing:
+        name = "painter"
+
+        def choose(self, states, seats, draws):
+            return np.full(states.size, passing)
+
+    honest = play_match(game, [Passing(), "greedy"], games=20, seed=1)
+    assert play_match(game, [Painter(game, passing), "greedy"], games=20, seed=1) == honest
+
+
+def test_actions_that_change_after_the_check():
+    game, kept = TWO, []
+
+    class Late:
+        name = "late"
+
+        def choose(self, states, seats, draws):
+            kept.append(np.zeros(states.size, np.int64))
+            return kept[-1]
+
+    states = game.concealed(game.new_states(1), np.zeros(1, int))
+    chosen = choose_legally(Late(), game, states, np.zeros(1, int), np.zeros(1))
+    kept[-1][:] = 10**6
+    assert chosen[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (np.zeros(2, int), ValueError, "actions of shape"),
+        (np.zeros(1), TypeError, "chose float64s: actions are integers"),
+        (np.zeros(1, bool), TypeError, "chose bools"),
+        (np.array([-1]), IllegalActionError, "there is no action -1"),
+        (np.array([2**63], np.uint64), IllegalActionError, "there is no action"),
+    ],
+)
+def test_answers_that_are_none(answer, error, message):
+    class Odd:
+        name = "odd"
+
+        def choose(self, states, seats, draws):
+            return answer
+
+    states = TWO.concealed(TWO.new_states(1), np.zeros(1, int))
+    with pytest.raises(error, match=message):
+        choose_legally(Odd(), TWO, states, np.zeros(1, int), np.zeros(1))
+
+
+def test_a_player_of_another_variant_is_refused():
+    """He would read and write beyond the ends of arrays."""
+    advanced = make_game("armadora", advanced=True)
+    for wrong in (RandomPlayer(advanced), GreedyPlayer(THREE), tiny.network(advanced)):
+        message = f"'{wrong.name}' was made for armadora with [23] players.*; this is armadora"
+        with pytest.raises(ValueError, match=message):
+            make_player(wrong, TWO)
+        with pytest.raises(ValueError, match=message):
+            play_match(TWO, [wrong, "random"], games=2)
+        with pytest.raises(ValueError, match=message):
+            SeatEnv(TWO, opponents=wrong)
+        states = TWO.concealed(TWO.new_states(1), np.zeros(1, int))
+        with pytest.raises(ValueError, match=message):
+            choose_legally(wrong, TWO, states, np.zeros(1, int), np.zeros(1))
+
+
+# --- worker processes ----------------------------------------------------------------------------
+
+_START = "from armarl import make_game\nfrom armarl.matches import play_match\nimport tiny\n"
+_MATCH = "play_match(make_game('armadora'), [{}, 'random'], games=300, workers=2)"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (_MATCH.format("tiny.Killed()"), "a worker process has ended before its work"),
+        (_MATCH.format("'random'"), "under `if __name__ == '__main__':`"),
+    ],
+    ids=["killed", "without a guard"],
+)
+def test_worker_processes_that_die_end_the_match(tmp_path, text, said):
+    guard = "if __name__ == '__main__':\n    " if "Killed" in text else ""
+    script = tmp_path / "script.py"
+    script.write_text(_START + guard + text + "\n", "utf-8")
+    ended = subprocess.run(
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert ended.returncode == 1
+    assert said in ended.stderr

@@ -1,0 +1,109 @@
+"""Training runs with rivals and learners of one's own."""
+
+import signal
+
+import numpy as np
+import pytest
+
+from armarl.game import IllegalActionError
+from armarl.policies import load_policy
+from armarl.policy_card import read_card
+from armarl.policy_card_text import card_text
+from armarl_training.config import ConfigError
+from armarl_training.ppo.learner import PPO
+from armarl_training.run import resume_run, start_run
+from small_runs import (
+    ROLLOUT,
+    assert_equal,
+    config,
+    signals,
+)
+
+
+class Illegal:
+    """Chooses what there is not."""
+
+    def __init__(self, game):
+        self.game, self.name = game, "illegal"
+
+    def choose(self, states, seats, draws):
+        return np.full(states.size, 10**6)
+
+
+@pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
+def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
+    opponents = {"share": 1.0, "earlier": 0, "players": {"test_runs_with_ones_own:Illegal": 1}}
+    settings = config(learner=learner, opponents=opponents)
+    with pytest.raises(ConfigError, match="train with --code"):
+        start_run(settings, tmp_path / "run")
+    run = start_run(settings, tmp_path / "run", code=True)
+    with pytest.raises(IllegalActionError, match="the player 'test_runs_with_ones_own:Illegal'"):
+        run.train()
+
+
+@pytest.mark.parametrize(
+    ("returned", "refused", "said"),
+    [
+        ({"loss": 1.0, "minutes": 1.0}, ValueError, "has returned 'minutes', which is a column"),
+        ({"wins/random": 1.0}, ValueError, "has returned 'wins/random', which is a column"),
+        (None, TypeError, "returns statistics by name, not None"),
+        ({1: 2.0}, TypeError, "returns statistics by name, not {1: 2.0}"),
+    ],
+    ids=str,
+)
+def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, refused, said):
+    """A name of the run's own was written over its column."""
+    run = start_run(config(), tmp_path / "run")
+    monkeypatch.setattr(run.learner, "iterate", lambda done: returned)
+    with pytest.raises(refused, match=said):
+        run.train()
+    assert not run.log.rows
+
+
+class Mine(PPO):
+    """A learner of one's own."""
+
+    def iterate(self, done):
+        return {**super().iterate(done), "mine": done}
+
+
+def test_a_learner_of_ones_own(tmp_path):
+    """Its settings stand where it likes; stopped and resumed it ends as if it had not been."""
+    td = {"temperature": 0.5}
+    settings = config(learner="test_runs_with_ones_own:Mine", td=td, total_decisions=3 * ROLLOUT)
+    with pytest.raises(
+        ConfigError, match=r"learner: test_runs_with_ones_own:Mine: .* train with --code"
+    ):
+        start_run(settings, tmp_path / "whole")
+    assert not (tmp_path / "whole").exists()
+    whole = start_run(settings, tmp_path / "whole", code=True)
+    assert whole.train()
+    assert whole.log.rows[-1]["mine"] > 0
+    assert load_policy(whole.export()).metadata["training"]["config"]["td"]["temperature"] == 0.5
+    assert card_text(read_card(tmp_path / "whole"))
+    stopped = start_run(settings, tmp_path / "run", code=True)
+    assert not stopped.train(signals(signal.SIGINT, after=0))
+    with pytest.raises(ConfigError, match="train with --code"):
+        resume_run(tmp_path / "run")
+    again = resume_run(tmp_path / "run", code=True)
+    assert again.train()
+    assert_equal(again, whole)
+    follower = settings.model_copy(update={"start_from": str(whole.export())})
+    start_run(follower, tmp_path / "follower", code=True).close()
+
+
+@pytest.mark.parametrize("name", ["test_runs_with_ones_own:Nobody", "no_such_module:Mine"])
+def test_a_learner_of_ones_own_that_there_is_not(tmp_path, name):
+    with pytest.raises(ConfigError, match=f"learner: {name}: .*no"):
+        start_run(config(learner=name), tmp_path / "run", code=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_person_is_not_asked_in_training(tmp_path):
+    for changes in (
+        {"opponents": {"players": {"human": 1}}},
+        {"evaluation": {"opponents": ["human"]}},
+        {"imitation": {"teacher": "human", "games": 8}},
+    ):
+        with pytest.raises(ConfigError, match="a person cannot be asked in training"):
+            start_run(config(**changes), tmp_path / "run")
