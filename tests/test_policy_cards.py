@@ -70,6 +70,8 @@ def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
     assert "no command: the settings are in `info --json`" in card_text(read_card(path))
     (folder / "config.yaml").touch()
     assert read_card(folder).again == f"armarl train '{folder}/config.yaml' --run NEW_FOLDER"
+    path.rename(folder / "another.safetensors")  # of who knows which run
+    assert read_card(folder / "another.safetensors").again is None
 
 
 def test_a_card_of_a_file_that_says_little(tmp_path):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from armarl.critics import is_critic
-from armarl.folders import CONFIG_FILE
+from armarl.folders import BEST_FILE, CONFIG_FILE, POLICY_FILE
 from armarl.judges import is_judge
 from armarl.matches import Standing
 from armarl.networks import Tensors
@@ -285,6 +285,6 @@ def _again(path: Path) -> str | None:
     if path in shipped:
         return f"armarl train {shipped[path]}"
     config = path.parent / CONFIG_FILE
-    if config.is_file():
+    if path.name in (POLICY_FILE, BEST_FILE) and config.is_file():
         return f"armarl train {shlex.quote(str(config))} --run NEW_FOLDER"
     return None
