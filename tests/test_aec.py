@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from pettingzoo import AECEnv
 from pettingzoo.test import api_test, render_test, seed_test, state_test, test_save_obs
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
@@ -389,6 +390,35 @@ def test_an_agent_that_there_is_not(face):
         with pytest.raises(KeyError, match="no agent 'player_3'; there are player_0, player_1, pl"):
             ask("player_3")
     assert copy.deepcopy(env).action_space("player_2") == env.action_space("player_2")
+
+
+@every_face
+def test_integers_of_every_kind_are_actions(face):
+    """torch's were refused by `env()`, as outside of the space."""
+    env = getattr(armadora_v0, face)()
+    for action in (np.array(3), np.uint8(3), torch.tensor(3)):
+        env.reset(seed=1)
+        env.step(action)
+        assert env.agent_selection == "player_1"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        *((text, "an action must be an integer, not ") for text in (3.0, "3", True, None)),
+        (np.array([3]), "an action must be an integer, not array"),
+        (-1, "-1 is not in 0 to "),
+        (10**6, "1000000 is not in 0 to "),
+        (10**5000, "9223372036854775807 is not in 0 to "),
+    ],
+    ids=lambda value: str(value)[:30] if not isinstance(value, int) or value < 2**70 else "huge",
+)
+def test_what_is_no_action_at_all_ends_nothing(wrong, reason):
+    env = armadora_v0.env()
+    env.reset(seed=1)
+    with pytest.raises(AssertionError, match=f"^action is not in action space: {reason}"):
+        env.step(wrong)
+    assert not any(env.terminations.values())
 
 
 def test_an_action_that_costs_more_coups_than_are_left():

@@ -18,6 +18,11 @@ def standard_stack(variant):
     return OrderEnforcingWrapper(AssertOutOfBoundsWrapper(env))
 
 
+def _own_reason(text):
+    """What we add to PettingZoo's words."""
+    return "".join(text.partition("action is not in action space")[2:])
+
+
 class Pair:
     """Our `env()` and PettingZoo's stack around `raw_env()`, driven alike and compared."""
 
@@ -31,7 +36,7 @@ class Pair:
         try:
             result = act(env)
         except (AssertionError, AttributeError, ValueError, NotImplementedError) as error:
-            result = type(error), str(error)
+            result = type(error), str(error).removesuffix(_own_reason(str(error)))
         return result, [text for text in self.caplog.messages if " is illegal: " not in text]
 
     def both(self, act):

@@ -10,6 +10,7 @@ import sys
 import time
 import xml.dom.minidom
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -401,11 +402,20 @@ def test_the_report_is_one_page_that_needs_nothing_else(played, tmp_path):
 
 
 def test_names_are_escaped(played):
-    from dataclasses import replace
-
     names = ("<script>", "b", "c")
     summary = summarise(replace(played[0], players=names), resamples=50)
     assert "<script>" not in html(summary)
+
+
+def test_what_floats_leave_of_nothing_is_nothing(played):
+    """Equal players were at -0, and at -3e-14 in the table."""
+    summary = summarise(played[0], resamples=100)
+    found = summary.ratings.players
+    nothing = found._replace(value=np.full(3, -3e-14), low=np.full(3, -0.2))
+    summary = replace(summary, ratings=replace(summary.ratings, players=nothing))
+    assert [row.split(",")[1] for row in summary.csv().splitlines()[1:]] == ["0.0"] * 3
+    for shown in (summary.table(), html(summary)):
+        assert not re.search(r"-0\b(?!\.)", shown)
 
 
 def test_a_copy_of_a_player_rates_equal_to_it():

@@ -385,8 +385,10 @@ def config(tmp_path):
 def test_train_against_one_player(run, config):
     """A trained best response: all games are against him, who stays as he is, and measures it."""
     rival = "greedy:style=hoarder"
-    status, out, err = run("train", config, "--run", "best", "--against", rival, "ppo.epochs=1")
+    train = ("train", config, "--run", "best", "--code", "--against", rival)
+    status, out, err = run(*train, "ppo.epochs=1")
     assert (status, err) == (0, "")
+    assert "`armarl train --resume best --code` goes on" in out
     assert f"against {rival}: won " in out
     settings = json.loads(run("info", "best", "--json")[1])["training"]["config"]
     opponents = settings["opponents"]
@@ -402,6 +404,7 @@ def test_train(run, config, tmp_path):
     status, out, err = run("train", config, "--run", "one", "reward=gold", "ppo.epochs=1")
     assert (status, err) == (0, "")
     assert "training armadora (2 players) in one: 512 decisions" in out
+    assert "`armarl train --resume one` goes on" in out
     for opponent in ("random", "greedy"):
         assert f"against {opponent}: won " in out
     metadata = json.loads(run("info", "one", "--json")[1])

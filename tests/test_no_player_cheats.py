@@ -86,6 +86,7 @@ def test_actions_that_change_after_the_check():
     [
         (np.zeros(2, int), ValueError, "actions of shape"),
         (np.zeros(1), TypeError, "chose float64s: actions are integers"),
+        (None, TypeError, "has returned None: does choose lack a return?"),
         (np.zeros(1, bool), TypeError, "chose bools"),
         (np.array([-1]), IllegalActionError, "there is no action -1"),
         (np.array([2**63], np.uint64), IllegalActionError, "there is no action"),

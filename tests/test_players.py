@@ -230,6 +230,46 @@ def test_arguments_reach_the_player():
         assert (both.noise, both.player.first_random) == (0.5, 1)  # in whatever order
 
 
+def test_annotations_for_a_type_checker_alone():
+    """All were read at once, so that one which cannot be was a NameError."""
+    assert make_player("typed_players:Typed,2", TWO).rank == 2
+    with pytest.raises(ValueError, match=r"typed_players:Typed,rank=x: rank takes a whole number"):
+        make_player("typed_players:Typed,rank=x", TWO)
+
+
+def test_a_player_who_takes_whatever_has_a_name():
+    player = make_player("typed_players:Open,depth=2,noise=0.5", TWO)
+    assert player.player.settings == {"depth": 2}
+    with pytest.raises(ValueError, match="typed_players:Open takes noise, first_random, not 7"):
+        make_player("typed_players:Open,7", TWO)
+
+
+def test_what_is_advised_can_be_written():
+    """It had colons where the grammar has commas."""
+    with pytest.raises(ValueError, match="needs rank: typed_players:needs_more,rank="):
+        make_player("typed_players:needs_more", TWO)
+    assert make_player("typed_players:needs_more,rank=3", TWO).rank == 3
+    for wrong, right in (("rank=3", "rank=..."), ("3", "3")):
+        message = f"stands behind a comma, as in typed_players:needs_more,{re.escape(right)}$"
+        with pytest.raises(ValueError, match=message):
+            make_player(f"typed_players:needs_more:{wrong}", TWO)
+
+
+def test_where_a_player_of_one_s_own_fails():
+    """With its file and line, since the command line shows no traceback."""
+    with pytest.raises(OSError, match="no such weights") as found:
+        make_player("typed_players:Broken", TWO)
+    (note,) = found.value.__notes__
+    where = r".*typed_players\.py, line \d+, in Broken.__init__"
+    assert re.fullmatch(rf"\(typed_players:Broken was being made; {where}\)", note)
+    with pytest.raises(KeyError) as failed:
+        play_match(TWO, ["tiny:Faulty", "random"], games=2)
+    assert re.fullmatch(
+        r"\(the player 'tiny:Faulty' had been asked; .*tiny\.py, line \d+, in Faulty.choose\)",
+        failed.value.__notes__[-1],
+    )
+
+
 def test_policies_and_run_folders(tmp_path):
     path = tiny.policy(tmp_path / "mine", TWO)
     for found in (path, str(path), path.parent, str(path.parent)):
@@ -299,6 +339,8 @@ def test_names_that_users_add():
     assert make_player("fourth", TWO).rank == 1
     with pytest.raises(ValueError, match="small letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
+    with pytest.raises(TypeError, match="mine: what makes a player is a class or a function"):
+        register_player("mine", tiny.Backwards(TWO))
     names = ["backwards:1", "greedy+stubborn:5"]
     alone = play_match(TWO, names, games=130, seed=1)
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone

@@ -397,6 +397,14 @@ def test_what_names_no_policy(name, read):
         read(name)
 
 
+def test_a_player_by_a_policy_is_no_policy():
+    """He was called a file that there is not, and himself was advised instead."""
+    with pytest.raises(ValueError, match="load_policy takes 'armadora-2p' with sample= or temp"):
+        load_policy("armadora-2p:sample")
+    with pytest.raises(FileNotFoundError, match="shipped are"):
+        load_policy("nobody:sample")
+
+
 def test_states_of_another_game(path):
     states = make_game("armada").new_states(0)
     wanted = rf"records of armadora, of {GAME.blank.itemsize} bytes.*, of {states.itemsize} bytes$"

@@ -92,6 +92,29 @@ def test_a_learner_of_ones_own(tmp_path):
     start_run(follower, tmp_path / "follower", code=True).close()
 
 
+class Idle:
+    """Lacks most of what a learner is asked for."""
+
+    decisions = 0
+
+    def __init__(self, config, game, pool):
+        pass
+
+    def iterate(self, done):
+        return {}
+
+
+def test_a_learner_that_lacks_something(tmp_path):
+    with pytest.raises(ConfigError, match="type Idle, lacks imitate, recent, in_play, policy"):
+        start_run(config(learner="test_runs_with_ones_own:Idle"), tmp_path / "run", code=True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_is_no_configuration(tmp_path):
+    with pytest.raises(TypeError, match="as load_config returns it, not 'armadora-quick'"):
+        start_run("armadora-quick", tmp_path / "run")
+
+
 @pytest.mark.parametrize("name", ["test_runs_with_ones_own:Nobody", "no_such_module:Mine"])
 def test_a_learner_of_ones_own_that_there_is_not(tmp_path, name):
     with pytest.raises(ConfigError, match=f"learner: {name}: .*no"):

@@ -142,6 +142,8 @@ def test_a_policy_is_not_called_a_pickle(tmp_path):
         save_policy(tmp_path / "mine.zip", model_of(mini()))
     with pytest.raises(TypeError, match="takes a model of SB3's, not one of NoneType"):
         save_policy(tmp_path / "mine.safetensors", None)
+    with pytest.raises(TypeError, match="game must be a Game"):
+        save_policy(tmp_path / "mine.safetensors", model_of(mini()), "armadora")
     assert not list(tmp_path.iterdir())
 
 

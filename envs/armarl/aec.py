@@ -335,7 +335,7 @@ class CheckedAECEnv(RawAECEnv):
         if not self.agents:
             EnvLogger.warn_step_after_terminated_truncated()
             return
-        assert self._takes(action), "action is not in action space"
+        assert self._takes(action), self._untaken(action)
         try:
             super().step(action)
         except IllegalActionError as error:
@@ -348,7 +348,18 @@ class CheckedAECEnv(RawAECEnv):
         if action is None:
             agent = self.agent_selection
             return bool(self.terminations[agent] or self.truncations[agent])
-        return bool(self._action_space.contains(action))
+        try:
+            return bool(0 <= action_number(action) < self._scratch_mask.size)
+        except TypeError:
+            return False
+
+    def _untaken(self, action: Any) -> str:
+        """Why an action is refused, in PettingZoo's words and in ours."""
+        try:
+            reason = f"{action_number(action)} is not in 0 to {self._scratch_mask.size - 1}"
+        except TypeError as error:
+            reason = str(error)
+        return f"action is not in action space: {reason}"
 
     def _end_with_returns(self, ending: int) -> None:
         self.endings.note(ended=1, illegal=0)

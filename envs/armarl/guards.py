@@ -80,7 +80,9 @@ def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
 
 
 def _named(dtype: np.dtype[Any]) -> str:
-    return "the game's records" if dtype.names else str(dtype)
+    if dtype.names:
+        return "the game's records (of an environment, what its concealed_state() gives)"
+    return str(dtype)
 
 
 def check_states(game: Game, states: Any, *, written: bool = False) -> None:

@@ -161,6 +161,7 @@ def policy_file(name: str | Path) -> Path:
 
     Raises:
         FileNotFoundError: there is none; the message names the shipped policies.
+        ValueError: it is a specification of a policy with arguments.
         TypeError: it is neither text nor a path.
     """
     if not isinstance(name, str | Path):
@@ -170,6 +171,12 @@ def policy_file(name: str | Path) -> Path:
         )
     found = policy_path(str(name))
     if found is None or not found.is_file():
+        base, _, arguments = str(name).partition(":")
+        if arguments and policy_path(base):
+            raise ValueError(
+                f"{name} is a player by a policy, not a policy: load_policy takes {base!r} with "
+                f"sample= or temperature=, and make_player takes {str(name)!r}"
+            )
         raise FileNotFoundError(
             f"there is no file {name}, no run with a policy, and no shipped policy of that "
             f"name{did_you_mean(str(name), shipped_policies())}; shipped are: "

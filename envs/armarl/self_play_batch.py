@@ -61,6 +61,9 @@ class SelfPlayBatch:
     bytes; `to` takes a batch from one device to another.
 
     Attributes:
+        game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
+        size: how many games.
+        reward: one of `game.rewards`.
         states: (size,) records, which may be read and copied.
         final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
             game that the step ended.

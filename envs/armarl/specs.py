@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 Value = bool | int | float | str
 
@@ -28,8 +29,13 @@ _MOST = 4000  # characters
 
 @dataclass(frozen=True)
 class Part:
-    """One name with its arguments: `ismcts:1000,seconds=2`."""
+    """One name with its arguments: `ismcts:1000,seconds=2`.
 
+    Attributes:
+        mark: what stands between the name and its arguments.
+    """
+
+    mark: ClassVar[str] = ":"
     name: str
     arguments: tuple[Value, ...] = ()
     settings: tuple[tuple[str, Value], ...] = ()
@@ -37,7 +43,7 @@ class Part:
     def __str__(self) -> str:
         texts = [_text(value) for value in self.arguments]
         texts += [f"{key}={_text(value)}" for key, value in self.settings]
-        return ":".join([_name(self.name), ",".join(texts)]) if texts else _name(self.name)
+        return self.mark.join([_name(self.name), ",".join(texts)]) if texts else _name(self.name)
 
 
 @dataclass(frozen=True)

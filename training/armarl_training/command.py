@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,22 +32,27 @@ def train(
         code: whether players, or the learner, may be `module:Class`, which is imported.
     """
     with _open(config, settings, folder, resume, code) as run:
-        return _train_and_measure(run)
+        again = f"armarl train --resume {shlex.quote(str(run.folder))}{' --code' * code}"
+        return _train_and_measure(run, again)
 
 
-def _train_and_measure(run: Run) -> int:
-    """Say what comes, train, and save the policy with its strength; returns the exit status."""
+def _train_and_measure(run: Run, again: str) -> int:
+    """Say what comes, train, and save the policy with its strength; returns the exit status.
+
+    Args:
+        again: the command that goes on with the run.
+    """
     limit = run.config.time_limit_minutes
     print(
         f"training {run.game.name} ({run.game.players} players) in {run.folder}: "
         f"{run.config.total_decisions:,} decisions"
         + (f", {limit:g} minutes at most" if limit else "")
-        + f". Ctrl-C stops it; `armarl train --resume {run.folder}` goes on"
+        + f". Ctrl-C stops it; `{again}` goes on"
     )
     if run.config.ray is not None and run.config.shards == 1:
         print("with shards=1 the games are played here; the cluster plays the matches at the end")
     if not _train(run):
-        print(f"stopped after {run.decisions:,} decisions; resume it with --resume {run.folder}")
+        print(f"stopped after {run.decisions:,} decisions; `{again}` goes on")
         return 130
     path = run.export()
     print(f"saved {path}; measuring it ...")
@@ -182,6 +188,6 @@ class _ProgressBar:
         minutes = report.seconds_left / 60
         left = f"{minutes:.1f} min left" if math.isfinite(minutes) else ""
         against = "  ".join(f"{name} {mean:+.2f}" for name, mean in report.returns.items())
-        rating = f"rating {report.rating:+.0f}  " if report.rating is not None else ""
+        rating = f"rating {report.rating:+z.0f}  " if report.rating is not None else ""
         learned = f"{report.decisions:,} decisions  {speed:,.0f}/s"
         return f"{learned}  {left}  {rating}mean return: {against}"

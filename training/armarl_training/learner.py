@@ -121,6 +121,22 @@ def find_maker(learner: str, *, code: bool) -> Maker:
     return make
 
 
+def check_learner(found: Any, name: str) -> Learner:
+    """What a learner's name has made, if it is one.
+
+    Raises:
+        ConfigError: it is none; the message says what it lacks.
+    """
+    asked = [member for member in vars(Learner) if not member.startswith("_")]
+    if lacking := [member for member in asked if not hasattr(found, member)]:
+        raise ConfigError(
+            f"learner: {brief(name)}: what it makes, of type {type(found).__name__}, lacks "
+            f"{', '.join(lacking)} of a learner (armarl_training.learner.Learner)"
+        )
+    learner: Learner = found
+    return learner
+
+
 if TYPE_CHECKING:  # the type checker sees here that they are learners
     from armarl_training.critic.learner import CriticLearner
     from armarl_training.maskable import MaskablePPOLearner

@@ -43,7 +43,7 @@ from armarl_training.checks import (
 from armarl_training.config import MOST_BYTES, ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError, lock_run
 from armarl_training.hardware import hardware
-from armarl_training.learner import find_maker
+from armarl_training.learner import check_learner, find_maker
 from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import training_player
@@ -112,7 +112,7 @@ class Run:
         self.game, self.pool = check_players(config, self._pool_folder, code=code)
         make = find_maker(config.learner, code=code)
         with enough_memory():
-            self.learner = make(config, self.game, self.pool)
+            self.learner = check_learner(make(config, self.game, self.pool), config.learner)
         self.log = ProgressLog(folder)
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
         self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
@@ -443,10 +443,16 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
         code: whether players, or the learner, may be `module:Class`, which is imported.
 
     Raises:
+        TypeError: it is no configuration.
         ConfigError: the configuration cannot be used; no folder is left.
         RunError: the folder holds a run.
         ClusterError: nobody answers at `ray`; likewise.
     """
+    if not isinstance(config, TrainingConfig):
+        raise TypeError(
+            "config must be a TrainingConfig, as load_config returns it, not "
+            f"{brief(repr(config), 60)}"
+        )
     folder = Path(folder)
     if (folder / CONFIG_FILE).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")

@@ -15,7 +15,7 @@ from stable_baselines3.common.torch_layers import FlattenExtractor
 from torch import nn
 
 from armarl import policies
-from armarl.game import Game
+from armarl.game import Game, check_game
 from armarl.policies import PolicyError
 from armarl_training.layers import ACTIVATIONS
 
@@ -113,6 +113,8 @@ def _refuse_other_sizes(policy: Any, game: Game) -> None:
 
 def _game_of(model: BaseAlgorithm, given: Game | None) -> Game:
     """The game of the model's environment, which the one given must agree with; or that one."""
+    if given is not None:
+        check_game(given)
     env = model.get_env()
     try:
         own = None if env is None else env.get_attr("game")[0]

@@ -106,10 +106,10 @@ def _ratings_table(summary: Summary) -> str:
     names, ratings = summary.tournament.players, summary.ratings.players
     rows = []
     for i, other in summary.next_below():
-        sure = f"{ratings.low[i]:.0f} to {ratings.high[i]:.0f}"
+        sure = f"{ratings.low[i]:z.0f} to {ratings.high[i]:z.0f}"
         interval = "anchor" if i == summary.anchor else sure
         over = "" if other is None else summary.difference(i, other)
-        elo, games = f"{ratings.value[i]:.0f}", f"{summary.games[i]:,}"
+        elo, games = f"{ratings.value[i]:z.0f}", f"{summary.games[i]:,}"
         rows.append(_row([escape(names[i]), elo, interval, games, over]))
     return _table(["player", "Elo", "95 % interval", "games", "over the next"], rows)
 
@@ -153,8 +153,8 @@ def _places_table(summary: Summary) -> str:
             _row(
                 [
                     f"{k + 1}",
-                    f"{seats.value[k]:+.0f}",
-                    f"{seats.low[k]:+.0f} to {seats.high[k]:+.0f}",
+                    f"{seats.value[k]:+z.0f}",
+                    f"{seats.low[k]:+z.0f} to {seats.high[k]:+z.0f}",
                     f"{100 * places.value[k]:.1f} %",
                     f"{100 * places.low[k]:.1f} to {100 * places.high[k]:.1f} %",
                 ]

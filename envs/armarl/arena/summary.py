@@ -115,24 +115,24 @@ class Summary:
         ]
         for i, other in self.next_below():
             e = _entry(self.ratings.players, i)
-            interval = "anchor" if i == self.anchor else f"{e['low']:.0f} to {e['high']:.0f}"
-            line = f"{names[i]:<{width}}{e['value']:>7.0f}  {interval:<18}{self.games[i]:>7}"
+            interval = "anchor" if i == self.anchor else f"{e['low']:z.0f} to {e['high']:z.0f}"
+            line = f"{names[i]:<{width}}{e['value']:>z7.0f}  {interval:<18}{self.games[i]:>7}"
             lines.append(line if other is None else f"{line}  {self.difference(i, other)}")
         lines += ["", "part of the victories, row against column, in %", self._matrix(width), ""]
         for cycle in self.cycles:
             lines.append("cycle: " + " beats ".join(names[i] for i in (*cycle, cycle[0])))
         first, share = _entry(self.ratings.seats, 0), _entry(self.places, 0)
         lines.append(
-            f"the first place is worth {first['value']:+.0f} Elo "
-            f"({first['low']:+.0f} to {first['high']:+.0f}); it wins {100 * share['value']:.1f} % "
-            f"({100 * share['low']:.1f} to {100 * share['high']:.1f} %)"
+            f"the first place is worth {first['value']:+z.0f} Elo "
+            f"({first['low']:+z.0f} to {first['high']:+z.0f}); it wins {100 * share['value']:.1f} "
+            f"% ({100 * share['low']:.1f} to {100 * share['high']:.1f} %)"
         )
         return "\n".join(lines) + "\n"
 
     def difference(self, player: int, other: int) -> str:
         """By how many Elo points one is over another, such as `+89 (+46 to +135)`."""
         e = _entry(self.ratings.differences, (player, other))
-        return f"{e['value']:+.0f} ({e['low']:+.0f} to {e['high']:+.0f})"
+        return f"{e['value']:+z.0f} ({e['low']:+z.0f} to {e['high']:+z.0f})"
 
     def _matrix(self, width: int) -> str:
         names, order = self.tournament.players, self.order()
@@ -236,8 +236,6 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def _entry(estimates: Estimates, at: Any) -> dict[str, float]:
-    return {
-        "value": float(estimates.value[at]),
-        "low": float(estimates.low[at]),
-        "high": float(estimates.high[at]),
-    }
+    """An estimate with its interval; equal players differ by 0, and not by what floats leave."""
+    columns = {"value": estimates.value, "low": estimates.low, "high": estimates.high}
+    return {name: round(float(column[at]), 9) + 0.0 for name, column in columns.items()}

@@ -6,20 +6,34 @@ import importlib
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from types import SimpleNamespace
+from typing import Any, ClassVar, get_args, get_type_hints
 
 from armarl.folders import BEST_FILE, POLICY_FILE
 from armarl.game import Game, check_game
 from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
-from armarl.players.protocol import Player, check_player, check_variant, no_exit
+from armarl.players.protocol import Player, check_player, check_variant, no_exit, place_of
 from armarl.specs import Part, Spec, Value
 from armarl.words import brief, did_you_mean
 
 Factory = Callable[..., Player]
 PlayerLike = str | Path | Spec | Player
+
+
+@dataclass(frozen=True)
+class _OwnPart(Part):
+    """`module:Class,arguments` whose name has become `module:Class`; it is written as it was."""
+
+    mark: ClassVar[str] = ","
+
+    def __str__(self) -> str:
+        module, _, name = self.name.partition(":")
+        return str(Part(module, (name, *self.arguments), self.settings))
 
 
 def _random(game: Game, patient: bool = False) -> Player:
@@ -62,10 +76,16 @@ def register_player(
         replace: take the place of whoever has the name.
 
     Raises:
+        TypeError: the factory cannot be called.
         ValueError: the name is no name, or is taken.
     """
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(f"a player's name is of small letters, digits and hyphens, not {name!r}")
+    if not callable(factory):
+        raise TypeError(
+            f"{name}: what makes a player is a class or a function, as `lambda game: player`, "
+            f"not {brief(repr(factory), 60)}"
+        )
     registry = _around if around else _players
     if not replace and registry.get(name, factory) is not factory:
         raise ValueError(f"there is a player {name!r} already; replace=True takes his place")
@@ -215,7 +235,7 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
         factory = _policy_factory(path)
     if factory is None:
         factory, part = _imported(part, code)
-    own = Part(part.name, part.arguments, tuple(s for s in part.settings if s[0] not in habits))
+    own = replace(part, settings=tuple(s for s in part.settings if s[0] not in habits))
     player = _call(factory, own, list(_HABITS), game)
     for name in [name for name in reversed(_HABITS) if name in habits]:
         player = _call(_HABITS[name], Part(name, (habits[name],)), [], game, player)
@@ -276,11 +296,12 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
     name, arguments = part.name, part.arguments
     written = arguments and isinstance(arguments[0], str) and arguments[0].isidentifier()
     if not written or not all(word.isidentifier() for word in name.split(".")):
-        raise ValueError(_unknown(name))
+        raise ValueError(_second_colon(part) or _unknown(name))
     if not code:
         raise ValueError(
             f"{brief(part)}: a player of one's own, module:Class, is not imported here; "
-            "pass him as an object, register him (armarl.register_player), or train with --code"
+            "pass him as an object, register him (armarl.register_player), or train with --code "
+            "(in Python code=True)"
         )
     try:
         with no_exit(f"the module {name}"):
@@ -296,12 +317,24 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
     if not callable(factory):
         found = brief(repr(factory), 60)
         raise ValueError(f"{brief(part)} is {found}, not a class or function that makes players")
-    return factory, Part(f"{name}:{arguments[0]}", arguments[1:], part.settings)
+    return factory, _OwnPart(f"{name}:{arguments[0]}", arguments[1:], part.settings)
+
+
+def _second_colon(part: Part) -> str | None:
+    """How `module:Class:argument` is written; None of other specifications."""
+    given = [*part.arguments, *(f"{key}=..." for key, _ in part.settings)]
+    own, colon, argument = str(given[0]).partition(":") if given else ("", "", "")
+    if not colon or not own.isidentifier():
+        return None
+    return (
+        f"no player {part.name}:{own}:{argument}: what a class of your own takes stands behind a "
+        f"comma, as in {part.name}:{own},{argument}"
+    )
 
 
 def _unknown(name: str) -> str:
     """What there is, in place of what there is not."""
-    if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1:
+    if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1 or _is_folder(name):
         what = f"holds no {POLICY_FILE}" if _is_folder(name) else "is no file, nor a folder"
         return f"no player {name!r}: that {what}"
     known = _known()
@@ -339,7 +372,9 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
         RuntimeError: it tried to end the program.
     """
     parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
-    hints = get_type_hints(_annotated(factory))
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    parameters = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    hints = _hints(factory)
     names = [parameter.name for parameter in parameters]
     takes = [*names, *besides]
     flags = [name for name in names if bool in (get_args(hints.get(name)) or (hints.get(name),))]
@@ -355,17 +390,35 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
             raise ValueError(f"{brief(part)}: {key} is given twice")
         values[key] = True if argument in flags else argument
     for key, value in values.items():
-        if key not in names:
+        if key not in names and not takes_any:
             raise ValueError(_takes(part, takes, repr(key)))
         if not _fits(value, hints.get(key)):
             said = f"{brief(part)}: {key} takes {_kinds(hints[key])}, not {value!r}"
             raise ValueError(f"{said} (what there is: {', '.join(takes)})")
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
     if missing:
-        raise ValueError(f"{brief(part.name)} needs {missing[0]}: {part.name}:{missing[0]}=...")
+        raise ValueError(
+            f"{brief(part.name)} needs {missing[0]}: {part.name}{part.mark}{missing[0]}=..."
+        )
     with no_exit(brief(part.name)):
-        made = factory(*given, **values)
+        try:
+            made = factory(*given, **values)
+        except Exception as error:
+            if where := place_of(error, getattr(factory, "__module__", "")):
+                error.add_note(f"({brief(part.name)} was being made{where})")
+            raise
     return check_player(made, f"what {brief(part.name)} makes")
+
+
+def _hints(factory: Factory) -> dict[str, Any]:
+    """The types of a factory's arguments, of those that can be read while the program runs."""
+    target = _annotated(factory)
+    hints: dict[str, Any] = {}
+    for name, annotation in getattr(target, "__annotations__", {}).items():
+        one = SimpleNamespace(__annotations__={name: annotation})
+        with suppress(NameError):  # imported for type checkers alone
+            hints |= get_type_hints(one, getattr(target, "__globals__", None))
+    return hints
 
 
 def _annotated(factory: Factory) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from traceback import walk_tb
 from typing import NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
@@ -93,7 +94,10 @@ def choose_legally(
     masks = game.legal_masks(states)
     shown = game.taken(states, np.arange(states.size))
     with _asking(player):
-        chosen = np.array(player.choose(shown, seats.copy(), draws.copy()))
+        answer = player.choose(shown, seats.copy(), draws.copy())
+        chosen = np.array(answer)
+    if answer is None:
+        raise TypeError(f"the player {player.name!r} has returned None: does choose lack a return?")
     if chosen.shape != states.shape:
         raise ValueError(
             f"the player {player.name!r} chose actions of shape {chosen.shape} "
@@ -172,8 +176,22 @@ def _asking(player: Player) -> Iterator[None]:
         try:
             yield
         except Exception as error:
-            error.add_note(f"(the player {player.name!r} had been asked)")
+            where = place_of(error, type(player).__module__)
+            error.add_note(f"(the player {player.name!r} had been asked{where})")
             raise
+
+
+def place_of(error: Exception, module: str) -> str:
+    """Where in the code of a stranger an error came up, as the end of a sentence: the last line in
+    the package of this module; nothing of our own.
+    """
+    package = module.partition(".")[0]
+    places = [
+        f"; {frame.f_code.co_filename}, line {line}, in {frame.f_code.co_qualname}"
+        for frame, line in walk_tb(error.__traceback__)
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == package
+    ]
+    return places[-1] if places and package not in ("armarl", "armarl_training") else ""
 
 
 def ask_thoughts(

@@ -1,0 +1,39 @@
+"""Players of one's own, annotated as whoever checks types writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import tiny
+
+if TYPE_CHECKING:
+    from armarl.game import Game
+
+
+class Typed(tiny.Backwards):
+    """Names of types that there are only for a type checker."""
+
+    def __init__(self, game: Game, rank: int = 1) -> None:
+        super().__init__(game, rank)
+
+
+class Open(tiny.Backwards):
+    """Takes whatever has a name."""
+
+    def __init__(self, game: Game, *others: object, **settings: object) -> None:
+        super().__init__(game)
+        assert not others
+        self.settings = settings
+
+
+class Broken(tiny.Backwards):
+    """Fails when he is made."""
+
+    def __init__(self, game: Game) -> None:
+        super().__init__(game)
+        raise OSError("no such weights")
+
+
+def needs_more(game: Game, rank: int) -> tiny.Backwards:
+    """Cannot do without a rank."""
+    return tiny.Backwards(game, rank)
