@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import shlex
 import subprocess
 import sys
 
@@ -330,6 +332,75 @@ def test_help_at_the_prompt(run):
     told = out.split("quit ends): ")[1]
     assert "W1 a1  W1 b1" in told
     assert game_entry("armadora").notation in told
+
+
+def test_names_of_files_move_no_terminal(run, tmp_path):
+    """In errors, in tables and at the table."""
+    name = "j\x1b[31mX.safetensors"
+    (tmp_path / name).write_text("junk", "utf-8")
+    status, _, err = run("info", name)
+    assert (status, "\x1b" in err, "j?[31mX" in err) == (1, False, True)
+    tiny.policy(tmp_path, TWO, name=name)
+    status, out, _ = run("evaluate", name, "random", "--games", 2, "--workers", 1)
+    assert (status, "\x1b" in out, "j?[31mX" in out) == (0, False, True)
+    status, out, _ = run("play", name, typed="quit\n")
+    assert (status, "\x1b" in out, "player 1: j?[31mX" in out) == (130, False, True)
+
+
+def test_options_beside_a_saved_policy_are_of_its_game(run):
+    """They were of the first game that there is."""
+    status, out, err = run("play", "armada-2p", "-o", "max_turns=400", typed="quit\n")
+    assert (status, "the names of the chart" in out, err) == (130, True, "\nstopped\n")
+    status, _, err = run("play", "armada-2p", "-o", "cards=true", typed="quit\n")
+    assert status == 1
+    assert "'cards': True" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("armada-2p", "-o", "players=3"), "-o players=3: options are for a game"),
+        (("armada-2p", "--game", "armada"), "--game is for players"),
+        (("armada", "--game", "armadora"), "--game is for players"),
+    ],
+)
+def test_info_takes_nothing_in_vain(run, arguments, said):
+    status, out, err = run("info", *arguments)
+    assert (status, out) == (1, "")
+    assert said in err
+
+
+def test_one_file_for_two_things(run, tmp_path):
+    """The records were written over by the result."""
+    arguments = ("--games", 2, "--workers", 1, "--json", "x", "--records", tmp_path / "x")
+    status, _, err = run("evaluate", "greedy", "random", *arguments)
+    assert (status, "--json and --records name one file" in err) == (1, True)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("shell", "typed", "status", "told"),
+    [
+        ("{} info armadora-2p >&-", b"", 0, b""),
+        ("{} evaluate random random:patient --games 2 --workers 1 2>&-", b"", 0, b"win rate"),
+        ("{} play random", b"caf\xe9\nW1 a1\nquit\n", 130, b"no action is written"),
+        ("PYTHONIOENCODING=ascii {} info armada", b"", 0, b"## Observation"),
+    ],
+    ids=["no output", "no errors", "no text", "few letters"],
+)
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+def test_streams_of_all_kinds(shell, typed, status, told):
+    """Closed ones, bytes that are no letters, and letters that cannot be written."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
+    if "ascii" in shell:
+        del environment["PYTHONUTF8"]
+    command = shell.format(f"{shlex.quote(sys.executable)} -m armarl.cli")
+    done = subprocess.run(
+        command, shell=True, input=typed, capture_output=True, env=environment, timeout=300
+    )
+    assert done.returncode == status, done.stderr.decode()
+    assert told in done.stdout
+    assert b"Traceback" not in done.stderr
 
 
 def test_who_reads_has_read_enough(tmp_path):

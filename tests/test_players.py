@@ -293,10 +293,16 @@ def test_policies_and_run_folders(tmp_path):
         ("best.safetensors", "best"),
         ("../best.safetensors", "best"),
         ('"a+b/best.safetensors":sample', '"a+b/best":sample'),
+        ("mine/random.safetensors", "random.safetensors"),
+        ("runs/armadora-2p/policy.safetensors", "armadora-2p.safetensors"),
+        ("armadora-2p", "armadora-2p"),
+        (making.shipped_policies()["armadora-2p"], "armadora-2p"),
+        ("j\x1b[31m.safetensors", "j?[31m"),
     ],
     ids=str,
 )
 def test_names_tell_runs_apart(spec, name):
+    """Nor is a file called like a player whom everybody knows, or as a terminal would obey."""
     assert label(as_spec(spec)) == name
 
 

@@ -429,11 +429,16 @@ def test_a_folder_is_held_from_the_start_of_a_run(tmp_path):
 
 
 def test_what_was_left_half_written_is_removed(stopped):
+    """And nothing else, which may be somebody's own."""
     (stopped / "pool").mkdir(exist_ok=True)
     for name in (".checkpoint.safetensors.123", "pool/.000000000512.safetensors.77"):
-        (stopped / name).write_bytes(b"half")
+        (stopped / f"{name}.half-written-by-armarl").write_bytes(b"half")
+    (stopped / ".bashrc.bak.2024").touch()
+    with pytest.raises(ConfigError):
+        resume_run(stopped, ["seed=1"])
+    assert len(list(stopped.rglob(".*"))) == 3
     resume_run(stopped)
-    assert not list(stopped.rglob(".*"))
+    assert [path.name for path in stopped.rglob(".*")] == [".bashrc.bak.2024"]
 
 
 def test_a_finished_run_that_is_taken_up_again_measures_nothing_anew(tmp_path):

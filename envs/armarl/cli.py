@@ -6,30 +6,36 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from armarl.commands import playing, strength, studying, training
 from armarl.commands.common import elo_lead, folder
 from armarl.folders import check_writable
+from armarl.words import printable
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     options = _parse(arguments)
-    sys.path.append(str(Path.cwd()))  # last: for players of one's own, module:Class
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what has no letters, or is none, is no error
+            stream.reconfigure(errors="replace")
     try:
+        sys.path.append(str(Path.cwd()))  # last: for players of one's own, module:Class
         if isinstance(getattr(options, "json", None), Path):
             check_writable(options.json)
         status = int(options.run(options))
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status
     except BrokenPipeError:  # who reads, such as `head`, has read enough
         with Path(os.devnull).open("w") as nowhere:  # where Python flushes to at its end
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return 141  # as a shell says of a program that ends so
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        notes = getattr(error, "__notes__", ())
-        print(f"armarl {options.command}: {error}", *notes, sep="\n", file=sys.stderr)
+        said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
+        print(*map(printable, said.splitlines()), sep="\n", file=sys.stderr)
         return 1
     except (KeyboardInterrupt, EOFError):
         print("\nstopped", file=sys.stderr)

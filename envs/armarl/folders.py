@@ -7,12 +7,15 @@ not waited for.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from armarl.words import brief
 
 LOCK = "lock"
+_HALF = ".half-written-by-armarl"  # at the end of a name
 # Of a run.
 POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
 
@@ -32,7 +35,8 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
     try:
         file = _open_lock(folder / LOCK)
     except OSError as error:
-        raise refused(f"{folder / LOCK} cannot be locked, remove it: {error}") from error
+        hint = ", remove it" if (folder / LOCK).exists() else ""
+        raise refused(f"{folder / LOCK} cannot be locked{hint}: {error}") from error
     try:
         _lock(file)
     except OSError as error:
@@ -112,7 +116,7 @@ def append_whole(path: Path, content: bytes) -> None:
     Raises:
         OSError: the disk is full or not writable; the file is as long as it was.
     """
-    with path.open("ab", buffering=0) as file:
+    with _named(path), path.open("ab", buffering=0) as file:
         if not path.is_file():  # such as /dev/stdout, which has no length
             file.write(content)
             return
@@ -138,10 +142,10 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         OSError: the disk is full or not writable; what was at `path` is untouched.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{_HALF}")
     temporary.unlink(missing_ok=True)
     try:
-        with temporary.open("xb") as file:
+        with _named(path), temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -150,8 +154,20 @@ def write_bytes(path: Path, content: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say which file an error of the disk is about: of a write it names none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
 def remove_temporaries(folder: Path) -> None:
-    """Remove what a killed process left half written, as `write_text` names it."""
-    for path in [*folder.glob(".*.*.[0-9]*"), *folder.glob("*/.*.*.[0-9]*")]:
+    """Remove what a killed process left half written, as `write_text` names it; a name that
+    nobody else gives, since users' own files may lie beside ours."""
+    name = f".*.[0-9]*{_HALF}"
+    for path in [*folder.glob(name), *folder.glob(f"*/{name}")]:
         if path.is_file():
             path.unlink(missing_ok=True)

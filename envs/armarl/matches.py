@@ -21,7 +21,7 @@ from armarl.game import Game, check_game, make_game
 from armarl.guards import whole_number
 from armarl.players import Player, PlayerLike, choose_legally, make_player
 from armarl.verbs import CUT_SHORT
-from armarl.workers import Workers, check_workers, sent, spread
+from armarl.workers import Workers, check_workers, sent, spread, workers_for
 
 DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
 MOST_GAMES = 10**8
@@ -125,7 +125,8 @@ def play_match(
     whole_number("games", games, 1, MOST_GAMES)
     whole_number("seed", seed, 0, MOST_SEED)
     check_workers(workers)
-    names = [make_player(player, game).name for player in players]
+    made = [make_player(player, game) for player in players]
+    names, workers = [player.name for player in made], workers_for(made, workers)
     if records is not None:
         prepare_records(records)
     sides = len(set(game.sides))

@@ -62,6 +62,7 @@ class SeatBatch:
         self.rewards = np.zeros(size)
         self.lineups = np.full((size, game.players), LEARNER)
         self._half_played = False
+        self._asking = False  # whether a player has not answered yet
         self._reward_kind = game.reward_kind(reward)
         self._seat = -1 if seat is None else seat
         self.chance = np.zeros(size, np.uint64)
@@ -74,6 +75,7 @@ class SeatBatch:
         A game that ends before that is none of his, and another one is started. With seeds (int64,
         one per game) all chance begins anew; else it goes on as it is.
         """
+        self._refuse_within()
         reseed = seeds is not None
         if reseed and games.size == self.size:
             self._half_played = False  # nothing is left of what was
@@ -101,8 +103,9 @@ class SeatBatch:
         An illegal action is not played, and ends the game for the learner.
 
         Raises:
-            RuntimeError: a call before this one ended in an error of a player.
+            RuntimeError: a call before this one ended in an error of a player, or one is under way.
         """
+        self._refuse_within()
         self._refuse_half_played()
         self._half_played = True
         batch = self._batch()
@@ -111,6 +114,11 @@ class SeatBatch:
         self.game.run(seat_loops.settle, self.size, batch, least=LEAST_GAMES_OF_LIGHT_LOOPS)
         self.over |= self.ends != 0
         self._half_played = False
+
+    def _refuse_within(self) -> None:
+        """Raise RuntimeError where a player who is being asked would play these games on."""
+        if self._asking:
+            raise RuntimeError("these games wait for a player's choice: he cannot play them on")
 
     def _refuse_half_played(self) -> None:
         """Raise RuntimeError where an error of a player has left games between two decisions."""
@@ -175,7 +183,11 @@ class SeatBatch:
     def _play(self, player: Player, games: NDArray[np.int64]) -> None:
         """Let a player choose and play one action in each of `games`."""
         seen, movers, draws = self.game.questions(self.states, games, self.chance)
-        actions = choose_legally(player, self.game, seen, movers, draws)
+        self._asking = True
+        try:
+            actions = choose_legally(player, self.game, seen, movers, draws)
+        finally:
+            self._asking = False
         self.game.play(self.states, games, actions)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.guards import action_number
+from armarl.words import brief
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,11 @@ class ActionTable:
         """Action id of a notation, the inverse of `text`.
 
         Raises:
+            TypeError: it is no text.
             ValueError: no action is written so; the message shows how each kind is written.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a notation is text, not {brief(repr(text), 60)}")
         action = self._ids.get(text.strip())
         if action is None:
             examples = ", ".join(f"`{family.texts()[0]}`" for family in self.families)

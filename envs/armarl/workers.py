@@ -8,16 +8,26 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from armarl import catalogue
 from armarl.game import Game
-from armarl.players import Factory, PlayerLike, make_player, register_player, registered
+from armarl.players import (
+    Factory,
+    HumanPlayer,
+    Player,
+    PlayerLike,
+    everybody,
+    make_player,
+    register_player,
+    registered,
+)
 
 if TYPE_CHECKING:
     from armarl.ray_cluster import RayCluster
@@ -70,7 +80,8 @@ def spread(work: Work, jobs: Sequence[Any], workers: Workers) -> Generator[Any, 
     if not isinstance(workers, int):
         yield from workers.results(work, jobs)
     elif min(workers, len(jobs)) <= 1:
-        yield from map(work, jobs)
+        for job in jobs:  # a StopIteration of a job would end `map` without a word
+            yield work(job)
     else:
         yield from _in_processes(work, jobs, min(workers, len(jobs)))
 
@@ -118,6 +129,12 @@ def sent(players: Sequence[PlayerLike], game: Game, workers: Workers) -> list[Pl
     return [make_player(player, game) for player in players]
 
 
+def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
+    """The same; but where a person is asked, at this terminal, all is played in this process."""
+    asked = (one for player in players for one in everybody(player))
+    return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers
+
+
 def check_workers(workers: Workers) -> None:
     """Raise ValueError for fewer than 1 process, TypeError for what is neither."""
     if isinstance(workers, bool) or not isinstance(workers, int | Cluster):
@@ -131,7 +148,7 @@ def _in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any
         raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(number, context, _prepare, (Known.here(),)) as pool:
-        futures = [pool.submit(work, job) for job in jobs]
+        futures = [pool.submit(_do, work, job) for job in jobs]
         try:
             for future in futures:
                 yield future.result()
@@ -142,6 +159,21 @@ def _in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _do(work: Work, job: Any) -> Any:
+    """Do a job; an error that cannot travel between processes is told by one that can."""
+    try:
+        return work(job)
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            told = RuntimeError(f"{type(error).__name__}: {error}")
+            for note in getattr(error, "__notes__", ()):
+                told.add_note(note)
+            raise told from None
+        raise
 
 
 _GUARD = (

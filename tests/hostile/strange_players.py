@@ -69,3 +69,42 @@ class Leaver(Nameless):
 
     def think(self, states: Any, seats: Any, draws: Any) -> Any:
         sys.exit(np.array(0))
+
+
+class Exhausted(Nameless):
+    """Has no more to say after some answers."""
+
+    name = "exhausted"
+
+    def __init__(self, game: Game, answers: int = 0) -> None:
+        super().__init__(game)
+        self.answers = iter(range(answers))
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        next(self.answers)
+        return super().choose(states, seats, draws)
+
+
+class TwoWordsError(Exception):
+    """Cannot be made again of what it says, as unpickling would."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} {other}")
+
+
+class Stranded(Nameless):
+    """Fails with an error that does not travel between processes."""
+
+    name = "stranded"
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        raise TwoWordsError("no", "boat")
+
+
+class SecretLeaver(Nameless):
+    """Ends the program when his weights are asked for."""
+
+    name = "secret leaver"
+
+    def weights_digest(self) -> str:
+        sys.exit(0)

@@ -37,9 +37,11 @@ def folder(tmp_path: Path) -> Path:
         *({"table": [0, 10**9]}, {"table": [-1, 0]}, {"table": ["x", None]}, {"table": [0]}),
         *({"table": [False, True]}, {"table": [[0], 1]}, {"x": 1}),
         *({"shares": [float("nan"), 1]}, {"shares": ["a", "b"]}, {"shares": [9, 9]}),
-        *({"shares": []}, {"shares": [1]}, {"shares": [True, 0]}),
+        *({"shares": []}, {"shares": [1]}, {"shares": [True, 0]}, {"shares": [0, 0]}),
+        *({"shares": [10**400, 0]}, {"shares": [0.3, 0.7]}, {"actions": 0}),
+        {"cut": True, "shares": [1.0, 0.0]},
     ],
-    ids=str,
+    ids=lambda changes: str(changes)[:40],
 )
 def test_results_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
     """They were tables of wrong numbers, errors of NumPy, or 29 TiB of memory."""
@@ -149,6 +151,92 @@ def test_two_do_not_play_in_one_folder(folder: Path) -> None:
     ):
         play_tournament(GAME, PLAYERS, 8, folder=folder)
     assert len(play_tournament(GAME, PLAYERS, 8, folder=folder).games) == 16
+
+
+SOMEBODY_S = (".bashrc.bak.2024", "lib/.libfoo.so.1", ".games.jsonl.77", "lib/.notes.txt.20240101")
+
+
+def test_files_of_others_are_not_removed(tmp_path: Path) -> None:
+    """Whatever began and ended like a half written file of ours was, in refused folders too."""
+    half = tmp_path / ".settings.json.123.half-written-by-armarl"
+    (tmp_path / "lib").mkdir()
+    for name in SOMEBODY_S:
+        (tmp_path / name).write_text("mine", "utf-8")
+    half.write_text("ours", "utf-8")
+    (tmp_path / "settings.json").write_text('{"a": 1}', "utf-8")
+    with pytest.raises(ArenaError, match="holds a tournament with other"):
+        play_tournament(GAME, PLAYERS, 4, folder=tmp_path)
+    assert half.exists()
+    (tmp_path / "settings.json").unlink()
+    play_tournament(GAME, PLAYERS, 4, folder=tmp_path)
+    assert not half.exists()
+    assert [(tmp_path / name).read_text("utf-8") for name in SOMEBODY_S] == ["mine"] * 4
+
+
+@pytest.mark.parametrize("name", ["report.html", "ratings.csv", "games.jsonl", "records/1.txt"])
+def test_files_of_others_are_not_written_over(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine", "utf-8")
+    with pytest.raises(ArenaError, match=f"has a {name.split('/')[0]}, and no tournament"):
+        play_tournament(GAME, PLAYERS, 4, folder=tmp_path)
+    assert (tmp_path / name).read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize("wrong", [{"mixed": "no"}, {"every": 1}, {"every": np.True_}], ids=str)
+def test_what_is_neither_true_nor_false(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    """It was played, and its folder called damaged."""
+    with pytest.raises(TypeError, match=r"(mixed|every) must be True or False, not "):
+        play_tournament(GAME, PLAYERS, 4, folder=tmp_path / "arena", **wrong)
+    assert not (tmp_path / "arena").exists()
+
+
+def test_a_folder_has_a_name() -> None:
+    """It was the current one."""
+    with pytest.raises(ValueError, match="a folder has a name"):
+        play_tournament(GAME, PLAYERS, 4, folder="")
+
+
+@pytest.mark.parametrize("changes", [{"seed": 0.0}, {"mixed": 0}], ids=str)
+def test_numbers_of_other_types_are_other_settings(folder: Path, changes: dict[str, Any]) -> None:
+    path = folder / "settings.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
+    with pytest.raises(ArenaError, match="with other"):
+        play_tournament(GAME, PLAYERS, 4, folder=folder)
+
+
+def test_a_ladder_of_all_the_world(folder: Path) -> None:
+    """It asked for 18 GiB."""
+    path = folder / "settings.json"
+    names = [str(number) for number in range(50_000)]
+    found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": "ladder"}
+    path.write_text(json.dumps(found), "utf-8")
+    with pytest.raises(ArenaError, match="2,000 players at most"):
+        read_tournament(folder)
+
+
+class Named:
+    """A player of any name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        return GAME.legal_masks(states).argmax(axis=1).astype(np.int64)
+
+
+def test_names_are_all_different() -> None:
+    """Two were called `x #2`, and weights are known by names."""
+    found = play_tournament(GAME, [Named("x #2"), Named("x"), Named("x")], 2)
+    assert found.players == ("x #2", "x", "x #3")
+
+
+def test_a_name_of_pages_in_a_record(tmp_path: Path) -> None:
+    """What was written could not be read."""
+    play_match(GAME, [Named("x" * 20_000), "random"], 2, 1, records=tmp_path / "games.txt")
+    assert {record.players[0][:9] for record in read_records(tmp_path / "games.txt")} == {
+        "x" * 9,
+        "random",
+    }
 
 
 def test_to_read_a_tournament_changes_nothing(folder: Path) -> None:

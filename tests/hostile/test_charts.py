@@ -57,6 +57,7 @@ BAD_MAPPINGS: dict[str, Any] = {
     "a million territories": changed(territories=WHOLE["territories"] * 20_000),
     "a long name": changed(sea=[*WHOLE["sea"], "x" * 10**6]),
     "a terminal's commands": changed(sea=[*WHOLE["sea"], "\x1b[2J"]),
+    "what parts records": changed(sea=[*WHOLE["sea"], "a|b"]),
     "a list for a lair": changed(territories=[{"name": "a", "lair": [], "island": "b"}]),
     "commands for a post": changed(territories=[{**WHOLE["territories"][0], "post": "\x1b[2J"}]),
     "a list for a post": changed(territories=[{**WHOLE["territories"][30], "post": [[]]}]),

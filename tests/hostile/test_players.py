@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,25 @@ import numpy as np
 import pytest
 
 import tiny
+from armarl.arena.tournament import play_tournament
 from armarl.cli import main
 from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer, player_class
-from armarl.players import NoisyPlayer, OpeningPlayer, Player, Thinker, ask_thoughts, make_player
+from armarl.players import (
+    HumanPlayer,
+    NoisyPlayer,
+    OpeningPlayer,
+    Player,
+    RandomPlayer,
+    Thinker,
+    ask_thoughts,
+    make_player,
+)
 from armarl.policies import load_policy
 from armarl.specs import Spec
+from armarl.vector_env import SeatVectorEnv
+from armarl.workers import workers_for
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=4, advanced=True)
@@ -188,6 +202,66 @@ def test_players_of_one_s_own_that_are_none(name: str, capsys: pytest.CaptureFix
     words = [f"strange_players:{name}", "random", "--game", "armadora", "--games", "4"]
     assert main(["evaluate", *words, "--workers", "1"]) == 1
     assert re.search(STRANGE[name], capsys.readouterr().err)
+
+
+@pytest.mark.usefixtures("_strange")
+def test_who_stops_a_loop_of_ours_is_told_of(capsys: pytest.CaptureFixture[str]) -> None:
+    """A StopIteration ended the match there and then: who was ahead could stop while he was."""
+    for command in ("evaluate", "arena"):
+        assert main([command, "strange_players:Exhausted,3", "random", "--workers", "1"]) == 1
+        told = capsys.readouterr()
+        assert "the player 'strange_players:Exhausted,3' raised StopIteration" in told.err
+        assert "in Exhausted.choose" in told.err
+        assert not told.out
+
+
+@pytest.mark.usefixtures("_strange")
+def test_an_error_that_cannot_travel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was told as a worker that had been killed."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    with pytest.raises(RuntimeError, match="TwoWordsError: no boat") as found:
+        play_match(GAME, ["strange_players:Stranded", "random"], 200, workers=2)
+    assert "'strange_players:Stranded' had been asked" in "".join(found.value.__notes__)
+
+
+@pytest.mark.usefixtures("_strange")
+def test_who_leaves_when_his_weights_are_asked_for() -> None:
+    with pytest.raises(RuntimeError, match=r"weights_digest\(\) of .* tried to end the program"):
+        play_tournament(GAME, ["strange_players:SecretLeaver", "random"], 2)
+
+
+def test_a_person_is_asked_in_this_process() -> None:
+    """Other processes have no terminal."""
+    person = NoisyPlayer(GAME, HumanPlayer(GAME), 0.5)
+    assert workers_for([RandomPlayer(GAME), person], 8) == 1
+    assert workers_for([RandomPlayer(GAME)], 8) == 8
+
+
+class Restless(RandomPlayer):
+    """Plays on himself where he is asked."""
+
+    env: Any = None
+    call = "reset"
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        if self.env is not None:
+            if self.call == "reset":
+                self.env.reset(seed=1)
+            else:
+                self.env.step(np.zeros(self.env.num_envs, np.int64))
+        return super().choose(states, seats, draws)
+
+
+@pytest.mark.parametrize("call", ["reset", "step"])
+def test_who_is_asked_cannot_play_the_games_on(call: str) -> None:
+    """A reset there let the one around it go on for ever."""
+    player = Restless(GAME)
+    envs = SeatVectorEnv(GAME, 4, opponents=player)
+    player.env, player.call = envs, call
+    with pytest.raises(RuntimeError, match="wait for a player's choice"):
+        envs.reset(seed=0)
+    player.env = None
+    envs.reset(seed=0)
 
 
 @pytest.mark.usefixtures("_strange")

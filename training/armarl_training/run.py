@@ -496,13 +496,13 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
         raise RunError(f"{folder} holds no run: there is no {CONFIG_FILE} in it")
     lock = lock_run(folder)
     try:
-        remove_temporaries(folder)
         kept = load_config(folder / CONFIG_FILE)
         config = kept.changed(changes) if changes else kept
         reach_cluster(config)
         run = Run(config, folder, code=code, lock=lock)
         run.resume()
         _refuse_less_than_done(run, kept)
+        remove_temporaries(folder)
         if run.config != kept:
             run.keep_policies()
             write_text(folder / CONFIG_FILE, run.config.dump())

@@ -18,6 +18,7 @@ from armarl.game import Game
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
 MOST_LINEUPS = 100_000
+MOST_ENTRANTS = 2_000  # of a ladder; tables and intervals are of all pairs
 _ALL_UP_TO = 3  # places of which all arrangements are played
 
 
@@ -34,11 +35,14 @@ def lineups(
     With fewer entrants than places the last ones hold several, in every way: A B B, A A B.
 
     Raises:
-        ValueError: fewer than 2 entrants, no such kind, or more than MOST_LINEUPS lineups.
+        ValueError: fewer than 2 entrants or more than MOST_ENTRANTS, no such kind, or more than
+            MOST_LINEUPS lineups.
     """
     places = _places(game, mixed)
     if entrants < 2:
         raise ValueError(f"a tournament needs 2 players or more, not {entrants}")
+    if entrants > MOST_ENTRANTS:
+        raise ValueError(f"a tournament has {MOST_ENTRANTS:,} players at most, not {entrants:,}")
     if kind not in KINDS:
         raise ValueError(f"there is no kind of tournament {kind!r}; there is {', '.join(KINDS)}")
     together = min(places, entrants)

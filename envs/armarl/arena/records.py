@@ -41,7 +41,7 @@ from armarl.folders import append_whole, check_writable
 from armarl.game import Game, State, States, restore_game
 from armarl.randomness import seed
 from armarl.verbs import CUT_SHORT, PLAYING
-from armarl.words import brief, printable
+from armarl.words import brief
 
 HEAD = "armarl-record 1"
 _BAR = " | "
@@ -180,7 +180,7 @@ def _begins_a_record(rest: bytes) -> bool:
 
 
 def _opening(game: Game, players: Sequence[str]) -> list[str]:
-    names = [printable(" ".join(name.split())) for name in players]
+    names = [brief(name) for name in players]
     seats = [f"player {seat} {name}" for seat, name in enumerate(names)]
     return [HEAD, f"variant {json.dumps(game.variant)}", *seats]
 

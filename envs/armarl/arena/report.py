@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from armarl.arena.summary import Summary
+from armarl.arena.tournament import REPORTS
 from armarl.folders import write_text
 
 _STYLE = """
@@ -32,13 +33,10 @@ _BARS = 24
 
 def write_report(summary: Summary, folder: str | Path) -> Path:
     """Write `summary.json`, `ratings.csv` and `report.html` into a folder; the page's path."""
-    folder = Path(folder)
-    text = json.dumps(summary.as_dict(), indent=2)
-    for name, content in (("summary.json", f"{text}\n"), ("ratings.csv", summary.csv())):
-        write_text(folder / name, content)
-    page = folder / "report.html"
-    write_text(page, html(summary))
-    return page
+    texts = (json.dumps(summary.as_dict(), indent=2) + "\n", summary.csv(), html(summary))
+    for name, text in zip(REPORTS, texts, strict=True):
+        write_text(Path(folder) / name, text)
+    return Path(folder) / REPORTS[-1]
 
 
 def html(summary: Summary) -> str:

@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -37,16 +38,18 @@ from armarl.guards import whole_number
 from armarl.matches import MOST_SEED, as_game, deal_seeds, play_games, shares_of_victory
 from armarl.players import Player, PlayerLike, digest_of, make_player
 from armarl.words import brief, printable
-from armarl.workers import Workers, check_workers, sent, spread
+from armarl.workers import Workers, check_workers, sent, spread, workers_for
 
 MOST_DEALS = 10**7
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
+REPORTS = ("summary.json", "ratings.csv", "report.html")
 _DIGESTS = "digests"  # of the settings
 _MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # bytes
 Digests = dict[str, str]  # by a player's name, of his weights, if he has any
 
-_REFUSALS = (ValueError, TypeError, LookupError, RecursionError)  # at JSON that is something else
+# At JSON that is something else.
+_REFUSALS = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
 class ArenaError(RuntimeError):
@@ -163,7 +166,7 @@ def play_tournament(
         enough: asked whenever all lineups have played the same deals, whether that will do.
 
     Raises:
-        TypeError: a game that is none.
+        TypeError: a game that is none, or what is neither True nor False where that is asked.
         ValueError: numbers out of range, or no such players.
         ArenaError: the folder holds another tournament, or one of another policy under a player's
             name, or a training run, or is damaged; or a policy was replaced meanwhile.
@@ -171,8 +174,14 @@ def play_tournament(
     game = as_game(game)
     whole_number("deals", deals, 1, MOST_DEALS)
     whole_number("seed", seed, 0, MOST_SEED)
+    for name, given in (("mixed", mixed), ("every", every)):
+        if type(given) is not bool:
+            raise TypeError(f"{name} must be True or False, not {brief(repr(given), 60)}")
+    if folder == "":
+        raise ValueError("a folder has a name, or is . for the current one")
     check_workers(workers)
     made = [make_player(player, game) for player in players]
+    workers = workers_for(made, workers)
     names = _distinct([printable(player.name) for player in made])
     digests = _digests(names, made)
     planned = Tournament(game, names, kind, mixed, every, seed, ())
@@ -220,8 +229,8 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names with a number behind those that are there more than once."""
     found: list[str] = []
     for name in names:
-        number = 1 + sum(other.split(" #")[0] == name for other in found)
-        found.append(name if number == 1 else f"{name} #{number}")
+        numbered = (f"{name} #{number}" for number in range(2, len(names) + 2))
+        found.append(next(one for one in chain([name], numbered) if one not in found))
     return tuple(found)
 
 
@@ -287,9 +296,9 @@ class _Store:
         _make_folder(self._folder)
         self._lock = lock_folder(self._folder, ArenaError)
         try:
-            remove_temporaries(self._folder)
             _settle(self._folder / _SETTINGS, self._planned, self._digests)
             self.games = _read_games(self._folder, self._planned, mend=True)
+            remove_temporaries(self._folder)
         except BaseException:
             self._lock.close()
             raise
@@ -366,17 +375,28 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
     try:
         found = json.loads(read_text(path, _MOST_SETTINGS))
     except FileNotFoundError:
+        _refuse_foreign(path.parent)
         write_text(path, json.dumps({**wanted, _DIGESTS: digests}, indent=2) + "\n")
         return
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
     for name, value in wanted.items():
-        if not isinstance(found, dict) or found.get(name) != value:
+        if not isinstance(found, dict) or json.dumps(found.get(name)) != json.dumps(value):
             raise ArenaError(
                 f"{path.parent} holds a tournament with other {name}: name another folder for this"
             )
     if _DIGESTS in found:  # earlier versions knew of none
         _compare(path, found[_DIGESTS], digests)
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise ArenaError where a folder without a tournament has files that one would write over."""
+    for name in (_GAMES, _RECORDS, *REPORTS):
+        if (folder / name).exists():
+            raise ArenaError(
+                f"{folder} has a {name}, and no tournament ({_SETTINGS}): name another folder, so "
+                "that nothing is written over"
+            )
 
 
 def _compare(path: Path, found: Any, digests: Digests) -> None:
@@ -431,13 +451,17 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
     result = GameResult(**data)
     whole_number("lineup", result.lineup, 0, len(seatings) - 1)
     whole_number("deal", result.deal, 0, deals - 1)
-    whole_number("actions", result.actions, 0, game.max_actions)
+    whole_number("actions", result.actions, 1, game.max_actions)
     if result.table not in seatings[result.lineup] or not all(type(i) is int for i in result.table):
         raise ValueError("nobody sits so")
     shares = [float(share) for share in result.shares if type(share) in (int, float)]
-    fair = all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) < 1e-6
+    winners = [share for share in shares if share != 0]
+    fair = bool(winners) and all(abs(share - 1 / len(winners)) < 1e-6 for share in winners)
+    all_alike = len(winners) == len(shares) or result.cut is False
     if len(shares) != len(set(game.sides)) or not fair or type(result.cut) is not bool:
         raise ValueError("these are no shares of a victory")
+    if not all_alike:
+        raise ValueError("a game that is cut short is won by nobody")
     return result
 
 

@@ -38,13 +38,16 @@ def check_name(name: str, where: str) -> None:
     """Refuse what is no name of a place.
 
     Raises:
-        ChartError: it is not a single word that is short, and can be printed.
+        ChartError: it is not a single word that is short, can be printed, and parts nothing in a
+            record of a game.
     """
     if not name or len(name.split()) != 1 or name != name.strip():
         raise ChartError(f"{where}: the name {shortened(name)} is not a single word")
     if len(name) > MAX_NAME or not name.isprintable():
         form = f"up to {MAX_NAME} characters that can be printed"
         raise ChartError(f"{where}: the name {shortened(name)} is not {form}")
+    if "|" in name:
+        raise ChartError(f"{where}: the name {shortened(name)} has a |, which parts records")
 
 
 def check_sizes(territories: int, sea: int, borders: int) -> None:

@@ -20,17 +20,19 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
-    """The game asked for; by default the one that the first saved policy plays."""
+    """The game asked for; by default the one that the first saved policy plays, with what
+    options are given besides."""
     from armarl.catalogue import game_names
-    from armarl.game import make_game
+    from armarl.game import make_game, restore_game
     from armarl.players import as_spec, policy_path
     from armarl.policies import policy_game
 
-    if options.game is None and not options.option:
-        for player in players:
-            if path := policy_path(as_spec(player).base.name):
-                return policy_game(path)
-    return make_game(options.game or game_names()[0], **options_of(options.option))
+    given = options_of(options.option)
+    for player in players if options.game is None else ():
+        if path := policy_path(as_spec(player).base.name):
+            game = policy_game(path)
+            return restore_game(game.name, {"players": game.players, **game.options, **given})
+    return make_game(options.game or game_names()[0], **given)
 
 
 def options_of(texts: Sequence[str]) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def elo_lead(text: str) -> float:
 
 def show_progress(done: int, games: int) -> None:
     """Say how many games are done, on a terminal."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         end = "\r" if done < games else "\r\x1b[K"
         print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)
 

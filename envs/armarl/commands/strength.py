@@ -25,6 +25,8 @@ def evaluate(options: argparse.Namespace) -> int:
     from armarl.matches import play_match
     from armarl.workers import workers_at
 
+    if options.json and options.records and options.json.resolve() == options.records.resolve():
+        raise ValueError(f"--json and --records name one file, {options.json}: give two")
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     if len(options.players) == 1:
         return _evaluate_by_panel(options, game, workers)

@@ -6,6 +6,7 @@ import argparse
 import json
 
 from armarl.commands.common import game_of, options_of, write_json
+from armarl.words import brief
 
 
 def info(options: argparse.Namespace) -> int:
@@ -13,6 +14,8 @@ def info(options: argparse.Namespace) -> int:
     from armarl.catalogue import game_names
     from armarl.game import make_game
 
+    if options.game is not None:
+        raise ValueError("--game is for players: info takes a game's name, or a saved policy")
     if options.subject in game_names():
         if options.json:
             raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
@@ -21,6 +24,11 @@ def info(options: argparse.Namespace) -> int:
         print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
         print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
         return 0
+    if options.option:
+        raise ValueError(
+            f"-o {options.option[0]}: options are for a game, and {brief(options.subject)} is none "
+            "(a saved policy's card says which variant it plays)"
+        )
     try:
         print(_about_policy(options.subject, options.json))
     except FileNotFoundError as error:

@@ -46,6 +46,7 @@ from armarl.players.protocol import (
     check_variant,
     choose_legally,
     digest_of,
+    everybody,
 )
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "check_variant",
     "choose_legally",
     "digest_of",
+    "everybody",
     "file_refusal",
     "label",
     "make_player",

@@ -19,7 +19,7 @@ from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
 from armarl.players.protocol import Player, check_player, check_variant, no_exit, place_of
 from armarl.specs import Part, Spec, Value
-from armarl.words import brief, did_you_mean
+from armarl.words import brief, did_you_mean, printable
 
 Factory = Callable[..., Player]
 PlayerLike = str | Path | Spec | Player
@@ -180,18 +180,22 @@ def as_spec(player: str | Path | Spec) -> Spec:
 def label(spec: Spec) -> str:
     """The specification with what a policy is `called` for its path: what tables call a player."""
     base = spec.base
-    return str(Spec(Part(called(base.name), base.arguments, base.settings), spec.around))
+    part = Part(called(base.name), base.arguments, base.settings)
+    return printable(str(Spec(part, spec.around)))
 
 
 def called(name: str) -> str:
     """What a policy is called, by its path: `c1` that of the run `c1`, and `c1/best` its best one.
 
-    Every run has a best one, so that the name of the file alone would not tell them apart.
+    Every run has a best one, so that the name of the file alone would not tell them apart. Nor is
+    a file called like a player whom everybody knows: `random.safetensors`, `runs/armadora-2p`.
     """
     path = Path(name)
     if path.name == BEST_FILE and path.parent.name not in ("", ".."):
-        return f"{path.parent.name}/{path.stem}"
-    return without_folders(name)
+        return printable(f"{path.parent.name}/{path.stem}")
+    short = without_folders(name)
+    known = short in _players or shipped_policies().get(short, path) != path
+    return printable(f"{short}.safetensors" if known and short != name else short)
 
 
 def without_folders(name: str) -> str:

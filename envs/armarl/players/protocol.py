@@ -134,7 +134,9 @@ def check_player(found: object, said: str) -> Player:
             f"{said} is no player yet: its choose does not take (states, seats, draws), with which "
             "it is called; game.views(states, seats) makes observations and masks of them"
         )
-    if not isinstance(name := getattr(found, "name", None), str):
+    with no_exit(said):
+        name = getattr(found, "name", None)
+    if not isinstance(name, str):
         lacks = "it has no `name`" if name is None else f"its `name` is {_article(name)}"
         raise TypeError(f"{said} is no player yet: {lacks}, which is the text that tables show")
     return cast("Player", found)
@@ -157,28 +159,33 @@ def _article(found: object) -> str:
 
 @contextmanager
 def no_exit(said: str) -> Iterator[None]:
-    """Code of a stranger in which to exit is an error: else all seemed to have gone well.
+    """Code of a stranger in which to exit, or to stop a loop of ours, is an error: else all seemed
+    to have gone well.
 
     Raises:
-        RuntimeError: it exited.
+        RuntimeError: it exited, or raised StopIteration.
     """
     try:
         yield
     except SystemExit as error:
         code = "" if error.code is None else brief(error.code, 60)
         raise RuntimeError(f"{said} tried to end the program: exit({code})") from error
+    except StopIteration as error:
+        told = RuntimeError(f"{said} raised StopIteration: next() of what has no more")
+        # Without a cause: contextlib takes an error whose cause is this for one of Python's own.
+        raise told.with_traceback(error.__traceback__) from None
 
 
 @contextmanager
 def _asking(player: Player) -> Iterator[None]:
     """Whatever goes wrong where a player is asked is told of with his name."""
-    with no_exit(f"the player {player.name!r}"):
-        try:
+    try:
+        with no_exit(f"the player {player.name!r}"):
             yield
-        except Exception as error:
-            where = place_of(error, type(player).__module__)
-            error.add_note(f"(the player {player.name!r} had been asked{where})")
-            raise
+    except Exception as error:
+        where = place_of(error, type(player).__module__)
+        error.add_note(f"(the player {player.name!r} had been asked{where})")
+        raise
 
 
 def place_of(error: Exception, module: str) -> str:
@@ -188,7 +195,7 @@ def place_of(error: Exception, module: str) -> str:
     package = module.partition(".")[0]
     places = [
         f"; {frame.f_code.co_filename}, line {line}, in {frame.f_code.co_qualname}"
-        for frame, line in walk_tb(error.__traceback__)
+        for frame, line in walk_tb((error.__cause__ or error).__traceback__)
         if str(frame.f_globals.get("__name__")).partition(".")[0] == package
     ]
     return places[-1] if places and package not in ("armarl", "armarl_training") else ""
@@ -210,16 +217,25 @@ def ask_thoughts(
 def digest_of(player: Player) -> str | None:
     """By what the weights of a player are known again, or of the one whom he is put around.
 
-    They are asked for it by `weights_digest()`, which saved policies and ONNX players have, and who
-    is put around another has that one in his attribute `player`. None of who has no weights.
+    They are asked for it by `weights_digest()`, which saved policies and ONNX players have. None of
+    who has no weights.
     """
+    for found in everybody(player):
+        if callable(digest := getattr(found, "weights_digest", None)):
+            with no_exit(f"weights_digest() of {player.name!r}"):
+                said = digest()
+            return said if isinstance(said, str) else None
+    return None
+
+
+def everybody(player: Player) -> Iterator[object]:
+    """A player, and inwards those whom he is put around: the attribute `player` of each."""
     found: object = player
     for _ in range(_MOST_AROUND):
-        if callable(digest := getattr(found, "weights_digest", None)):
-            said = digest()
-            return said if isinstance(said, str) else None
+        if found is None:
+            return
+        yield found
         found = getattr(found, "player", None)
-    return None
 
 
 def check_variant(player: Player, game: Game) -> None:
