@@ -370,6 +370,11 @@ def test_info_takes_nothing_in_vain(run, arguments, said):
     assert said in err
 
 
+def test_a_file_without_games(run, tmp_path):
+    (tmp_path / "empty.txt").touch()
+    assert run("replay", "empty.txt") == (0, "no games in empty.txt\n", "")
+
+
 def test_one_file_for_two_things(run, tmp_path):
     """The records were written over by the result."""
     arguments = ("--games", 2, "--workers", 1, "--json", "x", "--records", tmp_path / "x")

@@ -104,5 +104,5 @@ def _thoughts(game: Game, thoughts: Thoughts) -> str:
         chances = [(action, thoughts.probabilities[0, action]) for action in best]
         words += [f"{game.actions.text(a)} {100 * p:.0f} %" for a, p in chances if p >= 0.005]
     if thoughts.value is not None:
-        words.append(f"expects {thoughts.value[0]:+.2f}")
+        words.append(f"expects {thoughts.value[0]:+z.2f}")
     return ", ".join(words)

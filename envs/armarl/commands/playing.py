@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from armarl.commands.common import game_of
+from armarl.words import printable
 
 
 def play(options: argparse.Namespace) -> int:
@@ -22,7 +23,9 @@ def replay(options: argparse.Namespace) -> int:
     """Check recorded games, and tell them."""
     from armarl.arena.records import read_records
 
-    for number, record in enumerate(read_records(options.records), 1):
+    number = 0
+    for record in read_records(options.records):
+        number += 1
         game = record.game
         returns = " ".join(f"{value:g}" for value in record.returns)
         print(f"game {number}: {game.name}, {', '.join(record.players)}")
@@ -33,4 +36,6 @@ def replay(options: argparse.Namespace) -> int:
             if options.draw:
                 print(game.draw(state))
         print(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
+    if number == 0:
+        print(f"no games in {printable(str(options.records))}")
     return 0
