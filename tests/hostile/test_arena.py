@@ -204,6 +204,12 @@ def test_numbers_of_other_types_are_other_settings(folder: Path, changes: dict[s
         play_tournament(GAME, PLAYERS, 4, folder=folder)
 
 
+def test_settings_in_another_order_are_the_same(folder: Path) -> None:
+    path = folder / "settings.json"
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")), sort_keys=True), "utf-8")
+    assert len(play_tournament(GAME, PLAYERS, 8, folder=folder).games) == 16
+
+
 def test_a_ladder_of_all_the_world(folder: Path) -> None:
     """It asked for 18 GiB."""
     path = folder / "settings.json"

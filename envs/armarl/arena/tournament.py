@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -380,8 +381,9 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
         return
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
+    told = partial(json.dumps, sort_keys=True)  # which tells 0 from 0.0 and from false
     for name, value in wanted.items():
-        if not isinstance(found, dict) or json.dumps(found.get(name)) != json.dumps(value):
+        if not isinstance(found, dict) or told(found.get(name)) != told(value):
             raise ArenaError(
                 f"{path.parent} holds a tournament with other {name}: name another folder for this"
             )
