@@ -354,6 +354,14 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
 # --- refused -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["policy.safetensors", "progress.csv"])
+def test_files_of_others_are_not_written_over(tmp_path, name):
+    (tmp_path / name).write_text("mine", "utf-8")
+    with pytest.raises(RunError, match=f"has a {name}, and no run"):
+        start_run(config(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_a_folder_without_a_run(tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(RunError, match=r"holds no run: there is no config\.yaml in it"):

@@ -7,7 +7,7 @@ not waited for.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -108,6 +108,25 @@ def check_writable(path: Path) -> None:
         raise ValueError(f"{path} is a folder, not a file that could be written")
     if not os.access(path if path.exists() else path.resolve().parent, os.W_OK):
         raise PermissionError(f"{path} may not be written: give another file")
+
+
+def refuse_to_write_over(
+    folder: Path, names: Iterable[str], without: str, refused: type[RuntimeError]
+) -> None:
+    """Check a folder in which we begin for files that are somebody's and that we would write.
+
+    Args:
+        without: what the folder lacks, by which the files would be ours.
+
+    Raises:
+        refused: it has one.
+    """
+    for name in names:
+        if (folder / name).exists():
+            raise refused(
+                f"{folder} has a {name}, and {without}: name another folder, so that nothing is "
+                "written over"
+            )
 
 
 def append_whole(path: Path, content: bytes) -> None:

@@ -21,7 +21,14 @@ from typing import IO, Any
 
 import numpy as np
 
-from armarl.folders import BEST_FILE, CONFIG_FILE, POLICY_FILE, remove_temporaries, write_text
+from armarl.folders import (
+    BEST_FILE,
+    CONFIG_FILE,
+    POLICY_FILE,
+    refuse_to_write_over,
+    remove_temporaries,
+    write_text,
+)
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
 from armarl.policies import PolicyError, read_policy, save_policy
@@ -48,11 +55,12 @@ from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import training_player
 from armarl_training.process import settle
-from armarl_training.progress import COLUMNS, RATING, RETURNS, ProgressLog
+from armarl_training.progress import COLUMNS, RATING, RETURNS, TABLE, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.streams import Stream, generator
 
 POOL = "pool"
+_WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE)  # files of a run
 
 
 @dataclass(frozen=True)
@@ -456,6 +464,7 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
     folder = Path(folder)
     if (folder / CONFIG_FILE).exists():
         raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
+    refuse_to_write_over(folder, _WRITTEN, f"no run ({CONFIG_FILE})", RunError)
     reach_cluster(config)
     run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
     text = run.config.dump()

@@ -31,6 +31,7 @@ from armarl.folders import (
     POLICY_FILE,
     lock_folder,
     read_text,
+    refuse_to_write_over,
     remove_temporaries,
     write_text,
 )
@@ -376,7 +377,8 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
     try:
         found = json.loads(read_text(path, _MOST_SETTINGS))
     except FileNotFoundError:
-        _refuse_foreign(path.parent)
+        ours = (_GAMES, _RECORDS, *REPORTS)
+        refuse_to_write_over(path.parent, ours, f"no tournament ({_SETTINGS})", ArenaError)
         write_text(path, json.dumps({**wanted, _DIGESTS: digests}, indent=2) + "\n")
         return
     except _REFUSALS as error:
@@ -389,16 +391,6 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
             )
     if _DIGESTS in found:  # earlier versions knew of none
         _compare(path, found[_DIGESTS], digests)
-
-
-def _refuse_foreign(folder: Path) -> None:
-    """Raise ArenaError where a folder without a tournament has files that one would write over."""
-    for name in (_GAMES, _RECORDS, *REPORTS):
-        if (folder / name).exists():
-            raise ArenaError(
-                f"{folder} has a {name}, and no tournament ({_SETTINGS}): name another folder, so "
-                "that nothing is written over"
-            )
 
 
 def _compare(path: Path, found: Any, digests: Digests) -> None:
