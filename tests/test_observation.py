@@ -163,6 +163,9 @@ def test_armada_as_a_graph() -> None:
     seats = np.arange(6) % 2
     observations = game.views(states, seats)[0]
     graph = game.observation.graph(observations)
+    game.observation.graph(observations).edges[:] += 1000  # what one does with his is his own
+    assert graph.edges.max() < len(chart.places)
+    assert np.array_equal(graph.edges, game.observation.graph(observations).edges)
     names = game.observation.cell_features
     assert graph.nodes.shape == (6, len(chart.places), len(names))
     assert graph.others.shape == (6, len(game.observation.other_features))

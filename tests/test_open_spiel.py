@@ -60,6 +60,10 @@ def test_it_is_the_same_game(variant):
     assert str(state) == ours.draw(states[0])
 
 
+def moves_of(state):
+    return [(move.player, move.action) for move in state.full_history()]
+
+
 @every_rich_game
 def test_copies_and_saved_states(variant):
     game, rng = load(variant), np.random.default_rng(1)
@@ -67,6 +71,7 @@ def test_copies_and_saved_states(variant):
         read = game.deserialize_state(moment.serialize())
         for twin in (moment.clone(), read):
             assert twin.history() == moment.history()
+            assert moves_of(twin) == moves_of(moment)
             assert twin.serialize() == moment.serialize()
             assert str(twin) == str(moment)
     twins = [moment, moment.clone(), read]
@@ -192,8 +197,17 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
         (lambda record, known, history: f"\n{known}\n{history}", "each seat"),
         (lambda record, known, history: f"\n\n{history}", "a history"),
         (lambda record, known, history: f"{record}\n{known}\n", "a history"),
-        (lambda record, known, history: f"{record}\n{known}\n{history} -1", "a history"),
-        (lambda record, known, history: f"{record}\n{known}\n{history} {2**70}", "a history"),
+        (
+            lambda record, known, history: f"{record}\n{known}\n{history} 0:-1",
+            "a history of actions",
+        ),
+        (
+            lambda record, known, history: f"{record}\n{known}\n{history} 0:{2**70}",
+            "a history of actions",
+        ),
+        (lambda record, known, history: f"{record}\n{known}\n{history} 2:0", "a history of seats"),
+        (lambda record, known, history: f"{record}\n{known}\n{history} -1:0", "a history of act"),
+        (lambda record, known, history: f"{record}\n{known}\n{history} 1", "three lines"),
         (lambda record, known, history: f"{record[:-2]}\n{known}\n{history}", "a record of"),
     ],
 )

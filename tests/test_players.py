@@ -237,6 +237,14 @@ def test_annotations_for_a_type_checker_alone():
         make_player("typed_players:Typed,rank=x", TWO)
 
 
+def test_an_argument_of_one_s_own_is_no_habit():
+    """It was taken from him, and a fifth of his actions was random."""
+    player = make_player("typed_players:Loud,noise=0.2,first_random=1", TWO)
+    assert (type(player).__name__, player.player.noise) == ("OpeningPlayer", 0.2)
+    with pytest.raises(ValueError, match="Loud takes noise, first_random, not 'style'"):
+        make_player("typed_players:Loud,style=x", TWO)
+
+
 def test_a_player_who_takes_whatever_has_a_name():
     player = make_player("typed_players:Open,depth=2,noise=0.5", TWO)
     assert player.player.settings == {"depth": 2}
@@ -347,6 +355,8 @@ def test_names_that_users_add():
         register_player("My Player", tiny.Backwards)
     with pytest.raises(TypeError, match="mine: what makes a player is a class or a function"):
         register_player("mine", tiny.Backwards(TWO))
+    register_player("greedy", tiny.Backwards, replace=True)
+    assert ("greedy", tiny.Backwards, False) in making.registered()  # as worker processes need it
     names = ["backwards:1", "greedy+stubborn:5"]
     alone = play_match(TWO, names, games=130, seed=1)
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone

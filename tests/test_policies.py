@@ -20,7 +20,7 @@ from armarl.armadora_v0 import env as make_env
 from armarl.game import make_game
 from armarl.matches import play_match
 from armarl.network_players import NetworkPlayer
-from armarl.players import make_player, shipped_policies
+from armarl.players import GreedyPlayer, make_player, shipped_policies
 from armarl.policies import (
     FORMAT,
     PolicyError,
@@ -30,6 +30,7 @@ from armarl.policies import (
     save_policy,
     write_tensors,
 )
+from armarl.verbs import PLAYING
 
 GAME = make_game("armadora")
 TENSORS = MappingProxyType(tiny.tensors(GAME))
@@ -69,6 +70,34 @@ def test_who_is_not_to_move_has_no_probabilities(name):
     for policy in (shipped, tiny.network(shipped.game)):
         assert np.allclose(policy.probabilities(states, seats).sum(axis=1), 1)
         assert not policy.probabilities(states, others).any()
+
+
+@pytest.mark.parametrize("name", ["armadora-3p", "armada-3p", "armada-3p-ppo"])
+def test_a_game_that_is_over_changes_nothing_of_the_others(name):
+    """Critics had the scripted player act in it, and wrote what he chose over other games' rows."""
+    policy = load_policy(name)
+    game = policy.game
+    states, seats = tiny.positions(game, 6)
+    alone = policy.probabilities(states, seats), policy.choose(states, seats, np.zeros(6))
+    over = finished(game)
+    mixed = np.concatenate([over, states[:3], over, states[3:], over])
+    asked = np.concatenate([[0], seats[:3], [1], seats[3:], [2]])
+    draws, inside = np.zeros(9), [1, 2, 3, 5, 6, 7]
+    found = policy.probabilities(mixed, asked)
+    assert np.allclose(found[inside], alone[0], atol=1e-6)
+    assert not found[[0, 4, 8]].any()
+    assert np.array_equal(policy.choose(mixed, asked, draws)[inside], alone[1])
+    assert np.allclose(policy.think(mixed, asked, draws).probabilities, found, atol=1e-6)
+    assert not policy.probabilities(np.repeat(over, 2), np.arange(2)).any()
+
+
+def finished(game):
+    """A game that greedy players have played to its end."""
+    states, greedy = game.new_states(np.array([5])), GreedyPlayer(game)
+    while game.statuses(states)[0][0] == PLAYING:
+        seats = game.statuses(states)[1]
+        game.play(states, np.zeros(1, np.int64), greedy.choose(states, seats, np.zeros(1)))
+    return states
 
 
 @pytest.mark.parametrize("sample", [False, True])

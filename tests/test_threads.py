@@ -17,6 +17,7 @@ from armarl import loops, threads
 from armarl.game import make_game
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.shares import PLAYED
+from armarl.workers import spread
 
 
 def a_trace(_=None):
@@ -33,6 +34,22 @@ def two_threads():
     threads.set_threads(2)
     yield
     threads.set_threads(before)
+
+
+def threads_here(_):
+    return threads.get_threads()
+
+
+@pytest.mark.parametrize("own", [None, 1])
+def test_worker_processes_share_the_cores(own):
+    """Each took all of them, so that a search by the clock had a part of its time."""
+    before = threads.get_threads()
+    threads.set_threads(own)
+    try:
+        found = list(spread(threads_here, [0, 1], 2))
+    finally:
+        threads.set_threads(before)
+    assert found == 2 * [1 if own else max(1, threads.available_cores() // 2)]
 
 
 def test_batches_from_several_threads_at_once(two_threads):

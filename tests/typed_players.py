@@ -26,6 +26,14 @@ class Open(tiny.Backwards):
         self.settings = settings
 
 
+class Loud(tiny.Backwards):
+    """Has noise of his own."""
+
+    def __init__(self, game: Game, noise: float = 0.0) -> None:
+        super().__init__(game)
+        self.noise = noise
+
+
 class Broken(tiny.Backwards):
     """Fails when he is made."""
 

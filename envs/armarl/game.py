@@ -120,8 +120,17 @@ class Game:
         return self.compiled(loops.play_one)
 
     def warm_up(self) -> None:
-        """Compile, at the first call for this variant, what a game in play needs."""
-        _warm_up(self)
+        """Compile, at the first call, what a game in play needs."""
+        _ = self._is_warm
+
+    @cached_property
+    def _is_warm(self) -> bool:
+        states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
+        observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
+        self.deal_one(states, 0, 0, True)
+        self.view_one(states, 0, 0, observation, mask)
+        self.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
+        return True
 
     @property
     def variant(self) -> dict[str, Any]:
@@ -511,15 +520,6 @@ def _unwritable(record: State) -> State:
     """A record that nobody can write into, nor make writable again: its memory is bytes."""
     record = np.asarray(record)
     return np.frombuffer(record.tobytes(), record.dtype)[0]
-
-
-@cache
-def _warm_up(game: Game) -> None:
-    states, mask = np.full(1, game.blank), np.zeros(len(game.actions), np.int8)
-    observation, returns = np.zeros(game.observation.size, np.float32), np.zeros(game.players)
-    game.deal_one(states, 0, 0, True)
-    game.view_one(states, 0, 0, observation, mask)
-    game.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
 
 
 def check_game(game: object, *, or_name: bool = False) -> Game:

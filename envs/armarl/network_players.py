@@ -242,7 +242,7 @@ class CriticPlayer(NetworkPlayer):
         """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""
         found = self._turns.gains(states, seats)
         sure = np.maximum(found.gains - DOUBT * found.errors - self.least_gain, -_LARGE)
-        sure[found.scripted] = 0.0
+        sure[found.scripted[found.scripted >= 0]] = 0.0
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * sure
         return self._of_movers(logits, states, seats)

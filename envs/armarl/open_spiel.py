@@ -150,22 +150,24 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         try:
             record, known, history = text.split("\n")
             data, told = bytes.fromhex(record), [bytes.fromhex(part) for part in known.split()]
-            actions = [int(action) for action in history.split()]
+            moves = [tuple(map(int, move.split(":"))) for move in history.split()]
+            movers, actions = [mover for mover, _ in moves], [action for _, action in moves]
         except ValueError as error:
             raise self._no_state("three lines of hexadecimal digits and numbers") from error
         dealt = bool(data)
         if [len(part) for part in told] != dealt * self.game.players * [_DIGEST]:
             raise self._no_state("what each seat was shown")
         most = [1 if self.deals is None else self.deals.size, len(self.game.actions)]
-        if bool(actions) != dealt or not all(
-            0 <= action < most[min(i, 1)] for i, action in enumerate(actions)
-        ):
+        lawful = all(0 <= action < most[min(i, 1)] for i, action in enumerate(actions))
+        seated = all((mover >= 0) == (i > 0) for i, mover in enumerate(movers))
+        if bool(actions) != dealt or not lawful or not seated:
             raise self._no_state("a history of actions")
+        if not all(-1 <= mover < self.game.players for mover in movers):
+            raise self._no_state("a history of seats that there are")
         state = OpenSpielState(self)
-        for action in actions:  # OpenSpiel's own account of the history
-            state._replays = True
+        for state._replays, action in moves:  # OpenSpiel's own account of the history
             state.apply_action(action)
-        state._replays = False
+        state._replays = None
         if dealt:
             if len(data) != self.game.blank.dtype.itemsize:
                 raise self._no_state(f"a record of {self.game.blank.dtype.itemsize} bytes")
@@ -209,13 +211,15 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         super().__init__(game)
         # Copied with the state: no game of theirs.
         self._game, self._deals, self._seeds = game.game, game.deals, game.deal_seeds
-        self._replays = False
+        self._replays: int | None = None  # who is said to move while a history is read
         self.states: States | None = None
         self.known = [b""] * game.game.players
 
     # --- OpenSpiel's interface -------------------------------------------------------------------
 
     def current_player(self) -> int:
+        if self._replays is not None:
+            return self._replays
         if self.states is None:
             return int(pyspiel.PlayerId.CHANCE)
         statuses, seats = self._game.statuses(self.states)
@@ -230,7 +234,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return [int(action) for action in np.flatnonzero(self._game.legal_masks(self.states)[0])]
 
     def _apply_action(self, action: int) -> None:
-        if self._replays:
+        if self._replays is not None:
             return
         mover = self.current_player()
         if self.states is None and self._deals is not None:
@@ -266,7 +270,8 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         """The whole state as lines of text; `deserialize_state` of the game reads them."""
         record = "" if self.states is None else self.states.tobytes().hex()
         known = " ".join(part.hex() for part in self.known)
-        return "\n".join([record, known, " ".join(map(str, self.history()))])
+        moves = (f"{move.player}:{move.action}" for move in self.full_history())
+        return "\n".join([record, known, " ".join(moves)])
 
     def _action_to_string(self, player: int, action: int) -> str:
         return f"deal {action}" if player < 0 else self._game.actions.text(action)

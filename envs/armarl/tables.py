@@ -286,7 +286,7 @@ class ObservationTable:
         assert board.edge_kinds is not None
         nodes, others = self._on_board(observation, self._cells[1].T)
         constants = np.stack(list(board.constants.values()), axis=1)
-        return Graph(nodes, others, constants, board.edges, board.edge_kinds)
+        return Graph(nodes, others, constants, board.edges.copy(), board.edge_kinds.copy())
 
     @property
     def cell_features(self) -> tuple[str, ...]:

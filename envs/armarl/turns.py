@@ -40,7 +40,7 @@ WON = 0.7, 0.8  # with two players, and with more
 LONGEST = 200  # actions that are played on before the critic is asked in any case
 LEAST_DECISIONS = 1  # that are worth a thread of their own
 DEALT = 2  # of `states`, after SIMULATED and SPARE
-OUT = -1  # instead of a number of deals
+OUT = -1  # instead of a number of deals, or of a row
 
 
 def with_players(players: int, numbers: tuple[float, float]) -> Any:
@@ -78,7 +78,7 @@ class Tries(NamedTuple):
     one: Float32s  # (2 * threads, widest) scratch
     other: Float32s  # (2 * threads, widest) scratch
     returns: Float64s  # (2 * threads, players) scratch
-    scripted: Int64s  # (n,) written: the row of the scripted choice
+    scripted: Int64s  # (n,) written: the row of the scripted choice, or OUT of games that are over
     deals: Int64s  # (rows,) written: in how many deals each action was tried, or OUT
     gains: Float64s  # (rows,) written: sums of what it brought beyond the scripted choice
     squares: Float64s  # (rows,) written: sums of the squares of that
@@ -86,6 +86,9 @@ class Tries(NamedTuple):
 
 def try_turns(batch: Tries, i: int, thread: int) -> None:
     """Try the legal actions of decision `i`, in the order of their ids."""
+    batch.scripted[i] = OUT
+    if verbs.status(batch.states[i]) != PLAYING:
+        return
     mine = own(thread)
     states, mask, chance = batch.spare[mine], batch.legal[mine], batch.chance
     states[SIMULATED] = batch.states[i]
@@ -204,7 +207,8 @@ class Gains(NamedTuple):
     Attributes:
         decisions: int64 (rows,), which of the decisions.
         actions: int64 (rows,), ids in ascending order within a decision.
-        scripted: int64 (decisions,), the row of the scripted choice of each.
+        scripted: int64 (decisions,), the row of the scripted choice of each; -1 of one in a game
+            that is over, which has no rows.
         gains: float64 (rows,), the mean of what each brings beyond the scripted choice; -inf of
             what was left out early, or not tried because the game is as good as won.
         errors: float64 (rows,), the standard errors of these.
@@ -239,7 +243,7 @@ class Turns:
         """What each legal action of `seats[i]`, to move in `states[i]`, gains.
 
         Args:
-            states: (n,) in play; what the seats are not shown makes no difference.
+            states: (n,); what the seats are not shown makes no difference.
 
         Raises:
             TypeError, ValueError: not one seat for each state, or a seat that there is not.

@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from armarl import catalogue
+from armarl import catalogue, threads
 from armarl.game import Game
 from armarl.players import (
     Factory,
@@ -97,7 +97,7 @@ def workers_at(cluster: str | None, processes: int | None) -> Workers:
         ValueError: fewer than 1.
     """
     if cluster is None:
-        return (os.cpu_count() or 1) if processes is None else processes
+        return threads.available_cores() if processes is None else processes
     return _ray_cluster(cluster, processes)
 
 
@@ -147,7 +147,8 @@ def _in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(number, context, _prepare, (Known.here(),)) as pool:
+    each = max(1, min(threads.get_threads(), threads.available_cores() // number))
+    with ProcessPoolExecutor(number, context, _prepare, (Known.here(), each)) as pool:
         futures = [pool.submit(_do, work, job) for job in jobs]
         try:
             for future in futures:
@@ -182,11 +183,11 @@ _GUARD = (
 )
 
 
-def _prepare(known: Known) -> None:
-    """Make a worker process ready: players and games by name, and Ctrl-C ends it without a word.
-
-    (The process that waits for it tells of it.)
+def _prepare(known: Known, threads_each: int) -> None:
+    """Make a worker process ready: players and games by name, its share of the cores, and Ctrl-C
+    ends it without a word. (The process that waits for it tells of it.)
     """
+    threads.set_threads(threads_each)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, name="armarl-parent", daemon=True).start()
     known.learn()

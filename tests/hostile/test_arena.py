@@ -204,6 +204,15 @@ def test_numbers_of_other_types_are_other_settings(folder: Path, changes: dict[s
         play_tournament(GAME, PLAYERS, 4, folder=folder)
 
 
+def test_deals_that_were_played_in_part_are_no_new_games(folder: Path) -> None:
+    """They stood there twice, and progress ended before its end."""
+    told = []
+    found = play_tournament(GAME, PLAYERS, 20, folder=folder, progress=lambda *at: told.append(at))
+    assert told[-1] == (40, 40)
+    assert len((folder / "games.jsonl").read_text("utf-8").splitlines()) == 40
+    assert found == play_tournament(GAME, PLAYERS, 20)
+
+
 def test_settings_in_another_order_are_the_same(folder: Path) -> None:
     path = folder / "settings.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")), sort_keys=True), "utf-8")

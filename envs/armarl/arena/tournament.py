@@ -190,8 +190,13 @@ def play_tournament(
     with _Store(folder, planned, digests) as store:
         entrants = sent(players, game, workers)
         jobs = _jobs(planned, entrants, digests, deals, store, records and folder is not None)
-        left = sum((job.last - job.first) * len(job.tables) for job in jobs)
-        whole = len(store.games) + left
+        keys = {
+            (job.lineup, deal, table)
+            for job in jobs
+            for deal in range(job.first, job.last)
+            for table in job.tables
+        }
+        whole = len(store.games.keys() | keys)
         playing = spread(_play_job, jobs, workers)
         for number, (results, texts) in enumerate(playing, 1):
             store.add(results, texts)
@@ -316,9 +321,12 @@ class _Store:
         return all((lineup, deal, table) in self.games for deal in deals for table in seatings)
 
     def add(self, results: list[GameResult], texts: list[str]) -> None:
-        """Keep the games of a job: the records first, so that no result lacks its game."""
-        for result in results:
-            self.games[result.lineup, result.deal, result.table] = result
+        """Keep the games of a job that are new: where fewer deals were wanted before, it has played
+        some again, to the same ends. The records first, so that no result lacks its game.
+        """
+        keys = [(result.lineup, result.deal, result.table) for result in results]
+        new = [result for key, result in zip(keys, results, strict=True) if key not in self.games]
+        self.games.update(zip(keys, results, strict=True))
         if self._folder is None:
             return
         if texts:
@@ -327,7 +335,7 @@ class _Store:
             (self._folder / _RECORDS).mkdir(exist_ok=True)
             write_text(self._folder / _RECORDS / name, "".join(texts))
         with (self._folder / _GAMES).open("a", encoding="utf-8", newline="\n") as file:
-            file.write("".join(json.dumps(asdict(result)) + "\n" for result in results))
+            file.write("".join(json.dumps(asdict(result)) + "\n" for result in new))
             file.flush()
             os.fsync(file.fileno())
 

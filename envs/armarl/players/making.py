@@ -56,7 +56,8 @@ BUILT_AROUND: Mapping[str, Factory | str] = {"search": "armarl.search:PolicySear
 _players: dict[str, Factory | str] = dict(BUILT_IN)
 _around: dict[str, Factory | str] = dict(BUILT_AROUND)
 _PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
-# What every player takes besides his own arguments, outermost first.
+# What every player takes besides his own arguments, unless one of these has the name; outermost
+# first.
 _HABITS: dict[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
@@ -101,7 +102,7 @@ def registered() -> list[tuple[str, Factory, bool]]:
             (_around, BUILT_AROUND, True),
         )
         for name, factory in registry.items()
-        if name not in built_in and not isinstance(factory, str)
+        if factory is not built_in.get(name) and not isinstance(factory, str)
     ]
 
 
@@ -233,15 +234,16 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
     """The player of a specification's first part, with his habits."""
     if said := file_refusal(part):
         raise ValueError(said)
-    habits = {name: value for name, value in part.settings if name in _HABITS}
     factory = _named(_players, part.name)
     if factory is None and (path := policy_path(part.name)):
         factory = _policy_factory(path)
     if factory is None:
         factory, part = _imported(part, code)
+    possible = [name for name in _HABITS if name not in inspect.signature(factory).parameters]
+    habits = {name: value for name, value in part.settings if name in possible}
     own = replace(part, settings=tuple(s for s in part.settings if s[0] not in habits))
-    player = _call(factory, own, list(_HABITS), game)
-    for name in [name for name in reversed(_HABITS) if name in habits]:
+    player = _call(factory, own, possible, game)
+    for name in [name for name in reversed(possible) if name in habits]:
         player = _call(_HABITS[name], Part(name, (habits[name],)), [], game, player)
     return player
 
