@@ -43,6 +43,25 @@ def table(folder):
         return list(csv.DictReader(file))
 
 
+def test_events_before_the_first_checkpoint_are_taken_back(tmp_path, monkeypatch):
+    """TensorBoard showed them twice where a run was killed before it, and began anew."""
+    from torch.utils import tensorboard
+
+    seen = []
+    writer = tensorboard.SummaryWriter
+
+    def watched(folder, purge_step=None):
+        seen.append(purge_step)
+        return writer(folder, purge_step=purge_step)
+
+    monkeypatch.setattr(tensorboard, "SummaryWriter", watched)
+    start_run(SETTINGS, tmp_path / "run").close()
+    run = resume_run(tmp_path / "run")
+    assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
+    assert run.train()  # in another file, and nothing of the one before is taken back
+    assert seen == [0, None]
+
+
 def curve_of(path):
     """What a policy keeps of its run, without the time that it took."""
     rows = read_policy_metadata(path)["training"]["curve"]

@@ -354,7 +354,28 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
 # --- refused -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["policy.safetensors", "progress.csv"])
+def test_a_closed_run_does_not_write_over_one_that_has_gone_on(tmp_path):
+    run = stopped_run(tmp_path / "run")
+    with resume_run(tmp_path / "run") as other:
+        assert other.train()
+        done = other.decisions
+    with pytest.raises(RunError, match="has gone on since this one was closed"):
+        run.train()
+    with resume_run(tmp_path / "run") as again:  # nobody holds the folder
+        assert again.decisions == done
+        assert again.train()
+    assert again.train()  # its own checkpoint is no other's
+
+
+def test_a_training_without_decisions_ends(tmp_path, monkeypatch):
+    """It went on for ever."""
+    run = start_run(config(), tmp_path / "run")
+    monkeypatch.setattr(run.learner, "iterate", lambda done: {})
+    with pytest.raises(RunError, match="no decision to learn from in 100 iterations in a row"):
+        run.train()
+
+
+@pytest.mark.parametrize("name", ["policy.safetensors", "progress.csv", "curve.svg"])
 def test_files_of_others_are_not_written_over(tmp_path, name):
     (tmp_path / name).write_text("mine", "utf-8")
     with pytest.raises(RunError, match=f"has a {name}, and no run"):
@@ -528,6 +549,20 @@ def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
     del follower  # killed before its first checkpoint, it still begins there
     again = resume_run(tmp_path / "follower").learner.policy(average=True).tensors
     assert all(np.array_equal(again[name], tensor) for name, tensor in begun.items())
+
+
+def test_a_policy_to_begin_with_stays_what_it_is(tmp_path):
+    """Until the first checkpoint it was read anew, from where it may be no longer."""
+    first, second = (stopped_run(tmp_path / name, seed=seed) for seed, name in ((1, "a"), (2, "b")))
+    path = first.export()
+    start_run(config(start_from=str(path)), tmp_path / "run").close()
+    path.unlink()
+    with resume_run(tmp_path / "run") as run:
+        begun = run.learner.policy(average=False).tensors
+    path.write_bytes(second.export().read_bytes())
+    with resume_run(tmp_path / "run") as run:
+        again = run.learner.policy(average=False).tensors
+    assert all(np.array_equal(begun[name], again[name]) for name in begun)
 
 
 def another(whole, **changes):

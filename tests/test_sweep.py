@@ -109,6 +109,29 @@ def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkey
     assert not (tmp_path / "sweep").exists()
 
 
+def test_small_numbers_are_the_same_when_a_sweep_goes_on(config, tmp_path):
+    """They were written as text that was read as a number: it was another sweep than itself."""
+    for _ in range(2):
+        Sweep(config, ["ppo.final_learning_rate=1e-6,3e-6"], tmp_path / "sweep").close()
+
+
+def test_files_of_others_are_not_written_over(config, tmp_path):
+    (tmp_path / "sweep.csv").write_text("mine", "utf-8")
+    with pytest.raises(RunError, match=r"has a sweep\.csv, and no sweep"):
+        Sweep(config, SEARCHED, tmp_path)
+    assert (tmp_path / "sweep.csv").read_text("utf-8") == "mine"
+
+
+def test_a_trial_that_was_cut_off_while_it_was_drawn(config, tmp_path):
+    """It was trained by what had been drawn of it, and the rest of the configuration."""
+    with closing(Sweep(config, SEARCHED, tmp_path / "sweep")) as search:
+        trial = search._study.ask()
+        search.space["ppo.epochs"].suggest(trial, "ppo.epochs")
+    with closing(Sweep(config, SEARCHED, tmp_path / "sweep")) as search:
+        assert search.run(2, lambda _line: None, Run.train)
+        assert [trial.state.name for trial in search._study.trials] == ["FAIL", "COMPLETE"]
+
+
 def test_the_folder_of_a_run_is_none_for_a_sweep(config, tmp_path):
     with start_run(load_config(config), tmp_path / "run"):
         pass

@@ -33,7 +33,7 @@ Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
 Real = Annotated[float, Field(strict=True)]  # strict: neither true nor '0.5' is one
 Weight = Annotated[Real, Field(ge=0)]
 Part = Annotated[Real, Field(ge=0, le=1)]
-Exploration = Annotated[Part, Field(description="part of the actions that are random")]
+Exploration = Annotated[Part, Field(lt=1, description="part of the actions that are random")]
 Rate = Annotated[Real, Field(gt=0)]
 FinalRate = Annotated[Real, Field(ge=0, description="reached linearly at the end")]
 Average = Annotated[Real, Field(ge=0, lt=1, description="of the weights, per step")]
@@ -85,6 +85,7 @@ class NetworkConfig(_Section):
     )
     critic_widths: tuple[Width, ...] | None = Field(
         None,
+        min_length=1,
         max_length=16,
         description="of the critic's hidden layers, as `widths` if null; of a judge's over the "
         "whole board, 32 if null",
@@ -194,7 +195,9 @@ class ImitationConfig(_Section):
     passes: Passes = Field(1, description="over each lot of games")
     exploration: Exploration = 0.15
     learning_rate: Rate = Field(1e-3, description="of Adam, at the start; a tenth at the end")
-    minibatch: Count = Field(512, description="decisions per gradient step")
+    minibatch: Count = Field(
+        512, description="decisions per gradient step; judges and critics have their own"
+    )
 
 
 class OpponentConfig(_Section):

@@ -16,7 +16,7 @@ from armarl.specs import Part, Spec
 from armarl_training.folders import RunError
 
 
-def keep_policies(folder: Path, names: Iterable[str]) -> None:
+def keep_policies(folder: Path, names: Iterable[str | Path]) -> None:
     """Copy the policies that specifications name by path; shipped ones stay as they are anyway.
 
     Raises:
@@ -32,7 +32,7 @@ def keep_policies(folder: Path, names: Iterable[str]) -> None:
             write_bytes(copy, path.read_bytes())
 
 
-def as_kept(folder: Path, name: str) -> Spec:
+def as_kept(folder: Path, name: str | Path) -> Spec:
     """A player's specification, of the copy where there is one. He is called as before."""
     spec = as_spec(name)
     copy = _copy_of(folder, spec)

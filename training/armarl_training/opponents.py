@@ -201,7 +201,8 @@ class OpponentPool:
         """Remove the selves that neither the pool nor the checkpoint just written needs."""
         kept = {self._path(taken) for taken in self.snapshots}
         for path in self._folder.glob("*.safetensors"):
-            if path.stem.isdecimal() and path not in kept:  # other files are none of ours
+            ours = path.stem.isdecimal() and path == self._path(int(path.stem))
+            if ours and path not in kept:
                 path.unlink()
 
     @property

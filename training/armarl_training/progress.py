@@ -50,6 +50,7 @@ class ProgressLog:
 
             folder = str(self._folder / EVENTS)
             self._events = SummaryWriter(folder, purge_step=self._taken_up)
+            self._taken_up = None  # of the events that begin now none is taken back
         for name, value in row.items():
             if name != "decisions":
                 tag = f"{name}/{self.scale}" if name == RATING and self.scale else name
@@ -96,6 +97,10 @@ class ProgressLog:
         if self._events is not None:
             self._events.close()
             self._events = None
+
+    def begin_anew(self) -> None:
+        """What an earlier part of the run noted is of nothing that was kept."""
+        self._taken_up = 0
 
     def take_up(self, decisions: int) -> None:
         """Read the rows of the earlier parts of the run, up to where it goes on.

@@ -55,12 +55,13 @@ from armarl_training.lessons import play_lessons
 from armarl_training.named_policies import as_kept, keep_policies
 from armarl_training.opponents import training_player
 from armarl_training.process import settle
-from armarl_training.progress import COLUMNS, RATING, RETURNS, TABLE, ProgressLog
+from armarl_training.progress import COLUMNS, CURVE, RATING, RETURNS, TABLE, ProgressLog
 from armarl_training.saving import refuse_diverged
 from armarl_training.streams import Stream, generator
 
 POOL = "pool"
-_WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE)  # files of a run
+_WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE, CURVE)  # files of a run
+_MOST_IN_VAIN = 100  # iterations in a row in which there is nothing to learn from
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ class Run:
         self._paced_from: tuple[float, float] | None = None
         self._lock = lock
         self._stopped = False
+        # By what the checkpoint is known again that this run wrote or read last.
+        self._stands: tuple[int, int] | None = None
 
     def __enter__(self) -> Run:
         return self
@@ -143,10 +146,18 @@ class Run:
         """Keep others from training in the folder, which there is; once more it does nothing.
 
         Raises:
-            RunError: another process, or another run in this one, holds it.
+            RunError: another process, or another run in this one, holds it; or one has gone on
+                there since this one was closed.
         """
-        if self._lock is None:
-            self._lock = lock_run(self.folder)
+        if self._lock is not None:
+            return
+        self._lock = lock_run(self.folder)
+        if _stand_of(self.folder) != self._stands:
+            self.close()
+            raise RunError(
+                f"the run in {self.folder} has gone on since this one was closed: take it up by "
+                "resume_run"
+            )
 
     def close(self) -> None:
         """Let go of the folder, and of TensorBoard's file; nothing is saved.
@@ -195,10 +206,17 @@ class Run:
                     self._imitate(watch)
                 if not self._imitated:
                     return False
+                vain = 0
                 while self.done < 1 and not self._stopped:
                     watch(self._report())
                     began, had = self.seconds, self.decisions
                     statistics = self._iterate()
+                    vain = vain + 1 if self.decisions == had else 0
+                    if vain == _MOST_IN_VAIN:
+                        raise RunError(
+                            f"there was no decision to learn from in {vain} iterations in a row: "
+                            "the games begin with too many random actions, perhaps"
+                        )
                     pace = (self.decisions - had) / max(self.seconds - began, 1e-9)
                     refuse_diverged(self.learner.policy(average=False).tensors)
                     self.log.note(self._row({**statistics, "decisions_per_second": pace}))
@@ -254,6 +272,7 @@ class Run:
         try:
             self.log.draw()  # first: of rows beyond the checkpoint a resumed run takes no notice
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
+            self._stands = _stand_of(self.folder)
         except OSError as error:
             raise OSError(
                 error.errno,
@@ -306,6 +325,15 @@ class Run:
         keep_policies(self._pool_folder, self.config.opponents.players)
         for names in measures_and_teachers(self.config).values():
             keep_policies(self._pool_folder, names)
+        if self.config.start_from is not None:
+            keep_policies(self._pool_folder, [Path(self.config.start_from)])
+
+    def _with_what_is_kept(self) -> TrainingConfig:
+        """The configuration that begins with the copy of a policy, where there is one."""
+        if self.config.start_from is None:
+            return self.config
+        kept = as_kept(self._pool_folder, Path(self.config.start_from)).base.name
+        return self.config.model_copy(update={"start_from": kept})
 
     def begin(self) -> None:
         """Begin with the weights of the saved policy that the configuration names, if it does.
@@ -315,7 +343,7 @@ class Run:
         Raises:
             ConfigError: there is no such policy, or it does not fit.
         """
-        policy = first_policy(self.config, self.game)
+        policy = first_policy(self._with_what_is_kept(), self.game)
         if policy is None:
             return
         try:
@@ -330,8 +358,10 @@ class Run:
             PolicyError: the checkpoint is damaged or of another run.
         """
         details = restore(self.folder, self.game, self.learner, self.pool)
+        self._stands = _stand_of(self.folder)
         if details is None:
             self.begin()
+            self.log.begin_anew()
             return
         self.seconds_before, self.best = details["seconds"], details["best"]
         told = details["imitated"]
@@ -557,6 +587,15 @@ def _checked(statistics: Any) -> dict[str, float]:
                 f"({', '.join(COLUMNS)}, {WINS}*, {RETURNS}*): call it otherwise"
             )
     return dict(statistics)
+
+
+def _stand_of(folder: Path) -> tuple[int, int] | None:
+    """By what the checkpoint in a folder is known from another one; None: there is none."""
+    path = folder / CHECKPOINT
+    if not path.exists():
+        return None
+    found = path.stat()
+    return found.st_mtime_ns, found.st_ino
 
 
 def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:

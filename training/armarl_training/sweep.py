@@ -18,9 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import yaml
 
-from armarl.folders import CONFIG_FILE, lock_folder, read_text, write_text
+from armarl.folders import (
+    CONFIG_FILE,
+    lock_folder,
+    read_text,
+    refuse_to_write_over,
+    write_text,
+)
 from armarl.policies import PolicyError
 from armarl.words import brief
 from armarl.workers import ClusterError
@@ -36,7 +41,7 @@ from armarl_training.folders import RunError
 from armarl_training.learner import find_maker
 from armarl_training.plots import COLOURS, Axes, picture, text
 from armarl_training.run import POOL, Run, resume_run, start_run
-from armarl_training.yaml_text import parsed
+from armarl_training.yaml_text import dumped, parsed
 
 if TYPE_CHECKING:
     import optuna
@@ -206,6 +211,9 @@ class Sweep:
         from optuna.trial import TrialState
 
         for trial in self._study.get_trials(states=(TrialState.RUNNING,)):  # was killed in it
+            if trial.params.keys() != self.space.keys():  # or before all of it was drawn
+                self._study.tell(trial.number, state=TrialState.FAIL)
+                continue
             if not self._train(trial.number, trial.params, told, train):
                 return False
         while len(self._study.trials) < trials:
@@ -302,7 +310,9 @@ class Sweep:
         try:
             found = parsed(read_text(path, MOST_BYTES))
         except FileNotFoundError:
-            write_text(path, yaml.safe_dump(said, sort_keys=False))
+            ours = (STUDY, TABLE, PLOT)
+            refuse_to_write_over(self.folder, ours, f"no sweep ({SWEEP})", RunError)
+            write_text(path, dumped(said))
             return
         except ValueError as error:
             raise RunError(f"{path} is damaged: {error}") from error

@@ -24,7 +24,8 @@ def train(settings: DictConfig) -> float:
     """Train; what is returned, the win rate against greedy, a sweeper may maximise."""
     config = TrainingConfig.model_validate(OmegaConf.to_container(settings))
     run = start_run(config, Path(HydraConfig.get().runtime.output_dir) / "run")
-    run.train()
+    if not run.train():
+        raise KeyboardInterrupt  # half a run is no result
     strength = run.evaluate(run.export())
     path = run.export(strength)
     rates = {match["standings"][1]["player"]: match["standings"][0] for match in strength}

@@ -25,7 +25,8 @@ def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> 
         chosen = [f"learning_rate={rate:.3e}", f"entropy={entropy:.3e}", f"epochs={epochs}"]
         changes = [*settings, *(f"ppo.{setting}" for setting in chosen)]
         run = start_run(load_config("armadora-ppo", changes), folder / f"{trial.number:03d}")
-        run.train()
+        if not run.train():
+            raise KeyboardInterrupt  # half a run is no result
         match = play_match(run.game, [run.export(), "greedy"], games, seed=1)
         return match.standings[0].win_rate
 

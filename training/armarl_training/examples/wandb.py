@@ -29,7 +29,8 @@ def train(folder: Path, settings: list[str]) -> Path:
             log.log({f"return/{name}": mean for name, mean in report.returns.items()})
             log.log({"decisions": report.decisions, "minutes": report.seconds / 60})
 
-        run.train(watch)
+        if not run.train(watch):
+            raise KeyboardInterrupt  # half a run is no result
         strength = run.evaluate(run.export())
         for match in strength:
             own, other = match["standings"]
