@@ -241,7 +241,6 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("network.widths=[]", "network.widths: Tuple should have at least 1 item"),
         ("network.widths=wide", "network.widths: must be a list, as in [64, 64]"),
         ("network.critic_widths=[]", "network.critic_widths: Tuple should have at least 1 item"),
-        ("imitation.exploration=1", "imitation.exploration: Input should be less than 1"),
         ("network.activation=gelu", "network.activation: Input should be 'relu' or 'tanh'"),
         ("seed=-1", "seed: Input should be greater than or equal to 0"),
         ("total_decisions=0", "total_decisions: Input should be greater than 0"),

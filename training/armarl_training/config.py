@@ -33,7 +33,7 @@ Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
 Real = Annotated[float, Field(strict=True)]  # strict: neither true nor '0.5' is one
 Weight = Annotated[Real, Field(ge=0)]
 Part = Annotated[Real, Field(ge=0, le=1)]
-Exploration = Annotated[Part, Field(lt=1, description="part of the actions that are random")]
+Exploration = Annotated[Part, Field(description="part of the actions that are random")]
 Rate = Annotated[Real, Field(gt=0)]
 FinalRate = Annotated[Real, Field(ge=0, description="reached linearly at the end")]
 Average = Annotated[Real, Field(ge=0, lt=1, description="of the weights, per step")]
