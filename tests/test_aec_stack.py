@@ -20,7 +20,7 @@ def standard_stack(variant):
 
 def _own_reason(text):
     """What we add to PettingZoo's words."""
-    return "".join(text.partition("action is not in action space")[2:])
+    return text.partition("action is not in action space")[2]
 
 
 class Pair:

@@ -15,8 +15,7 @@ from armarl.players import (
 )
 from variants import KUHN_POKER, every_game, every_variant
 
-TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
-SHIPPED = make_game("armadora")
+TWO = make_game("armadora")
 
 
 @every_variant

@@ -19,7 +19,6 @@ from armarl.players import (
 from armarl.seat_env import SeatEnv
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
-SHIPPED = make_game("armadora")
 
 
 class Painter:

@@ -32,8 +32,7 @@ from armarl.policies import load_policy
 from armarl.seat_env import SeatEnv
 from armarl.specs import Part, Spec
 
-TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
-SHIPPED = make_game("armadora")
+TWO = make_game("armadora")
 
 
 # --- the grammar ---------------------------------------------------------------------------------
@@ -211,10 +210,10 @@ def test_a_player_must_take_what_he_is_asked_with():
     ],
 )
 def test_a_player_is_called_what_it_was_called_for_as(text, kind):
-    player = make_player(text, SHIPPED)
+    player = make_player(text, TWO)
     assert type(player) is kind
     assert player.name == text
-    assert make_player(Spec.parse(text), SHIPPED).name == text
+    assert make_player(Spec.parse(text), TWO).name == text
 
 
 def test_arguments_reach_the_player():

@@ -60,7 +60,7 @@ from armarl_training.saving import refuse_diverged
 from armarl_training.streams import Stream, generator
 
 POOL = "pool"
-_WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE, CURVE)  # files of a run
+_WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE, CURVE)  # by a run
 _MOST_IN_VAIN = 100  # iterations in a row in which there is nothing to learn from
 
 

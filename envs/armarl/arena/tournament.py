@@ -459,10 +459,9 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
     shares = [float(share) for share in result.shares if type(share) in (int, float)]
     winners = [share for share in shares if share != 0]
     fair = bool(winners) and all(abs(share - 1 / len(winners)) < 1e-6 for share in winners)
-    all_alike = len(winners) == len(shares) or result.cut is False
     if len(shares) != len(set(game.sides)) or not fair or type(result.cut) is not bool:
         raise ValueError("these are no shares of a victory")
-    if not all_alike:
+    if result.cut and len(winners) < len(shares):
         raise ValueError("a game that is cut short is won by nobody")
     return result
 
