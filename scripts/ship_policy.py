@@ -48,9 +48,10 @@ def _hardware(before: Training, since: Training) -> dict[str, Any]:
     for training, part in ((before, "first"), (since, "last")):
         if gpu := training.get("hardware", {}).get("gpu"):
             millions = f"{round(training['decisions'] / 1e6)} million decisions"
-            gpus.append(gpu if " for the " in gpu else f"{gpu} for the {part} {millions}")
-    told = {name: value for name, value in since["hardware"].items() if name != "gpu"}
-    return told | ({"gpu": ", ".join(gpus)} if gpus else {})
+            told = gpu if " for " in gpu else f"{gpu} for the {part} {millions}"
+            gpus.append(told if training is since else told.replace(" for the last ", " for "))
+    newer = {name: value for name, value in since["hardware"].items() if name != "gpu"}
+    return newer | ({"gpu": ", ".join(gpus)} if gpus else {})
 
 
 def ship(name: str, run: Path, shipped: Path) -> list[str]:

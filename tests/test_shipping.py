@@ -63,6 +63,14 @@ def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
                 "gpu": "G for the first 30 million decisions, H for the last 20 million decisions",
             },
         ),
+        (
+            {"gpu": "G for the last 30 million decisions"},
+            {"gpu": "G"},
+            {
+                "cores": 2,
+                "gpu": "G for 30 million decisions, G for the last 20 million decisions",
+            },
+        ),
     ],
 )
 def test_each_gpu_is_said_with_its_part(before, since, told):
