@@ -11,9 +11,10 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from armarl import catalogue, threads
@@ -149,7 +150,8 @@ def _in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any
     context = multiprocessing.get_context("spawn")
     each = max(1, min(threads.get_threads(), threads.available_cores() // number))
     with ProcessPoolExecutor(number, context, _prepare, (Known.here(), each)) as pool:
-        futures = [pool.submit(_do, work, job) for job in jobs]
+        with _without_ctrl_c():  # they start here, and must be ready before one reaches them
+            futures = [pool.submit(_do, work, job) for job in jobs]
         try:
             for future in futures:
                 yield future.result()
@@ -160,6 +162,19 @@ def _in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Ctrl-C waits meanwhile; in processes that start here, until they let it come."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _do(work: Work, job: Any) -> Any:
@@ -189,6 +204,8 @@ def _prepare(known: Known, threads_each: int) -> None:
     """
     threads.set_threads(threads_each)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, name="armarl-parent", daemon=True).start()
     known.learn()
 
