@@ -170,7 +170,7 @@ def _learn(game: Game) -> None:
 
 def _run(game: Game, folder: str, **settings: Any) -> Run:
     of_all = {
-        **{"game": game.name, "options": game.options, "device": "cuda"},
+        **{"game": game.name, "options": dict(game.options), "device": "cuda"},
         **{"total_decisions": 1 << 20, "environments": 16},
         "network": {"widths": [8], "advisers": ["greedy"]},
     }

@@ -18,6 +18,7 @@ from armarl_training.config import (
     TrainingConfig,
     is_marked,
 )
+from armarl_training.learners import is_read_by_some, readers
 
 LARGEST = 1 << 20  # a bound that guards memory alone says nothing to a reader
 
@@ -35,8 +36,9 @@ def settings_page() -> str:
         "",
         "`td`, `critic` and `ppo` are read by the learner of that name, `ppo` by `maskable_ppo`",
         "too, and refused where another learns. Those marked *ours* are of our learners:",
-        "`maskable_ppo` refuses them, but for `ppo.precision`, which does nothing there. To a",
-        "learner of your own, `module:Class`, nothing of these is refused. A run",
+        "`maskable_ppo` refuses them, but for `ppo.precision`, which does nothing there; those",
+        "marked *alone* are refused by all others. To a learner of your own, `module:Class`,",
+        "nothing of these is refused. A run",
         f"that is resumed may change {changeable}.",
         "",
         "## The run",
@@ -45,7 +47,9 @@ def settings_page() -> str:
     for name, field in TrainingConfig.model_fields.items():
         section = field.annotation
         if isinstance(section, type) and issubclass(section, BaseModel):
-            lines += ["", f"## `{name}`", "", str(section.__doc__), *_table(section, f"{name}.")]
+            alone = f" Of {readers(name)} alone." if is_read_by_some(name) else ""
+            lines += ["", f"## `{name}`", "", f"{section.__doc__}{alone}"]
+            lines += _table(section, f"{name}.")
     return "\n".join(lines) + "\n"
 
 
@@ -54,7 +58,8 @@ def _table(section: type[BaseModel], prefix: str) -> list[str]:
     for name, field in section.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             continue
-        cells = f"`{prefix}{name}`", _default(field), _values(field), _meaning(field)
+        setting = f"{prefix}{name}"
+        cells = f"`{setting}`", _default(field), _values(field), _meaning(setting, field)
         rows.append(f"| {' | '.join(cells)} |")
     return rows
 
@@ -66,9 +71,10 @@ def _default(field: FieldInfo) -> str:
     return f"`{json.dumps(value, default=list)}`"
 
 
-def _meaning(field: FieldInfo) -> str:
-    """What it is, after a mark if our learners alone have it."""
-    return ("ours: " if is_marked(field, OURS) else "") + (field.description or "")
+def _meaning(setting: str, field: FieldInfo) -> str:
+    """What it is, after the learners that read it, if not all do."""
+    mark = f"{readers(setting)} alone: " if is_read_by_some(setting) else ""
+    return (mark or ("ours: " if is_marked(field, OURS) else "")) + (field.description or "")
 
 
 def _values(field: FieldInfo) -> str:

@@ -102,11 +102,20 @@ def test_members_of_mixed_teams_are_halves():
 
 @pytest.mark.parametrize(
     ("entrants", "kind", "message"),
-    [(1, "round-robin", "2 players or more, not 1"), (3, "cup", "no kind of tournament 'cup'")],
+    [
+        (1, "round-robin", "2 players or more, not 1"),
+        (3, "cup", "no kind of tournament 'cup'"),
+        (449, "round-robin", "449 players make 100,576 lineups, more than 100,000"),
+    ],
 )
 def test_tournaments_that_there_are_not(entrants, kind, message):
     with pytest.raises(ValueError, match=message):
         lineups(entrants, TWO, kind)
+
+
+def test_a_field_is_as_large_as_its_lineups_allow():
+    """It was refused by the number of lineups in which all meet all."""
+    assert lineups(449, TWO, "field") == [(0, other) for other in range(1, 449)]
 
 
 # --- tournaments ---------------------------------------------------------------------------------
@@ -208,6 +217,23 @@ def test_a_tournament_is_killed_with_its_workers_and_goes_on(played, tmp_path):
     assert 0 < begun < len(played[0].games)
     again = play_tournament(TWO, NAMES, 20, seed=4, folder=folder, workers=2)
     assert again.games == played[0].games
+
+
+def test_more_deals_leave_those_before_alone(tmp_path):
+    """The last of a job of sixteen deals was played again: its records were written anew, and in
+    memory its results, which may differ where networks reckon with other games beside them."""
+    options = {"seed": 4, "folder": tmp_path}
+    play_tournament(TWO, ["random", "greedy"], 3, **options)
+    path = tmp_path / "games.jsonl"
+    path.write_text(re.sub('"actions": [0-9]+', '"actions": 7', path.read_text()))
+    more = play_tournament(TWO, ["random", "greedy"], 18, **options)
+    assert len(more.games) == 36
+    assert [game.actions for game in more.games[:6]] == [7] * 6
+    assert more == read_tournament(tmp_path)
+    names = ["0000-000000.txt", "0000-000003.txt", "0000-000016.txt"]
+    assert sorted(path.name for path in (tmp_path / "records").iterdir()) == names
+    kept = [record for name in names for record in read_records(tmp_path / "records" / name)]
+    assert [len(record.actions) for record in kept[6:]] == [g.actions for g in more.games[6:]]
 
 
 def test_every_game_is_kept(played):

@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 import tiny
+from armarl.arena.records import read_records
 from armarl.game import IllegalActionError, make_game
-from armarl.matches import _interval, _standings, play_games, play_match, seatings
+from armarl.matches import (
+    MOST_SEED,
+    _interval,
+    _standings,
+    deal_seeds,
+    play_games,
+    play_match,
+    seatings,
+)
 from armarl.players import (
     GreedyPlayer,
     HumanPlayer,
@@ -76,10 +85,23 @@ def test_a_game_depends_on_its_own_seed_alone():
         assert np.array_equal(alone[1], lengths[i : i + 1])
 
 
-def test_a_longer_match_begins_with_the_shorter_one():
-    short = play_match(TWO, ["greedy", "random"], games=100, seed=3).standings[0]
-    long = play_match(TWO, ["greedy", "random"], games=200, seed=3).standings[0]
-    assert short.wins <= long.wins <= short.wins + 100
+def test_a_longer_match_begins_with_the_shorter_one(tmp_path):
+    kept = []
+    for number, games in enumerate((6, 40)):
+        path = tmp_path / f"{number}.txt"
+        play_match(TWO, ["greedy", "random"], games=games, seed=3, records=path)
+        kept.append([record.lines for record in read_records(path)])
+    short, long = kept
+    assert len(short) == 6
+    assert long[:6] == short
+    assert len(set(long)) == 40
+
+
+def test_no_two_deals_are_alike():
+    """A seed of more than 32 bits once had the deals of a smaller one."""
+    seeds = [0, 5, 5 + (3 << 32), (1 << 32) + 1, MOST_SEED]
+    deals = np.stack([deal_seeds(seed, 0, 200) for seed in seeds])
+    assert np.unique(deals).size == deals.size
 
 
 # --- fair ----------------------------------------------------------------------------------------

@@ -370,6 +370,27 @@ def test_the_environments_take_every_specification():
 # --- thoughts ------------------------------------------------------------------------------------
 
 
+def test_what_a_random_player_thinks():
+    states, seats = tiny.positions(TWO, 6)
+    states[0] = _finished(TWO)
+    seats[1] = 1 - seats[1]  # it is not his turn
+    seen = TWO.concealed(states, seats)
+    player = RandomPlayer(TWO)
+    found = player.think(seen, seats, np.zeros(6)).probabilities
+    assert not found[:2].any()
+    masks = TWO.legal_masks(states)[2:]
+    assert np.array_equal(found[2:], masks / masks.sum(axis=1, keepdims=True))
+    with pytest.raises(ValueError, match="seats"):
+        player.think(seen, seats[:5], np.zeros(6))
+
+
+def _finished(game):
+    states, chance = game.new_states(0), game.new_chance(np.arange(1))
+    while game.statuses(states)[0][0] == 0:
+        game.apply(states, np.arange(1), game.random_actions(game.legal_masks(states), chance))
+    return states[0]
+
+
 def test_what_a_policy_thinks():
     player = tiny.network(TWO)
     states, seats = tiny.positions(TWO, 10)

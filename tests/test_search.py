@@ -12,7 +12,14 @@ from armarl import make_game, threads
 from armarl.catalogue import game_entry
 from armarl.players import GreedyPlayer, RandomPlayer, Thinker, Thoughts
 from armarl.randomness import list_legal, pick
-from armarl.search import FlatPlayer, IsmctsPlayer, PolicySearchPlayer, SearchPlayer
+from armarl.search import (
+    FlatPlayer,
+    IsmctsPlayer,
+    PolicySearchPlayer,
+    RolloutPlayer,
+    SearchPlayer,
+)
+from armarl.search.settings import MOST
 from armarl.search.tree import one_of
 from armarl.verbs import as_verbs
 from variants import every_game, every_variant
@@ -320,7 +327,7 @@ def test_policy_search_refuses_who_does_not_think():
         PolicySearchPlayer(game, GreedyPlayer(game))
     with pytest.raises(ValueError, match="probabilities and a value, random tells not both"):
         PolicySearchPlayer(game, RandomPlayer(game))
-    with pytest.raises(ValueError, match="candidates must be in 2 to 2147483647, not 1"):
+    with pytest.raises(ValueError, match="candidates must be in 2 to 16777216, not 1"):
         PolicySearchPlayer(game, tiny.network(game), candidates=1)
 
 
@@ -331,8 +338,27 @@ def test_policy_search_refuses_who_does_not_think():
 def test_policy_search_refuses_boundless_numbers(name, number):
     """Products of some were no numbers, and what was played was illegal."""
     game = make_game("armadora")
-    with pytest.raises(ValueError, match=f"{name} must be in . to 2147483647, not "):
+    with pytest.raises(ValueError, match=f"{name} must be in . to 16777216, not "):
         PolicySearchPlayer(game, Uniform(game), **{name: number})
+
+
+@pytest.mark.parametrize(
+    ("player", "name"),
+    [
+        (SearchPlayer, "depth"),
+        (SearchPlayer, "reference"),
+        (RolloutPlayer, "candidates"),
+        (RolloutPlayer, "turns"),
+        (RolloutPlayer, "longest"),
+    ],
+)
+def test_what_is_counted_is_a_whole_number(player, name):
+    game = make_game("armadora")
+    for number in (float("inf"), 2**25, 1e300):
+        with pytest.raises(ValueError, match=f"{name} is too large"):
+            player(game, 2, **{name: number})
+    with pytest.raises(ValueError, match=f"{name} must be a whole number, not 2.5"):
+        player(game, 2, **{name: 2.5})
 
 
 def test_policy_search_takes_its_rollouts_in_portions(monkeypatch):
@@ -357,7 +383,7 @@ def test_policy_search_takes_its_rollouts_in_portions(monkeypatch):
 def test_policy_search_of_the_largest_numbers_stays_legal():
     game = make_game("armadora")
     states, seats, draws = asked(game)
-    most = {"eta": 2**31 - 1, "entropy": 2**31 - 1}
+    most = {"eta": MOST, "entropy": MOST}
     for limits in (most, {"eta": most["eta"]}):
         player = PolicySearchPlayer(game, tiny.network(game), 24, sample=True, **limits)
         thoughts = player.think(states, seats, draws)

@@ -44,6 +44,10 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     """Import on first use what takes Numba with it."""
     if name not in _HOMES:

@@ -104,7 +104,8 @@ class CudaGame:
             raise RuntimeError(f"device={name!r}: {missing}")
         self._torch = importlib.import_module("torch")
         self.game, self.name = game, name
-        self._place = self._torch.device("cpu" if SIMULATED else name)
+        asked = self._torch.device("cpu" if SIMULATED else name)
+        self._place = self._torch.empty(0, device=asked).device  # with its number
         self._record = game.blank.dtype
         self._contiguous = self._torch.contiguous_format
 
@@ -139,7 +140,7 @@ class CudaGame:
         """Whether it is a tensor of this device, shape and type, in one piece."""
         return (
             isinstance(array, self._torch.Tensor)
-            and array.device.type == self._place.type
+            and array.device == self._place
             and tuple(array.shape) == tuple(shape)
             and array.dtype == self._type(dtype)
             and array.is_contiguous()
@@ -152,7 +153,7 @@ class CudaGame:
             TypeError: it is no tensor of integers of this device.
             ValueError: it has another shape.
         """
-        if not isinstance(actions, self._torch.Tensor) or actions.device.type != self._place.type:
+        if not isinstance(actions, self._torch.Tensor) or actions.device != self._place:
             raise TypeError(f"actions must be a torch tensor on {self.name}, not {_kind(actions)}")
         if actions.is_floating_point() or actions.dtype == self._torch.bool:
             raise TypeError(f"actions must be integers, not {actions.dtype}")

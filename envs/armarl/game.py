@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -87,6 +88,8 @@ class Game:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blank", _unwritable(self.blank))
+        for name in ("options", "attributes"):  # all who make this variant have this one game
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _remake, (self.name, {"players": self.players, **self.options})

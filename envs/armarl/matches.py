@@ -202,13 +202,9 @@ def _play_deals(
 
 def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
     """One number per deal, whatever the chunk it is played in."""
-    return np.array(
-        [
-            np.random.SeedSequence([seed, deal]).generate_state(1, np.uint64)[0] >> np.uint64(1)
-            for deal in range(first, last)
-        ],
-        np.int64,
-    )
+    high, low = divmod(seed, 1 << 32)  # a word of 32 bits each, or one seed has another's deals
+    streams = (np.random.SeedSequence([low, deal, high]) for deal in range(first, last))
+    return np.array([s.generate_state(1, np.uint64)[0] >> np.uint64(1) for s in streams], np.int64)
 
 
 def play_games(

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import prod
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +45,23 @@ class ActionFamily:
     def size(self) -> int:
         return prod(len(values) for values in self.arguments)
 
+    def wrong_value(self, text: str) -> str | None:
+        """What in a text that looks like one of these is none of their values; None: it does not.
+
+        Args:
+            text: in small letters.
+        """
+        pattern = re.escape(self.text.lower()).replace(r"\{\}", r"(\S.*?)")
+        found = re.fullmatch(pattern, text)
+        if found is None or pattern == r"(\S.*?)":
+            return None
+        for value, values in zip(found.groups(), self.arguments, strict=True):
+            known = [str(one) for one in values]
+            if value not in [one.lower() for one in known]:
+                last = f" … {known[-1]}" if len(known) > 4 else ""
+                return f"{brief(repr(value), 40)} is none of {', '.join(known[:4])}{last}"
+        return None
+
     def texts(self, public: bool = False) -> list[str]:
         """The notation of each action, or what the other seats learn of it."""
         text = self.public if public and self.public else self.text
@@ -68,25 +87,31 @@ class ActionTable:
     """All actions of a game: `table.text(id)` and `table.id(text)` are each other's inverse.
 
     Attributes:
-        places: where each action acts, in the cells of the observation's board: the squares of
-            `ObservationTable.grid`, row by row, or the places of `ObservationTable.graph`.
+        first: the first id of each family, by its name.
     """
 
     def __init__(
         self, families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]] = ()
     ) -> None:
         self.families = tuple(families)
-        self.places = _places(self.families, edges)
+        self._places = _places(self.families, edges)
         self.texts = tuple(text for family in families for text in family.texts())
         self.public_texts = tuple(text for family in families for text in family.texts(public=True))
         self._ids = {text: number for number, text in enumerate(self.texts)}
         starts = np.cumsum([0, *(family.size for family in families)])
-        self.first = {
-            family.name: int(start) for family, start in zip(families, starts, strict=False)
-        }
+        self.first: Mapping[str, int] = MappingProxyType(
+            {family.name: int(start) for family, start in zip(families, starts, strict=False)}
+        )
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    @property
+    def places(self) -> ActionPlaces:
+        """Where each action acts, in the cells of the observation's board: the squares of
+        `ObservationTable.grid`, row by row, or the places of `ObservationTable.graph`. A copy.
+        """
+        return ActionPlaces(*(ends.copy() for ends in self._places))
 
     def text(self, action: int) -> str:
         """Notation of an action id, for example `W3 c4`.
@@ -105,15 +130,27 @@ class ActionTable:
 
         Raises:
             TypeError: it is no text.
-            ValueError: no action is written so; the message shows how each kind is written.
+            ValueError: no action is written so; the message says what is wrong in what looks like
+                an action, else how each kind is written.
         """
         if not isinstance(text, str):
             raise TypeError(f"a notation is text, not {brief(repr(text), 60)}")
         action = self._ids.get(text.strip())
         if action is None:
-            examples = ", ".join(f"`{family.texts()[0]}`" for family in self.families)
-            raise ValueError(f"no action is written {text!r}; actions look like {examples}")
+            raise ValueError(f"no action is written {brief(repr(text), 60)}; {self._nearest(text)}")
         return action
+
+    def _nearest(self, text: str) -> str:
+        """What is right instead of a notation that there is not."""
+        written = " ".join(text.split()).lower()
+        for action in self.texts:
+            if action.lower() == written:
+                return f"did you mean `{action}`?"
+        for family in self.families:
+            if wrong := family.wrong_value(written):
+                return f"{wrong}: {family.meaning}, such as `{family.texts()[0]}`"
+        examples = ", ".join(f"`{family.texts()[0]}`" for family in self.families)
+        return f"actions look like {examples}"
 
     def legal_texts(self, mask: NDArray[np.int8]) -> list[str]:
         """The notations of the actions that a mask allows, in the order of their ids."""
@@ -183,6 +220,12 @@ class Board:
     edge_kinds: NDArray[np.int64] | None = None
     kinds: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        tables = (*(t for along in self.along.values() for t in along.values()), self.edges)
+        for table in (*tables, self.edge_kinds, *self.derived.values(), *self.constants.values()):
+            if table is not None:
+                table.flags.writeable = False  # all tables with this board share it
+
     @property
     def cells(self) -> int:
         return prod(self.shape)
@@ -225,10 +268,12 @@ class ObservationTable:
         self.blocks = tuple(blocks)
         self.board = board
         ends = np.cumsum([block.size for block in blocks])
-        self.slices = {
-            block.name: slice(int(end) - block.size, int(end))
-            for block, end in zip(blocks, ends, strict=True)
-        }
+        self.slices: Mapping[str, slice] = MappingProxyType(
+            {
+                block.name: slice(int(end) - block.size, int(end))
+                for block, end in zip(blocks, ends, strict=True)
+            }
+        )
         self.size = int(ends[-1])
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -301,18 +346,22 @@ class ObservationTable:
     def cell_index(self) -> NDArray[np.int64]:
         """Where in the observation each feature of a cell stands, (features, cells); -1: nowhere.
 
-        For those who gather on a device of their own. What stands nowhere is 0.
+        For those who gather on a device of their own. What stands nowhere is 0. A copy.
         """
-        return self._cells[1]
+        return self._cells[1].copy()
 
     @cached_property
     def other_features(self) -> tuple[str, ...]:
         """The names of what lies on no cell, with an index for each axis: `hand[0]`."""
         return tuple(name for block in self._others for name in _names(block.name, block.shape))
 
-    @cached_property
+    @property
     def other_index(self) -> NDArray[np.int64]:
-        """Where in the observation each of `other_features` stands, (features,)."""
+        """Where in the observation each of `other_features` stands, (features,). A copy."""
+        return self._others_at.copy()
+
+    @cached_property
+    def _others_at(self) -> NDArray[np.int64]:
         return np.concatenate([np.r_[self.slices[block.name]] for block in self._others])
 
     @property
@@ -360,7 +409,7 @@ class ObservationTable:
         self._check(observation)
         on_board = observation[..., index]
         on_board[(..., *np.nonzero(index < 0))] = 0
-        return on_board, observation[..., self.other_index]
+        return on_board, observation[..., self._others_at]
 
     # --- what identifies and documents it --------------------------------------------------------
 

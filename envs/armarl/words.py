@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 MOST_SHOWN = 300  # characters
 
@@ -31,3 +31,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def _in_order(name: str) -> str:
     return "-".join(sorted(name.lower().split("-")))
+
+
+def relation(sides: Sequence[int], seat: int, other: int) -> str:
+    """What somebody in another seat is to one's own: ` (you)`, ` (your partner)` or nothing."""
+    if other == seat:
+        return " (you)"
+    return " (your partner)" if sides[other] == sides[seat] else ""

@@ -38,8 +38,9 @@ Rate = Annotated[Real, Field(gt=0)]
 FinalRate = Annotated[Real, Field(ge=0, description="reached linearly at the end")]
 Average = Annotated[Real, Field(ge=0, lt=1, description="of the weights, per step")]
 
-# Marks of settings: those that another's learner does not have, and what the machine may decide,
-# which may then stand in a configuration whoever learns.
+# Marks of settings: those that all learners of ours have and another's does not (what only some of
+# ours read, they say: `LearnerKind.reads`), and what the machine may decide, which may then stand
+# in a configuration whoever learns.
 OURS: JsonDict = {"ours": True}
 RESOLVED: JsonDict = {"resolved": True}
 MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
@@ -75,13 +76,11 @@ class NetworkConfig(_Section):
     channels: Annotated[int, Field(strict=True, ge=0, le=1024)] = Field(
         0,
         description="of what is made of each cell of a board; 0: it is not looked at apart",
-        json_schema_extra=OURS,
     )
     advisers: tuple[str, ...] = Field(
         (),
         max_length=16,
         description="scripted players whose advice is weighed: greedy",
-        json_schema_extra=OURS,
     )
     critic_widths: tuple[Width, ...] | None = Field(
         None,
@@ -180,7 +179,7 @@ class CriticConfig(_Section):
 
 
 class EarlyRewardConfig(_Section):
-    """Another reward at the start, which says more of each game than who won; ours alone."""
+    """Another reward at the start, which says more of each game than who won."""
 
     reward: str | None = Field(None, description="its name: gold")
     until: Real = Field(0.5, gt=0, le=1, description="part of the training in which it fades out")
@@ -277,7 +276,6 @@ class TrainingConfig(_Section):
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
         "cpu",
         description="of games and networks, as torch names it: cpu, cuda, cuda:1",
-        json_schema_extra=OURS,
     )
     start_from: str | None = Field(
         None,

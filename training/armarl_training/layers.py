@@ -37,7 +37,7 @@ def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-# tanh(x) = x p(x^2) / q(x^2), to some units of the last place; beyond FARTHEST it is 1 in float32
+# tanh(x) = x p(x^2) / q(x^2), to some units of the last place; beyond _FARTHEST it is 1 in float32
 # (Eigen's rational function, in generic_fast_tanh_float).
 _FARTHEST = np.float32(7.90531110763549805)
 _P = tuple(

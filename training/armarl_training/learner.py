@@ -29,6 +29,11 @@ from armarl_training.saving import Saved
 LONGEST_GRADIENT = 1.0  # of judges, critics and MaskablePPO's head start; longer are scaled down
 
 
+def minibatches(rows: int, minibatch: int) -> int:
+    """In how many parts to learn from so many rows, that each has about as many as a minibatch."""
+    return max(1, round(rows / minibatch))
+
+
 class Learner(Protocol):
     """What a run asks of a learner.
 

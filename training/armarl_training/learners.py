@@ -93,6 +93,11 @@ def kind_of(name: str) -> LearnerKind:
     return LearnerKind(made_by=name, section=None, plays=None, reads=_ALL_READ)
 
 
+def is_read_by_some(setting: str) -> bool:
+    """Whether only some learners read a setting, or section; see `LearnerKind.reads`."""
+    return setting in _ALL_READ
+
+
 def readers(setting: str) -> str:
     """In words, the learners that read a setting that only some read."""
     return either(name for name, kind in LEARNERS.items() if setting in kind.reads)

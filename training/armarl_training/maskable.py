@@ -26,7 +26,7 @@ from armarl.seat_loops import LEARNER
 from armarl_training.config import ConfigError, TrainingConfig
 from armarl_training.folders import RunError
 from armarl_training.layers import ACTIVATIONS, put_in_place
-from armarl_training.learner import LONGEST_GRADIENT, annealed
+from armarl_training.learner import LONGEST_GRADIENT, annealed, minibatches
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import RECENT_GAMES, OpponentPool
 from armarl_training.saving import (
@@ -140,7 +140,7 @@ class MaskablePPOLearner:
             group["lr"] = rate
         policy.set_training_mode(True)
         order, right = self.env.games.rng.permutation(lessons.seats.size), 0
-        for batch in np.array_split(order, max(1, order.size // settings.minibatch)):
+        for batch in np.array_split(order, minibatches(order.size, settings.minibatch)):
             states, seats = self._game.taken(lessons.states, batch), lessons.seats[batch]
             observations, masks = self._game.views(states, seats)
             actions = torch.from_numpy(lessons.actions[batch])

@@ -14,7 +14,7 @@ from armarl.game import Game
 from armarl.network_players import NetworkPlayer
 from armarl_training.config import TrainingConfig
 from armarl_training.layers import PolicyNetwork, move_average
-from armarl_training.learner import LONGEST_GRADIENT
+from armarl_training.learner import LONGEST_GRADIENT, minibatches
 from armarl_training.saving import (
     Saved,
     check_alike,
@@ -56,11 +56,11 @@ class ShardedLearner:
         self._rng = generator(config.seed, Stream.UPDATES)
         self.decisions = 0
 
-    def _minibatches(self, size: int, parts: int, epochs: int) -> Iterator[NDArray[np.int64]]:
-        """Rows of so many, in random parts, anew in every epoch; none of the parts is empty."""
+    def _minibatches(self, size: int, minibatch: int, epochs: int) -> Iterator[NDArray[np.int64]]:
+        """Rows of so many, in random parts, anew in every epoch; of none there is no part."""
         for _ in range(epochs):
             order = self._rng.permutation(size)
-            for some in np.array_split(order, max(1, parts)):
+            for some in np.array_split(order, minibatches(size, minibatch)):
                 if some.size:
                     yield some
 

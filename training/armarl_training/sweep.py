@@ -382,14 +382,8 @@ def _ends(values: Range | Choice) -> tuple[Any, ...]:
 def _settings(chosen: dict[str, Any]) -> list[str]:
     """As `key=value`; choices are JSON already."""
     return [
-        f"{key}={value if isinstance(value, str) else _number(value)}"
-        for key, value in chosen.items()
+        f"{key}={value if isinstance(value, str) else repr(value)}" for key, value in chosen.items()
     ]
-
-
-def _number(value: float) -> str:
-    """As YAML reads it: 1e-05 would be a word there."""
-    return f"{value:.12e}" if isinstance(value, float) and "e" in repr(value) else repr(value)
 
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BETWEEN = 240, 180, 50, 34, 70

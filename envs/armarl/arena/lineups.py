@@ -46,15 +46,23 @@ def lineups(
     if kind not in KINDS:
         raise ValueError(f"there is no kind of tournament {kind!r}; there is {', '.join(KINDS)}")
     together = min(places, entrants)
-    if kind != "ladder" and comb(entrants, together) > MOST_LINEUPS:
-        raise ValueError(f"{entrants} players make too many lineups; a ladder has few")
     if kind == "ladder":
         groups = [tuple(range(i, i + together)) for i in range(entrants - together + 1)]
+    elif kind == "field":
+        _refuse_too_many(entrants, comb(entrants - 1, together - 1))
+        groups = [(0, *others) for others in combinations(range(1, entrants), together - 1)]
     else:
+        _refuse_too_many(entrants, comb(entrants, together))
         groups = list(combinations(range(entrants), together))
-    if kind == "field":
-        groups = [group for group in groups if group[0] == 0]
     return [full for group in groups for full in _filled(group, places)]
+
+
+def _refuse_too_many(entrants: int, number: int) -> None:
+    if number > MOST_LINEUPS:
+        raise ValueError(
+            f"{entrants:,} players make {number:,} lineups, more than {MOST_LINEUPS:,}; a ladder "
+            "has few"
+        )
 
 
 def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False) -> list[Lineup]:

@@ -37,7 +37,6 @@ DRAWN = 0.1  # games at every table that were shared by all: the prior
 RESAMPLES = 1000
 LEAST_DEALS = 2  # of one alone nothing tells how much deals differ
 LEVEL = 0.95
-_STREAM = 95  # so that no games are drawn by the numbers that draw their deals again
 _RIDGE = 1e-6  # holds the means of all, which no difference notices
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7  # of Newton's method, in units of strength
 _WIDEST = 5000 / ELO  # between an estimate and an end of its interval
@@ -257,7 +256,8 @@ def _bootstrapped_errors(
 ) -> Floats:
     """Standard errors of contrasts by the bootstrap over deals."""
     deals = len(shares)
-    rng = np.random.default_rng([seed, _STREAM])
+    stream = np.random.SeedSequence(seed, spawn_key=(0,))  # no deal is drawn by it
+    rng = np.random.default_rng(stream)
     weights = rng.multinomial(deals, np.full(deals, 1 / deals), resamples).astype(float)
     totals = (weights @ shares.reshape(deals, -1)).reshape(-1, *shares.shape[1:])
     return np.asarray((_fit(model, totals, best) @ rows.T).std(axis=0, ddof=1))

@@ -225,9 +225,11 @@ def _jobs(
         seatings = planned.tables(group)
         for first in range(0, deals, DEALS_AT_ONCE):
             last = min(first + DEALS_AT_ONCE, deals)
-            if not store.has(number, first, last, seatings):
+            missing = (k for k in range(first, last) if not store.has(number, k, seatings))
+            begin = next(missing, last)
+            if begin < last:
                 named = (planned.players, digests)
-                where = (*named, number, seatings, planned.seed, first, last, record)
+                where = (*named, number, seatings, planned.seed, begin, last, record)
                 jobs.append(_Job(game.name, options, sitting, *where))
     return sorted(jobs, key=lambda job: (job.first, job.lineup))
 
@@ -315,18 +317,18 @@ class _Store:
         if self._lock is not None:
             self._lock.close()
 
-    def has(self, lineup: int, first: int, last: int, seatings: list[Lineup]) -> bool:
-        """Whether all games of a job are there."""
-        deals = range(first, last)
-        return all((lineup, deal, table) in self.games for deal in deals for table in seatings)
+    def has(self, lineup: int, deal: int, seatings: list[Lineup]) -> bool:
+        """Whether all games of a deal are there."""
+        return all((lineup, deal, table) in self.games for table in seatings)
 
     def add(self, results: list[GameResult], texts: list[str]) -> None:
-        """Keep the games of a job that are new: where fewer deals were wanted before, it has played
-        some again, to the same ends. The records first, so that no result lacks its game.
+        """Keep the games of a job, but for those that are there: of a deal of which some were
+        lost it plays all again. The records first, so that no result lacks its game.
         """
         keys = [(result.lineup, result.deal, result.table) for result in results]
-        new = [result for key, result in zip(keys, results, strict=True) if key not in self.games]
-        self.games.update(zip(keys, results, strict=True))
+        played = dict(zip(keys, results, strict=True))
+        new = [result for key, result in played.items() if key not in self.games]
+        self.games = played | self.games
         if self._folder is None:
             return
         if texts:

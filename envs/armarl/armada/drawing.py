@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from armarl.armada.explain import asked
 from armarl.armada.geography import CENTRAL, COLOURS, Chart, Territory
 from armarl.armada.svg import draw_svg, turn_line
 
@@ -25,9 +26,8 @@ def draw(game: Game, state: State, seat: int | None) -> str:
     """
     view = game.describe(state, seat)
     chart: Chart = game.attributes["chart"]
-    return "\n".join(
-        [*_map(chart), *_territories(chart, view), *_ships(view), *_captions(view, seat)]
-    )
+    captions = [*_captions(view, seat), turn_line(view) + asked(game, state)]
+    return "\n".join([*_map(chart), *_territories(chart, view), *_ships(view), *captions])
 
 
 def _map(chart: Chart) -> list[str]:
@@ -110,7 +110,7 @@ def _captions(view: dict[str, Any], seat: int | None) -> list[str]:
     reserve = ", ".join(f"{colour} {bands}" for colour, bands in view["reserve"].items())
     supply = view["supply"]
     lines = [
-        f"left: bands {reserve}; {supply['gold']} gold, {supply['tribes']} tribes, "
+        f"in the supply: bands {reserve}; {supply['gold']} gold, {supply['tribes']} tribes, "
         f"{view['box']} ships"
     ]
     if claims := ", ".join(view["claims"]):
@@ -121,4 +121,4 @@ def _captions(view: dict[str, Any], seat: int | None) -> list[str]:
         if left := view["known"][player]["in_deck"]:
             cards += f"; left in the deck: {', '.join(left)}"
         lines.append(f"player {player}{' (you)' if seat == player else ''}: {cards}")
-    return [*lines, turn_line(view)]
+    return lines

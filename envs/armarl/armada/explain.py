@@ -18,6 +18,7 @@ from armarl.armada.offers import (
     payable_gold,
 )
 from armarl.armada.rules import family_of
+from armarl.armada.setup import SHIPS_EACH
 from armarl.armada.state import (
     CARD_PRICE,
     DISCOVERY_CARD,
@@ -37,6 +38,7 @@ from armarl.armada.state import (
     SHIP_ROOM,
     SHIPYARD_CARD,
     SPREAD_BANDS,
+    STAGE_NAMES,
     STRATEGIST_CARD,
     acting_colour,
     acting_seat,
@@ -75,6 +77,19 @@ def explain(game: Game, state: State, action: int) -> str:
     if state["stage"] == OVER:
         return "the game is over"
     return _Reasons(game, state, action).why()
+
+
+def asked(game: Game, state: State) -> str:
+    """What is to be decided, in words that follow a colon; nothing of an order or a game's end."""
+    s, stage = state, int(state["stage"])
+    if stage == PLACE_SHIP:
+        return f": ship {s['count'] + 1} of {SHIPS_EACH}, on a city of its lair"
+    if stage == SPREAD_BANDS:
+        place = game.attributes["chart"].places[s["target"]]
+        return f": how many of the {s['due']} bands left go on {place}, from `count 0` on"
+    if s["order"] < 0 or stage == OVER:
+        return ""
+    return f": `{game.actions.text(s['order'])}` is under way: {STAGE_NAMES[stage]}"
 
 
 class _Reasons:
@@ -151,8 +166,7 @@ class _Reasons:
         if s["stage"] == ORDER:
             return "nothing has been asked; an order or `end` is due (ADA-15)"
         if s["stage"] <= SPREAD_BANDS:
-            what = "number of bands" if s["stage"] == SPREAD_BANDS else "ship"
-            return f"in the preliminary turn a {what} is due (ADA-13)"
+            return f"the preliminary turn asks{asked(self.game, s)} (ADA-13)"
         if s["order"] < 0:
             return "whether to raid is asked: `play raid` or `decline` (ADA-33)"
         order = self.game.actions.text(s["order"])

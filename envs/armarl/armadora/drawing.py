@@ -9,6 +9,7 @@ import numpy as np
 from armarl.armadora.board import COLUMNS, MINE_SQUARES, ROWS
 from armarl.armadora.describe import describe, squares_of
 from armarl.armadora.state import OVER
+from armarl.words import relation
 
 if TYPE_CHECKING:
     from armarl.game import Game, State
@@ -79,12 +80,17 @@ def _captions(game: Game, s: State, seat: int | None) -> list[str]:
         if view["passed"][player]:
             text += ", has passed"
         turn = ">" if view["to_move"] == player else " "
-        you = " (you)" if seat == player else ""
+        you = "" if seat is None else relation(game.sides, seat, player)
         lines.append(f"{turn} {PLAYER_LETTERS[player]} = player {player}{you}: {text}")
     if s["stage"] == OVER:
         result = view["result"]
         gold = " : ".join(map(str, result["gold"]))
-        who = "side" if len(set(game.sides)) < game.players else "player"
-        won = " and ".join(f"{who} {winner}" for winner in result["winners"])
+        won = " and ".join(_members(game, winner) for winner in result["winners"])
         lines.append(f"over: gold {gold}; won by {won}")
     return lines
+
+
+def _members(game: Game, side: int) -> str:
+    """The players of a side."""
+    members = [str(seat) for seat in range(game.players) if game.sides[seat] == side]
+    return f"player{'s' * (len(members) > 1)} {' and '.join(members)}"

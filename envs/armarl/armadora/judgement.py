@@ -158,7 +158,7 @@ def reserves_of(s: State, side: Int, known: Int) -> Reserves:
     sides = side_count(s)
     own = _reserve(s, side, known)
     rival = _reserve(s, (side + 1) % sides, known)
-    other = _reserve(s, (side + 2) % sides, known)
+    other = _reserve(s, (side + 2) % sides, known)  # of two sides one's own: so it was tuned
     per_free_square = 1.0 / max(count(s.free), 1)
     variance = 0.0
     for player in range(s.players):

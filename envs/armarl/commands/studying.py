@@ -20,7 +20,9 @@ def info(options: argparse.Namespace) -> int:
         if options.json:
             raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
         game = make_game(options.subject, **options_of(options.option))
-        print(f"# {game.name}, version {game.version}: {game.players} players, {game.options}\n")
+        print(
+            f"# {game.name}, version {game.version}: {game.players} players, {dict(game.options)}\n"
+        )
         print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
         print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
         return 0

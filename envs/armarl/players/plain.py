@@ -31,8 +31,11 @@ class RandomPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """The same probability for every legal action."""
-        masks = self.game.legal_masks(states)
-        return Thoughts(masks / masks.sum(axis=1, keepdims=True))
+        guards.check_question(self.game, states, seats, draws)
+        playing, movers = self.game.statuses(states)
+        asked = ((playing == 0) & (movers == seats))[:, None]
+        masks = np.where(asked, self.game.legal_masks(states), 0)
+        return Thoughts(masks / np.maximum(masks.sum(axis=1, keepdims=True), 1))
 
 
 class PatientPlayer:

@@ -62,7 +62,8 @@ class PolicySearchPlayer:
         """A player of `game` around another, who must tell probabilities and a value.
 
         Args:
-            simulations: rollouts for each decision, shared out over the candidates.
+            simulations: rollouts for each decision, shared out over the candidates; where fewer
+                actions are legal than that, so many the fewer.
             candidates: how many of the likeliest actions are tried.
             turns: a rollout stops at so many-th next decision of the searching seat, and its value
                 is read; 0 reads it right after the candidate.

@@ -22,7 +22,7 @@ from armarl.search.judged_tree import (
 from armarl.search.settings import ALL_MEMORY, MEMORY, budget_of, check
 from armarl.search.tree import LONGEST_PATH, SEEDS
 
-MOST = 1e6  # of a number that a search weighs by
+MOST_WEIGHT = 1e6  # of a number that a search weighs by
 CHUNK = 8  # simulations between two looks at the clock
 
 
@@ -68,7 +68,9 @@ class JudgeSearchPlayer:
         judges = isinstance(player, JudgingPlayer)
         check(judges, f"this search needs a judge of positions, not {player.name}")
         for name, number in (("exploration", exploration), ("sharpness", sharpness)):
-            check(0 <= number <= MOST, f"{name} must be in 0 to {MOST:g}, not {number}")
+            check(
+                0 <= number <= MOST_WEIGHT, f"{name} must be in 0 to {MOST_WEIGHT:g}, not {number}"
+            )
         self.game, self.player = game, player
         self._budget = budget_of(simulations, milliseconds, otherwise=200)
         self._exploration, self._sharpness = exploration, sharpness

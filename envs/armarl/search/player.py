@@ -12,7 +12,7 @@ from armarl import guards, threads
 from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
 from armarl.search.deciding import by_lot, decide
-from armarl.search.settings import ALL_MEMORY, MEMORY, MOST, budget_of, check, settled
+from armarl.search.settings import ALL_MEMORY, MEMORY, MOST, Ranges, budget_of, check, settled
 from armarl.search.simulations import SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
@@ -32,7 +32,7 @@ PLAIN: Mapping[str, Any] = {
     "evaluated": 0.0,
     "margin_share": 0.0,
 }
-RANGES: Mapping[str, tuple[float, float]] = {
+RANGES: Ranges = {
     "exploration": (0, np.inf),
     "bias": (0, np.inf),
     "reference": (1, np.inf),

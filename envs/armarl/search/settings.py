@@ -10,7 +10,7 @@ from armarl.catalogue import game_entry
 from armarl.game import Game
 
 Ranges = Mapping[str, tuple[float, float]]
-MOST = 2**31 - 1  # that counters of visits hold
+MOST = 1 << 24  # visits that a float32 counts one by one
 MEMORY = 1 << 26  # bytes of one tree, at most
 ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
 
@@ -79,10 +79,11 @@ def settled(
 
     Args:
         plain: what the method has, which names all settings.
-        ranges: of some settings, both ends included.
+        ranges: of some settings, both ends included; infinite where any number will do, which may
+            itself be infinite if it is no whole one.
 
     Raises:
-        ValueError: a value out of range.
+        ValueError: a value out of range, or a part of what is counted.
     """
     known = getattr(game_entry(game.name).part("rivals"), "SEARCH", {}).get(method, {})
     chosen = {name: value for name, value in given.items() if value is not None}
@@ -91,5 +92,8 @@ def settled(
         limits = f"{low} or more" if high == float("inf") else f"in {low} to {high}"
         value = settings[name]
         check(low <= value <= high, f"{name} must be {limits}, not {value}")
-        check(abs(value) <= MOST or value == float("inf"), f"{name} is too large: {value}")
+        counted = type(plain[name]) is int
+        endless = value == float("inf") and not counted
+        check(abs(value) <= MOST or endless, f"{name} is too large: {value}")
+        check(not counted or value == int(value), f"{name} must be a whole number, not {value}")
     return {name: type(value)(settings[name]) for name, value in plain.items()}

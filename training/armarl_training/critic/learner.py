@@ -70,7 +70,7 @@ class CriticLearner(ShardedLearner):
         """Some passes over positions' quantities (n, size), in random minibatches."""
         self._set_rate(rate)
         losses, norm, settings = [0.0], 0.0, self._config.critic
-        for some in self._minibatches(len(seen), len(seen) // settings.minibatch, epochs):
+        for some in self._minibatches(len(seen), settings.minibatch, epochs):
             logits = self.critic(self._scaled(seen[some]))
             chances = torch.from_numpy((returns[some] + 1) / 2)
             loss = functional.binary_cross_entropy_with_logits(logits, chances)

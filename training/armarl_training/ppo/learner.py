@@ -32,7 +32,7 @@ from armarl_training.advantages import seat_advantages
 from armarl_training.config import TrainingConfig
 from armarl_training.devices import Array, learner_device
 from armarl_training.layers import newest_weight, steps_taken
-from armarl_training.learner import annealed
+from armarl_training.learner import annealed, minibatches
 from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.ppo.adam import Adam
@@ -157,15 +157,15 @@ class PPO(ShardedLearner):
             Means over all decisions and epochs, and the norm of the last gradient.
         """
         ppo = self._config.ppo
-        minibatches = max(1, round(len(rows) / ppo.minibatch))
+        number = minibatches(len(rows), ppo.minibatch)
         loss_weights = LossWeights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
-        scratches = self._make_scratches(-(-len(rows) // minibatches))
+        scratches = self._make_scratches(-(-len(rows) // number))
         samples = self._samples(rollout, self._normalised(flat(advantages), rows), targets)
         make_batch = self._sparse_batch if self._sparse else self._dense_batch
         batch = make_batch(rollout, rows, samples)
         norm: torch.Tensor | float = 0.0
         for _ in range(ppo.epochs):
-            for shares in batch.deal(minibatches, self._crew.number):
+            for shares in batch.deal(number, self._crew.number):
                 parts = self._parts(batch, shares, loss_weights, scratches)
                 gradients = partial(self._gradients, self._passes())
                 norm = self._take_step(self._crew.map(gradients, parts))
@@ -173,9 +173,11 @@ class PPO(ShardedLearner):
         return means | {"gradient_norm": float(norm)}
 
     def _normalised(self, advantages: Array, rows: Array) -> Array:
-        """Advantages (all rows, k) by the mean and the deviation of those that are learnt from."""
+        """Advantages (all rows, 1 + looks) of mean 0, each look by its own, and by one deviation
+        of 1, over those that are learnt from."""
         learnt = advantages[rows]
-        return (advantages - learnt.mean(axis=0)) / (self._device.deviation(learnt) + 1e-8)
+        mean = learnt.mean(axis=0)
+        return (advantages - mean) / (self._device.deviation(learnt - mean) + 1e-8)
 
     def _samples(self, rollout: Rollout, advantages: Array, targets: Array) -> Samples:
         """What the loss is of, decision by decision of a whole rollout."""
@@ -321,7 +323,8 @@ class PPO(ShardedLearner):
         game, kept, device, players = self._game, self._kept, self._device, self._game.players
         self._set_rate(rate)
         order, right = self._rng.permutation(lessons.seats.size), 0
-        for batch in np.array_split(order, max(1, order.size // self._config.imitation.minibatch)):
+        number = minibatches(order.size, self._config.imitation.minibatch)
+        for batch in np.array_split(order, number):
             seats = lessons.seats[batch]
             around = (seats[:, None] + np.arange(players)) % players
             returns = device.tensor(

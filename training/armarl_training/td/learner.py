@@ -66,7 +66,7 @@ class TD(ShardedLearner):
         td = self._config.td
         self._set_rate(rate)
         sums, steps, norm = np.zeros(2), 0, 0.0
-        for some in self._minibatches(len(surveys), round(len(surveys) / td.minibatch), epochs):
+        for some in self._minibatches(len(surveys), td.minibatch, epochs):
             logits = logits_of(self.judge, torch.from_numpy(surveys[some]))
             losses = functional.binary_cross_entropy_with_logits(
                 logits, torch.from_numpy(targets[some]), reduction="none"

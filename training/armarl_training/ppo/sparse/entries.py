@@ -231,7 +231,7 @@ def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
     for _ in range(_PLAYED):
         playing, seats = game.statuses(states)
         on = np.flatnonzero(playing == 0)
-        states, seats, games = game.taken(states, on), seats[on], games[on]
+        states, seats, games, chance = game.taken(states, on), seats[on], games[on], chance[on]
         if states.size == 0:
             break
         observations, masks = game.views(states, seats)
@@ -244,7 +244,7 @@ def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
             before[who] = row
             rows.append(row)
         legal.append(float(masks.mean()))
-        actions = game.random_actions(masks, chance[: states.size])
+        actions = game.random_actions(masks, chance)
         game.apply(states, np.arange(states.size), actions)
     found = np.array(rows), np.array(changes, int).reshape(-1, size)
     return *found, float(np.mean(legal))
