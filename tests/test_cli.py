@@ -1,9 +1,12 @@
 """The command line: what each command prints and writes, and what it says of mistakes."""
 
+import errno
 import io
 import json
 import os
+import re
 import shlex
+import signal
 import subprocess
 import sys
 
@@ -20,6 +23,7 @@ from armarl.players import RandomPlayer
 from armarl.policies import read_policy_metadata
 from armarl.policy_card import read_card
 from armarl.policy_card_text import card_text
+from processes import started
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 
@@ -49,7 +53,7 @@ def run(capsys, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     "command",
-    [(), ("train",), ("evaluate",), ("arena",), ("play",), ("replay",), ("info",)],
+    [(), ("train",), ("evaluate",), ("arena",), ("play",), ("watch",), ("replay",), ("info",)],
 )
 def test_help(run, command):
     status, out, _ = run(*command, "--help")
@@ -123,6 +127,47 @@ def test_evaluate_every_pair_of_more_players_than_seats(run, tmp_path):
     players = [[standing["player"] for standing in match["standings"]] for match in matches]
     assert players == [["0", "1"], ["0", "random"], ["1", "random"]]
     assert out.count("armadora, 2 players") == 3
+
+
+def test_nothing_is_played_before_all_players_are_known(run, tmp_path):
+    files = ("--json", "all.json", "--records", "games.txt")
+    status, out, err = run("evaluate", "greedy", "random", "nobody", "--games", 2, *files)
+    assert (status, out) == (1, "")
+    assert "no player 'nobody'" in err
+    assert not (tmp_path / "games.txt").exists()
+
+
+def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
+    policy = tiny.policy(tmp_path, TWO, name="mine.safetensors")
+    command = ("evaluate", "random", "greedy", "--games", 2, "--workers", 1, "--json")
+    before = policy.read_bytes()
+    status, out, err = run(*command, policy)
+    assert (status, out, "holds something else than JSON" in err) == (1, "", True)
+    assert policy.read_bytes() == before
+    kept = tmp_path / "all.json"
+    assert run(*command, kept)[0] == 0
+    first = kept.read_text("utf-8")
+
+    def full(_number):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr("armarl.folders.os.fsync", full)
+    assert run(*command, kept, "--seed", 1)[0] == 1
+    assert kept.read_text("utf-8") == first
+
+
+def test_a_game_is_no_player(run):
+    status, _, err = run("play", "armada")
+    assert status == 1
+    assert "armada is a game, no player" in err
+    assert "--game armada" in err
+    assert "armada-2p" in err
+
+
+def test_options_of_a_training_are_settings(run):
+    status, _, err = run("train", "armadora-quick", "-o", "players=3")
+    assert status == 2
+    assert "options of the game are settings here, as options.players=3" in err
 
 
 def test_evaluate_takes_the_game_of_the_policy(run, tmp_path):
@@ -273,7 +318,7 @@ def test_a_game_at_the_terminal(run):
     assert (status, err) == (0, "")
     assert "player 0: you\nplayer 1: random\n" in out
     assert "W1 a1  W1 b1" in out
-    assert "no action is written 'W5 a9'" in out
+    assert "no action is written 'W5 a9'; 'a9' is none of a1, b1, c1, e1 … h5: place a W" in out
     assert "`stop` is illegal" in out
     assert "player 0: W5 a1\n" in out
     assert out.count("player 0: pass") == 1
@@ -300,7 +345,10 @@ def test_every_seat_at_a_table_of_three(run, seat):
 
 def test_the_last_opponent_takes_the_seats_left(run):
     _, out, _ = run("play", "random", "-o", "players=4", typed="pass\n")
-    assert "player 1: random\nplayer 2: random\nplayer 3: random\n" in out
+    assert "player 1: random\nplayer 2 (your partner): random\nplayer 3: random\n" in out
+    assert "A = player 0 (you): " in out
+    assert "C = player 2 (your partner): " in out
+    assert "; won by players " in out
 
 
 def test_against_a_saved_policy(run, tmp_path):
@@ -332,6 +380,72 @@ def test_help_at_the_prompt(run):
     told = out.split("quit ends): ")[1]
     assert "W1 a1  W1 b1" in told
     assert game_entry("armadora").notation in told
+    assert "place a palisade (ARM-12)" in told
+
+
+def test_every_game_is_another_one_unless_it_is_asked_for_again(run):
+    typed = "pass\n"
+    games = [run("play", "greedy", typed=typed)[1] for _ in range(3)]
+    assert len(set(games)) > 1
+    (seed,) = re.findall(r"again by --seed ([0-9]+)", games[0])
+    assert run("play", "greedy", "--seed", seed, typed=typed)[1] == games[0]
+
+
+def test_what_opponents_think_shows_no_more_than_they_play(run):
+    """It told the value of a Warrior who was then placed face down."""
+    seen = run("play", "armadora-2p", "--think", "--seat", 1, "--seed", 3, typed="quit\n")[1]
+    assert re.search(r"player 0 thinks: W\? [a-h][1-5] [0-9]+ %", seen)
+    assert not re.search(r"thinks: .*W[1-5] ", seen)
+    shown = run("watch", "armadora-2p", "--think", "--seed", 3)[1]
+    assert re.search(r"player 0 thinks: W[1-5] [a-h][1-5] [0-9]+ %", shown)
+
+
+def test_watch(run):
+    status, out, err = run("watch", "greedy", "random", "--seed", 5, "--record", "game.txt")
+    assert (status, err) == (0, "")
+    assert "player 0: greedy\nplayer 1: random\ndeal 5: " in out
+    (record,) = read_records("game.txt")
+    assert record.ending == "end"
+    boards = [record.game.draw(state) for state in record.states]
+    assert all(board in out for board in boards)
+    status, replayed, _ = run("replay", "game.txt", "--draw")
+    assert all(board in replayed for board in boards)
+    assert "player 0: greedy\nplayer 1: random\n" in replayed
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
+def test_a_closed_terminal_loses_no_record(tmp_path, number):
+    command = [sys.executable, "-u", "-m", "armarl.cli", "play", "random", "--record", "game.txt"]
+    path = os.pathsep.join(sys.path)
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with started([*command, "--seed", "1"], **options, **pipes) as process:
+        process.stdin.write("W1 a1\n")
+        process.stdin.flush()
+        while "player 1: " not in process.stdout.readline().removeprefix("player 1: random"):
+            assert process.poll() is None
+        process.send_signal(number)
+        assert process.wait(20) == 130
+    (record,) = read_records(tmp_path / "game.txt")
+    assert record.ending == "stopped"
+    assert len(record.actions) >= 2
+
+
+def test_nothing_beside_a_policy_is_run(tmp_path):
+    """Libraries look for others that need not be there, and found them in the current folder."""
+    tiny.policy(tmp_path, TWO, name="friend.safetensors")
+    for name in ("coverage", "colorama", "cython", "cffi"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code runs')")
+    code = "import sys; from armarl.cli import main; sys.exit(main(sys.argv[1:]))"
+    path = os.pathsep.join(filter(None, sys.path))
+    for command in (["info", "friend.safetensors"], ["evaluate", "friend.safetensors", "random"]):
+        games = ["--games", "2", "--workers", "1"] if command[0] == "evaluate" else []
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", code, *command, *games],
+            **{"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}},
+            **{"capture_output": True, "text": True},
+        )
+        assert (done.returncode, "planted" in done.stderr) == (0, False), done.stderr
 
 
 def test_names_of_files_move_no_terminal(run, tmp_path):

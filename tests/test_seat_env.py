@@ -21,6 +21,7 @@ from armarl.players import make_player
 from armarl.seat_env import SeatEnv
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.vector_env import SeatVectorEnv
+from armarl_training.vec_env import make_vec_env
 from variants import every_game, every_rich_game, every_variant
 
 
@@ -393,3 +394,28 @@ def test_an_opponent_that_breaks_the_rules_is_named():
     env = SeatEnv(game, opponents=cheat, seat=1)
     with pytest.raises(IllegalActionError, match="player 'cheat' of seat 0: `stop` is illegal"):
         env.reset(seed=0)
+
+
+def test_seeds_are_those_of_every_face():
+    """Gymnasium takes none below 0, and none of NumPy's; the other faces did."""
+    env, vector = SeatEnv("armadora", seat=0), SeatVectorEnv("armadora", 1, seat=0)
+    for seed in (-1, -(2**63), np.int64(5), 2**63 - 1):
+        expected = SelfPlayBatch("armadora", 1).reset(seed=[seed]).observations[0]
+        assert np.array_equal(env.reset(seed=seed)[0], expected)
+        assert np.array_equal(vector.reset(seed=seed)[0][0], expected)
+
+
+def test_opponents_stay():
+    """Others were taken without a word, and never asked."""
+    game = make_game("armadora", players=3)
+    for env in (SeatEnv(game), SeatVectorEnv(game, 2), make_vec_env(game, 2)):
+        assert [player.name for player in env.opponents] == ["random", "random"]
+        with pytest.raises(AttributeError, match="the opponents that it was made with"):
+            env.opponents = ("greedy", "greedy")
+    with pytest.raises(AttributeError, match="the opponents that it was made with"):
+        make_vec_env(game, 2).set_attr("opponents", "greedy")
+
+
+def test_single_wrappers_are_not_for_a_batch():
+    with pytest.raises(TypeError, match=r"wrapper_class: .* wrap the batch"):
+        make_vec_env("armadora", 2, wrapper_class=gymnasium.Wrapper)

@@ -1,4 +1,5 @@
-"""The command line: train, sweep, evaluate, arena, play, replay, info, exploitability, compile."""
+"""The command line: train, sweep, evaluate, arena, play, watch, replay, info, exploitability,
+compile."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from armarl.commands import playing, strength, studying, training
-from armarl.commands.common import elo_lead, folder
-from armarl.folders import check_writable
+from armarl.commands.common import check_json, elo_lead, folder
+from armarl.own_code import look_in
 from armarl.words import printable
 
 
@@ -22,9 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):  # what has no letters, or is none, is no error
             stream.reconfigure(errors="replace")
     try:
-        sys.path.append(str(Path.cwd()))  # last: for players of one's own, module:Class
+        look_in(Path.cwd())
         if isinstance(getattr(options, "json", None), Path):
-            check_writable(options.json)
+            check_json(options.json)
         status = int(options.run(options))
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -48,7 +49,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options, rest = parser.parse_known_args(arguments)
     settings = [text for text in rest if "=" in text and not text.startswith("-")]
     if rest and (not hasattr(options, "settings") or settings != rest):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        hint = ""
+        if hasattr(options, "settings") and {"-o", "--option"} & set(rest):
+            hint = "; options of the game are settings here, as options.players=3"
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if settings:
         options.settings = [*options.settings, *settings]
     return options
@@ -93,7 +97,10 @@ def _parser() -> argparse.ArgumentParser:
         "players", nargs="+", help="such as greedy, armadora-2p or a path; see docs/arena.md"
     )
     evaluate.add_argument(
-        "--games", type=int, default=1000, help="with each other, or with each of the panel (1000)"
+        "--games",
+        type=int,
+        default=1000,
+        help="with each other, or with each of the panel (1000), in whole rotations of the seats",
     )
     evaluate.add_argument("--json", type=Path, help="also write the result to this file")
     evaluate.add_argument("--records", type=Path, help="add every game's record to this file")
@@ -122,9 +129,15 @@ def _parser() -> argparse.ArgumentParser:
     play = commands.add_parser("play", help="play at this terminal")
     play.add_argument("opponents", nargs="*", default=["greedy"], help="clockwise from you")
     play.add_argument("--seat", type=int, default=0, help="yours; seat 0 begins")
-    play.add_argument("--record", type=Path, help="add the game's record to this file")
-    play.add_argument("--think", action="store_true", help="tell what the opponents think")
     play.set_defaults(run=playing.play)
+
+    watch = commands.add_parser("watch", help="watch players play a game at this terminal")
+    watch.add_argument("players", nargs="+", help="from seat 0 on; the last one in all seats left")
+    watch.set_defaults(run=playing.watch)
+    for command in (play, watch):
+        command.add_argument("--record", type=Path, help="add the game's record to this file")
+        command.add_argument("--think", action="store_true", help="tell what players think")
+        command.add_argument("--seed", type=int, help="of the deal (another one each time)")
 
     replay = commands.add_parser("replay", help="check recorded games, and tell them")
     replay.add_argument("records", type=Path, help="a file of records")
@@ -176,7 +189,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--ray", metavar="ADDRESS", help="the setting ray: a cluster, which plays the shards"
     )
-    for command in (evaluate, arena, play, info, exploit):
+    for command in (evaluate, arena, play, watch, info, exploit):
         command.add_argument("--game", help="default: the saved policy's game, or armadora")
         command.add_argument(
             "-o",
@@ -186,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
             metavar="name=value",
             help="an option of the game, such as players=3 or advanced=true",
         )
-    for command in (evaluate, arena, play):
+    for command in (evaluate, arena):
         command.add_argument("--seed", type=int, default=0, help="repeats the games exactly (0)")
     return parser
 

@@ -7,6 +7,7 @@ not waited for.
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -161,8 +162,8 @@ def write_bytes(path: Path, content: bytes) -> None:
     Raises:
         OSError: the disk is full or not writable; what was at `path` is untouched.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{_HALF}")
-    temporary.unlink(missing_ok=True)
+    # By a number that no other writer has, in another thread or behind the same number of process.
+    temporary = path.with_name(f".{path.name}.{secrets.randbits(63)}{_HALF}")
     try:
         with _named(path), temporary.open("xb") as file:
             file.write(content)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from armarl.game import Game, States
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+MOST_GAMES = 1 << 31  # of a batch
 
 
 def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> None:
@@ -32,8 +33,9 @@ def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> 
         TypeError: it is no array of this type.
         ValueError: it does not lie in one piece, or may not be written.
     """
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+    plain = isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray)
+    if not plain or array.dtype != dtype:
+        found = array.dtype if plain else type(array).__name__
         raise TypeError(f"{name} must be an array of {_named(np.dtype(dtype))}, not {found}")
     if not (array.flags.c_contiguous and array.flags.aligned):
         raise ValueError(f"{name} must lie in one piece of memory (np.ascontiguousarray)")

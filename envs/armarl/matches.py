@@ -115,12 +115,14 @@ def play_match(
         records: a file to which the record of every game is added (see `arena.records`).
 
     Raises:
-        TypeError: a number that is no integer, or a game that is none.
+        TypeError: a number that is no integer, a game that is none, or no list of players.
         ValueError: a wrong number of players, games or workers, a seed below 0, or a file that
             holds no records.
         OSError: the records may not be written.
     """
     game = as_game(game)
+    if isinstance(players, str | Path):
+        raise TypeError(f"players are a list, as in [{str(players)!r}, 'random'], not one")
     _check_entrants(game, len(players))
     whole_number("games", games, 1, MOST_GAMES)
     whole_number("seed", seed, 0, MOST_SEED)

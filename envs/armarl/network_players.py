@@ -174,7 +174,8 @@ class NetworkPlayer:
         most = logits.max(axis=1, keepdims=True)
         most[np.isneginf(most)] = 0  # nothing is legal: the seat is not to move
         gaps = np.subtract(logits, most, dtype=np.float64)
-        return np.asarray(np.exp(gaps / self.temperature))
+        with np.errstate(under="ignore", over="ignore"):  # to 0, and to -inf first
+            return np.asarray(np.exp(gaps / self.temperature))
 
 
 class JudgingPlayer(NetworkPlayer):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armarl import seat_loops
 from armarl.game import Game
-from armarl.guards import whole_number
+from armarl.guards import MOST_GAMES, whole_number
 from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
 from armarl.seat_loops import LEARNER
 from armarl.threads import LEAST_GAMES_OF_LIGHT_LOOPS
@@ -52,8 +52,7 @@ class SeatBatch:
         """
         if seat is not None:
             seat = whole_number("seat", seat, 0, game.players - 1)
-        if size < 1:
-            raise ValueError(f"the number of games must be 1 or more, not {size}")
+        size = whole_number("the number of games", size, 1, MOST_GAMES)
         self.game, self.size, self.players = game, size, players
         self.states = np.full(size, game.blank)
         self.seats = np.full(size, -1 if seat is None else seat)
@@ -189,6 +188,25 @@ class SeatBatch:
         finally:
             self._asking = False
         self.game.play(self.states, games, actions)
+
+
+class AgainstOpponents:
+    """What the faces of such games have in common."""
+
+    _batch: SeatBatch
+
+    @property
+    def opponents(self) -> tuple[Player, ...]:
+        """Who holds the other seats, clockwise from the learning one; always the same."""
+        players, others = self._batch.players, self._batch.game.players - 1
+        return tuple(players[k % len(players)] for k in range(others))
+
+    @opponents.setter
+    def opponents(self, players: object) -> None:
+        raise AttributeError(
+            "an environment has the opponents that it was made with: make another, or give a "
+            "player of your own, whose policy you may exchange (see docs/frameworks.md)"
+        )
 
 
 def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> list[Player]:

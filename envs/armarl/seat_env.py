@@ -21,7 +21,7 @@ from armarl.faces import (
 from armarl.game import Game, States
 from armarl.guards import action_number
 from armarl.players import PlayerLike
-from armarl.seat_batch import SeatBatch, make_opponents
+from armarl.seat_batch import AgainstOpponents, SeatBatch, make_opponents
 from armarl.verbs import CUT_SHORT, ENDED, ILLEGAL
 
 Info = dict[str, Any]
@@ -29,7 +29,7 @@ INFO_KEYS = ("seat", "illegal_action")  # besides the mask
 _IT = np.zeros(1, np.int64)  # the number of the only game
 
 
-class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
+class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
     """A game as one of its players meets it: from each of its decisions to its next.
 
     Observations are float32 of shape (size,), actions ids in [0, actions). The mask of legal
@@ -87,9 +87,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
         self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
         self.observation_space = self._place.space(game)
         self.action_space = spaces.Discrete(len(game.actions))
-        players = make_opponents(opponents, game)
-        self.opponents = tuple(players[k % len(players)] for k in range(game.players - 1))
-        self._batch = SeatBatch(game, 1, players, reward, seat)
+        self._batch = SeatBatch(game, 1, make_opponents(opponents, game), reward, seat)
         self.refusal: str | None = None
         self.endings = Endings()
         self._begun = False
@@ -105,7 +103,7 @@ class SeatEnv(GameFace, gymnasium.Env[Any, np.int64]):
             options: ignored.
         """
         number = None if seed is None else deal_number(seed)
-        super().reset(seed=seed)
+        super().reset(seed=None if number is None else number % 2**64)  # none below 0
         if number is None and not self._begun:
             number = int(self.np_random.integers(2**63))
         self._begun = True

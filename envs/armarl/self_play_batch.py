@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from armarl import guards, loops
 from armarl.devices import device_of
 from armarl.faces import deal_number, face_game
 from armarl.game import Game, States
+from armarl.guards import MOST_GAMES, whole_number
 from armarl.verbs import CUT_SHORT, PLAYING
 
 
@@ -98,8 +100,7 @@ class SelfPlayBatch:
             RuntimeError: something that the GPU needs is missing; the message says what.
         """
         game = face_game(game, options, "reward, autoreset_mode, device")
-        if size < 1:
-            raise ValueError(f"the number of games must be 1 or more, not {size}")
+        size = whole_number("the number of games", size, 1, MOST_GAMES)
         self.game, self.size = game, size
         self.autoreset_mode = as_autoreset_mode(autoreset_mode)
         self.reward, self._reward_kind = reward, game.reward_kind(reward)
@@ -109,7 +110,8 @@ class SelfPlayBatch:
         self._over = self._device.zeros((size,), np.int8)
         self._legal = self._device.interleaved((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
-        self._known_turn: Turn | None = None  # the last whose arrays were found to lie apart
+        self._known_turn: tuple[Any, ...] = ()  # arrays that were last found to lie apart
+        self._leave = [True]  # to change the games: whoever does has taken it out
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # of a turn: shapes and types
             "seats": ((size,), np.int64),
             "observations": ((size, game.observation.size), np.float32),
@@ -172,15 +174,16 @@ class SelfPlayBatch:
             seeds = random_numbers(self.size)
         if not self._begun and chosen.size < self.size:
             raise ValueError("the first reset must start all games")
-        self._begun = True
-        which = self._device.put(chosen)
-        if seeds is None:
-            self._device.run(loops.start, chosen.size, loops.Starts(self.states, which))
-        else:
-            deals = loops.Deals(self.states, which, self._device.put(seeds[chosen]))
-            self._device.run(loops.deal, chosen.size, deals)
-        self._over[which] = PLAYING
-        return self._show(turn)
+        with self._alone():
+            self._begun = True
+            which = self._device.put(chosen)
+            if seeds is None:
+                self._device.run(loops.start, chosen.size, loops.Starts(self.states, which))
+            else:
+                deals = loops.Deals(self.states, which, self._device.put(seeds[chosen]))
+                self._device.run(loops.deal, chosen.size, deals)
+            self._over[which] = PLAYING
+            return self._show(turn)
 
     def step(self, actions: NDArray[np.integer[Any]], *, out: Turn | None = None) -> Turn:
         """Play one action in every game, of the seat that is to move there.
@@ -202,7 +205,8 @@ class SelfPlayBatch:
             refuse_games_over(self._device.fetch(self._over))
         ids = self._device.action_ids(actions, self.size)
         turn = self._turn(out)
-        self._device.step(self.size, loops.SelfPlay(self._plays(ids, turn), self._sights(turn)))
+        with self._alone():
+            self._device.step(self.size, loops.SelfPlay(self._plays(ids, turn), self._sights(turn)))
         return turn
 
     def load_states(self, states: States, *, out: Turn | None = None) -> Turn:
@@ -219,11 +223,30 @@ class SelfPlayBatch:
         if self.game.statuses(states)[0].any():
             raise ValueError("a game that is over cannot go on")
         turn = self._turn(out)
-        self.states = self._device.put(self.game.taken(states, np.arange(self.size)))
-        self._known_turn = None
-        self._begun = True
-        self._over[:] = PLAYING
-        return self._show(turn)
+        with self._alone():
+            self.states = self._device.put(self.game.taken(states, np.arange(self.size)))
+            self._known_turn = ()
+            self._begun = True
+            self._over[:] = PLAYING
+            return self._show(turn)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other threads from the games meanwhile: the loops trust that nobody changes them.
+
+        Raises:
+            RuntimeError: another thread is at work on them.
+        """
+        try:
+            leave = self._leave.pop()  # at once, for all threads
+        except IndexError:
+            raise RuntimeError(
+                "another thread plays these games just now: a batch is for one thread at a time"
+            ) from None
+        try:
+            yield
+        finally:
+            self._leave.append(leave)
 
     def _show(self, turn: Turn) -> Turn:
         """The games as they stand, no action played."""
@@ -269,10 +292,12 @@ class SelfPlayBatch:
                     f"out.{name} must be {np.dtype(dtype)} of shape {shape}, in one piece and free "
                     "to be written, as new_turn() makes it"
                 )
-        if out is not self._known_turn:
+        arrays = tuple(getattr(out, name) for name in self._columns)
+        known = self._known_turn
+        if len(known) != len(arrays) or any(a is not b for a, b in zip(known, arrays, strict=True)):
             columns = {f"out_{name}": getattr(out, name) for name in self._columns}
             guards.check_apart(states=self.states, final_states=self.final_states, **columns)
-            self._known_turn = out
+            self._known_turn = arrays
         return out
 
 

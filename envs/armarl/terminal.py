@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +24,7 @@ from armarl.players import (
     choose_legally,
     make_player,
 )
+from armarl.words import relation
 
 _LIKELIEST = 4  # actions of which is told how likely they are
 
@@ -37,72 +41,144 @@ def play_at_terminal(
 
     Args:
         record: a file to which the game's record is added, if it is stopped as well.
-        think: tell what the opponents think, those who can.
+        think: tell what the opponents think, those who can; of what is hidden from the person as
+            much as their actions show.
 
     Raises:
         ValueError: no such seat or seed, too many opponents, or no file of records.
         OSError: the record may not be written.
     """
-    whole_number("seed", seed, 0, MOST_SEED)
     if not 0 <= seat < game.players:
         raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
     if not 1 <= len(opponents) < game.players:
         raise ValueError(
-            f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
+            f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)} "
+            "(with -o players=3, or 4, there are more)"
         )
     players: list[Player] = [HumanPlayer(game)] * game.players
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
         players[(seat + k) % game.players] = opponent
+    _show(game, players, seat, seed, record, think)
+
+
+def watch_at_terminal(
+    game: Game,
+    players: Sequence[str | Player],
+    seed: int = 0,
+    record: str | Path | None = None,
+    think: bool = False,
+) -> None:
+    """Have players play one game, all of which is shown, board by board.
+
+    Args:
+        players: from seat 0 on, the last one in all seats left.
+        record, think: see `play_at_terminal`.
+
+    Raises:
+        ValueError: no such seed, too many players, or no file of records.
+        OSError: the record may not be written.
+    """
+    if not 1 <= len(players) <= game.players:
+        raise ValueError(
+            f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
+        )
+    made = [make_player(player, game) for player in players]
+    _show(game, [*made, *made[-1:] * (game.players - len(made))], None, seed, record, think)
+
+
+def _show(
+    game: Game,
+    players: list[Player],
+    seat: int | None,
+    seed: int,
+    record: str | Path | None,
+    think: bool,
+) -> None:
+    """Play a game as somebody in a seat, or who sees all (None), is shown it."""
+    whole_number("seed", seed, 0, MOST_SEED)
     if record is not None:
         prepare_records(record)
-    print(f"You play in notation. {game_entry(game.name).notation}")
+    if seat is not None:
+        print(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
-        print(f"player {number}: {'you' if number == seat else player.name}")
+        name = "you" if number == seat else player.name
+        yours = "" if seat in (None, number) else relation(game.sides, seat, number)
+        print(f"player {number}{yours}: {name}")
+    print(f"deal {seed}: the same one again by --seed {seed}")
     recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
     states = game.new_states(seed)
     recorder.dealt(states)
     try:
-        _play(game, states, players, seat, seed, recorder, think)
+        with _ended_by_signals():
+            _play(game, states, players, seat, seed, recorder, think)
     finally:
         if record is not None:
             recorder.ended(states)
             append_records(record, recorder.texts())
-    print(f"\n{game.draw(states[0])}")
+    if seat is not None:
+        print(f"\n{game.draw(states[0], seat)}\n\nwith all that was hidden:\n")
+        print(game.draw(states[0]))
 
 
 def _play(
     game: Game,
     states: States,
     players: list[Player],
-    seat: int,
+    seat: int | None,
     seed: int,
     recorder: Recorder,
     think: bool,
 ) -> None:
     only = np.zeros(1, np.int64)  # the number of the only game
     chance = game.new_chance(np.array([seed]))
+    if seat is None:
+        print(f"\n{game.draw(states[0])}")
     while not game.statuses(states)[0][0]:
         questions = game.questions(states, only, chance)
         mover = int(questions[1][0])
         player = players[mover]
+        texts = game.actions.texts if seat in (None, mover) else game.actions.public_texts
         if think and isinstance(player, Thinker):
             thoughts = ask_thoughts(player, game, *questions)
-            print(f"player {mover} thinks: {_thoughts(game, thoughts)}")
+            print(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
         action = choose_legally(player, game, *questions)
         game.play(states, only, action)
         recorder.played(states, only, questions[1], action)
-        texts = game.actions.texts if mover == seat else game.actions.public_texts
         print(f"player {mover}: {texts[action[0]]}")
+        if seat is None:
+            print(f"\n{game.draw(states[0])}")
 
 
-def _thoughts(game: Game, thoughts: Thoughts) -> str:
-    """The likeliest actions, and what the player expects."""
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A closed terminal, or a request to terminate, ends the program as Ctrl-C does: what is to be
+    written at the end is. Signals come to the main thread alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _thoughts(thoughts: Thoughts, texts: Sequence[str]) -> str:
+    """The likeliest actions, and what the player expects; actions of one text are one."""
     words = []
     if thoughts.probabilities is not None:
-        best = np.argsort(-thoughts.probabilities[0], kind="stable")[:_LIKELIEST]
-        chances = [(action, thoughts.probabilities[0, action]) for action in best]
-        words += [f"{game.actions.text(a)} {100 * p:.0f} %" for a, p in chances if p >= 0.005]
+        chances: dict[str, float] = {}
+        for text, chance in zip(texts, thoughts.probabilities[0].tolist(), strict=True):
+            if chance:
+                chances[text] = chances.get(text, 0.0) + chance
+        best = sorted(chances, key=lambda text: -chances[text])[:_LIKELIEST]
+        shown = [text for text in best if chances[text] >= 0.005] or best[:1]
+        words += [f"{text} {100 * chances[text]:.0f} %" for text in shown]
     if thoughts.value is not None:
         words.append(f"expects {thoughts.value[0]:+z.2f}")
     return ", ".join(words)

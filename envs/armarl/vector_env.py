@@ -17,13 +17,14 @@ from armarl.faces import (
     Endings,
     batched,
     check_render_mode,
+    deal_number,
     face_game,
     mask_place,
 )
 from armarl.game import Game
-from armarl.guards import whole_number
+from armarl.guards import is_whole, whole_number
 from armarl.players import PlayerLike
-from armarl.seat_batch import SeatBatch, make_opponents
+from armarl.seat_batch import AgainstOpponents, SeatBatch, make_opponents
 from armarl.seat_env import INFO_KEYS
 from armarl.self_play_batch import (
     as_autoreset_mode,
@@ -38,7 +39,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
-class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
+class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
     """What `gymnasium.vector.SyncVectorEnv` of so many `SeatEnv`s would be, to the byte.
 
     Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game, of
@@ -132,7 +133,7 @@ class SeatVectorEnv(gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
             ValueError: a wrong number of seeds, one out of range, or a wrong mask.
         """
         seeds = deal_numbers(seed, self.num_envs)
-        super().reset(seed=seed if isinstance(seed, int) else None)
+        super().reset(seed=deal_number(seed) % 2**64 if is_whole(seed) else None)  # none below 0
         games = chosen_games((options or {}).get("reset_mask"), self.num_envs)
         if not self._begun and games.size < self.num_envs:
             raise ValueError("the first reset must reset all games")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from armarl.game import Game, IllegalActionError, States, make_game
 from armarl.self_play_batch import SelfPlayBatch
 from armarl.threads import set_threads
+from armarl.vector_env import SeatVectorEnv
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=3, advanced=True)
@@ -281,3 +283,29 @@ def test_good_arrays_pass() -> None:
     assert (GAME.new_states([7, -1]) == GAME.new_states(np.array([7, -1]))).all()  # type: ignore[arg-type]
     assert GAME.new_states(np.empty(0, np.int64)).size == 0
     assert GAME.views(batch[:0], ZEROS[:0])[0].shape == (0, GAME.observation.size)
+
+
+def test_masked_arrays_are_told_by_their_name() -> None:
+    masked = np.ma.array(GAME.new_states(FOUR))
+    with pytest.raises(TypeError, match=r"array of .*, not MaskedArray"):
+        GAME.legal_masks(masked)
+
+
+@pytest.mark.parametrize("size", [2.5, True, "3", None, 0, -1, 2**63])
+def test_how_many_games_there_can_be(size: Any) -> None:
+    for face in (SelfPlayBatch, SeatVectorEnv):
+        with pytest.raises((TypeError, ValueError), match=r"the number of games must be "):
+            face(GAME, size)
+
+
+def test_arrays_that_took_the_place_of_others() -> None:
+    """The object was known, and its arrays were not looked at again: games were written over."""
+    batch = SelfPlayBatch(GAME, 4)
+    out: Any = SimpleNamespace(**vars(batch.new_turn()))
+    batch.reset(seed=1, out=out)
+    before = batch.states.tobytes()
+    size = batch.states.view(np.uint8)[: 4 * GAME.players * 8].view(np.float64)
+    out.rewards = size.reshape(4, GAME.players)
+    with pytest.raises(ValueError, match=r"out.rewards must not share memory|must not share"):
+        batch.step(out.masks.argmax(axis=1), out=out)
+    assert batch.states.tobytes() == before

@@ -14,6 +14,7 @@ import pytest
 import tiny
 from armarl import policies
 from armarl.aec import RawAECEnv
+from armarl.folders import write_bytes
 from armarl.game import make_game
 from armarl.judges import layout_of
 from armarl.policies import (
@@ -440,3 +441,21 @@ def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
     forge(folder, spoil)
     with pytest.raises(PolicyError, match="checkpoint"):
         resume_run(folder)
+
+
+def test_two_who_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads had one name for what is half written: readers found a half, and writers nothing."""
+    path, fsync = tmp_path / "policy", os.fsync
+    written: list[bytes] = []
+
+    def another(number: int) -> None:
+        fsync(number)
+        if not written:
+            written.append(b"of another thread")
+            write_bytes(path, written[0])
+            assert path.read_bytes() == written[0]
+
+    monkeypatch.setattr("armarl.folders.os.fsync", another)
+    write_bytes(path, b"of the first")
+    assert path.read_bytes() == b"of the first"
+    assert [one.name for one in tmp_path.iterdir()] == ["policy"]

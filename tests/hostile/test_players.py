@@ -26,7 +26,9 @@ from armarl.players import (
     RandomPlayer,
     Thinker,
     ask_thoughts,
+    choose_legally,
     make_player,
+    register_player,
 )
 from armarl.policies import load_policy
 from armarl.specs import Spec
@@ -278,3 +280,56 @@ def test_players_given_as_objects_that_are_none() -> None:
     assert make_player(strange.Fixed(GAME), GAME).name == "fixed"
     with pytest.raises(RuntimeError, match="'leaver' tried to end the program"):
         ask_thoughts(strange.Leaver(GAME), GAME, GAME.new_states(FOUR), SEATS, DRAWS)
+
+
+class HeldOn:
+    """An answer that hands out the array of the player who gave it, not a copy."""
+
+    def __init__(self, actions: Any) -> None:
+        self.actions = actions
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.actions
+
+
+class Switching(RandomPlayer):
+    """Changes what he has answered while it is being checked."""
+
+    def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+        self.given = super().choose(states, seats, draws)
+        return HeldOn(self.given)
+
+
+def test_an_answer_does_not_change_while_it_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread of his had illegal actions played: the process died of a SIGSEGV."""
+    player = Switching(GAME)
+    legal_masks, explained = GAME.legal_masks, np.flatnonzero
+
+    def switched(illegal: Any) -> Any:
+        found = explained(illegal)
+        player.given[:] = 10**6
+        return found
+
+    states = GAME.new_states(FOUR)
+    seats = GAME.statuses(states)[1]
+    monkeypatch.setattr("armarl.players.protocol.np.flatnonzero", switched)
+    chosen = choose_legally(player, GAME, states, seats, DRAWS)
+    assert player.given[0] == 10**6
+    assert legal_masks(states)[FOUR, chosen].all()
+
+
+@pytest.mark.parametrize("name", ["armadora-2p:temperature=0.05", "armadora-2p:sample"])
+def test_players_think_whatever_numpy_warns_of(name: str) -> None:
+    """Of what is very unlikely the chance is 0; that it is not exact was an error at times."""
+    player = make_player(name, GAME)
+    states = GAME.new_states(FOUR)
+    seats = GAME.statuses(states)[1]
+    seen = GAME.concealed(states, seats)
+    expected = player.choose(seen, seats, DRAWS)
+    with np.errstate(all="raise"):
+        assert np.array_equal(player.choose(seen, seats, DRAWS), expected)
+
+
+def test_a_shipped_policy_keeps_its_name() -> None:
+    with pytest.raises(ValueError, match="there is a player 'armadora-2p' already"):
+        register_player("armadora-2p", RandomPlayer)

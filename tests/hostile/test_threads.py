@@ -14,6 +14,7 @@ import pytest
 
 from armarl import threads
 from armarl.game import make_game
+from armarl.self_play_batch import SelfPlayBatch
 from armarl.shares import PLAYED, TAKEN
 
 pytestmark = pytest.mark.usefixtures("small_shares", "_four_threads")
@@ -133,3 +134,21 @@ def test_what_the_environment_may_say(value: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("ARMARL_THREADS", value)
     with pytest.raises(ValueError, match="ARMARL_THREADS must be in 1 to 256"):
         threads._threads_at_start()
+
+
+def test_a_batch_is_for_one_thread_at_a_time() -> None:
+    """Three threads that stepped one batch left states that no rule leads to, without a word."""
+    batch = SelfPlayBatch("armada", 64)
+    turn = batch.reset(seed=1)
+    before = batch.states.tobytes()
+    actions = turn.masks.argmax(axis=1)
+    for call in (
+        lambda: batch.step(actions),
+        lambda: batch.reset(seed=2),
+        lambda: batch.load_states(batch.states.copy()),
+    ):
+        with batch._alone(), pytest.raises(RuntimeError, match="for one thread at a time"):
+            call()
+        assert batch.states.tobytes() == before
+    batch.step(actions)
+    assert batch.states.tobytes() != before

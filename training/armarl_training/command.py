@@ -42,13 +42,7 @@ def _train_and_measure(run: Run, again: str) -> int:
     Args:
         again: the command that goes on with the run.
     """
-    limit = run.config.time_limit_minutes
-    print(
-        f"training {run.game.name} ({run.game.players} players) in {run.folder}: "
-        f"{run.config.total_decisions:,} decisions"
-        + (f", {limit:g} minutes at most" if limit else "")
-        + f". Ctrl-C stops it; `{again}` goes on"
-    )
+    print(_announced(run, again))
     if run.config.ray is not None and run.config.shards == 1:
         print("with shards=1 the games are played here; the cluster plays the matches at the end")
     if not _train(run):
@@ -61,6 +55,21 @@ def _train_and_measure(run: Run, again: str) -> int:
     for match in strength:
         print(_told(match))
     return 0
+
+
+def _announced(run: Run, again: str) -> str:
+    """What comes: a training, or nothing more of one that is through."""
+    table = f"{run.game.name} ({run.game.players} players) in {run.folder}"
+    if run.done >= 1:
+        return (
+            f"the training of {table} is through: {run.decisions:,} decisions in "
+            f"{run.seconds / 60:.3g} minutes; `{again} total_decisions=...` (or "
+            "time_limit_minutes=...) makes it longer"
+        )
+    limit = run.config.time_limit_minutes
+    most = f", {limit:g} minutes at most" if limit else ""
+    decisions = f"{run.config.total_decisions:,} decisions"
+    return f"training {table}: {decisions}{most}. Ctrl-C stops it; `{again}` goes on"
 
 
 def _told(match: dict[str, Any]) -> str:

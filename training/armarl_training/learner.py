@@ -10,7 +10,6 @@ named as `module:Class`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from armarl.game import Game
 from armarl.network_players import NetworkPlayer
+from armarl.own_code import import_own
 from armarl.players.protocol import no_exit
 from armarl.words import brief
 from armarl_training.config import ConfigError, TrainingConfig
@@ -118,7 +118,7 @@ def find_maker(learner: str, *, code: bool) -> Maker:
     module, name = kind_of(learner).made_by.split(":")
     try:
         with no_exit(f"the module {module}"):
-            make: Maker = getattr(import_module(module), name)
+            make: Maker = getattr(import_own(module), name)
     except (ModuleNotFoundError, AttributeError) as error:
         if not is_from_outside(learner):
             raise

@@ -22,7 +22,7 @@ RATING = "rating"  # the column
 SCALE = "scale"  # the column: how often other anchors had been named before a row was measured
 COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # the run's own
 RETURNS = "return/"  # before an opponent's name: the learner's mean return against it
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 240, 40
 
 
 class ProgressLog:
@@ -33,8 +33,10 @@ class ProgressLog:
             anchors, which cannot be compared with them, and nothing else tells of these.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sides: int = 2) -> None:
+        """A log without rows; `sides` are those of the game, see `curve`."""
         self.rows: list[dict[str, float]] = []
+        self._sides = sides
         self.scale = 0
         self._folder = folder
         self._events: Any = None
@@ -90,7 +92,7 @@ class ProgressLog:
         writer.writeheader()
         writer.writerows({k: _written(v) for k, v in row.items()} for row in self.rows)
         write_text(self._folder / TABLE, table.getvalue())
-        write_text(self._folder / CURVE, curve(self.rows, self.scale))
+        write_text(self._folder / CURVE, curve(self.rows, self.scale, self._sides))
 
     def close(self) -> None:
         """End TensorBoard's thread; a row that is noted later begins another file of events."""
@@ -157,10 +159,16 @@ def rated_rows(rows: list[dict[str, float]], scale: int) -> list[dict[str, float
     return [row for row in rows if RATING in row and row.get(SCALE, 0.0) == scale]
 
 
-def curve(rows: list[dict[str, float]], scale: int = 0) -> str:
-    """An SVG of the win rates against the anchors, of the mean returns and, below, of the rating,
-    over the decisions; of the ratings those of one scale, see `ProgressLog`.
+def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
+    """An SVG of the win rates against the anchors, of those in training and, below, of the rating,
+    over the decisions.
+
+    Args:
+        scale: of the ratings those of one scale are drawn, see `ProgressLog`.
+        sides: of the game, by which a mean return is a win rate: who wins alone gets 1 of it, each
+            loser -1 / (sides - 1).
     """
+    lost = -1 / (sides - 1)
     most = max([row["decisions"] for row in rows], default=1.0) or 1.0
     names = sorted(
         {n for row in rows for n in row if n.startswith((WINS, RETURNS))},
@@ -169,11 +177,11 @@ def curve(rows: list[dict[str, float]], scale: int = 0) -> str:
     axes = Axes(_LEFT, _TOP, _WIDTH, _HEIGHT, (0.0, most), (0.0, 1.0))
     across = ticks(0.0, most)
     parts = axes.frame(across, " %", 100)
-    parts.append(text(_LEFT + _WIDTH + 10, _TOP + _HEIGHT + 18, "decisions"))
+    parts.append(text(_LEFT + _WIDTH + 40, _TOP + _HEIGHT + 18, "decisions"))
     for k, name in enumerate(names):
         colour = COLOURS[k % len(COLOURS)]
         won, opponent = name.startswith(WINS), name.split("/", 1)[1]
-        points = [(x, y if won else (y + 1) / 2) for x, y in _series(rows, name)]
+        points = [(x, y if won else (y - lost) / (1 - lost)) for x, y in _series(rows, name)]
         words = f"against {opponent}" if won else f"in training, {opponent}"
         parts += [
             axes.line(points, colour, dashed=not won),

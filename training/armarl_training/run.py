@@ -122,7 +122,7 @@ class Run:
         make = find_maker(config.learner, code=code)
         with enough_memory():
             self.learner = check_learner(make(config, self.game, self.pool), config.learner)
-        self.log = ProgressLog(folder)
+        self.log = ProgressLog(folder, len(set(self.game.sides)))
         self.anchors = Anchors(self.game, config.evaluation, self._pool_folder)
         self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors

@@ -106,8 +106,9 @@ def _refuse_other_sizes(policy: Any, game: Game) -> None:
     inputs, size = policy.features_dim, game.observation.size
     if inputs != size:
         raise PolicyError(
-            f"the network takes {inputs:,} inputs, and an observation of the game has {size:,}: "
-            "train on observations as they are, without VecFrameStack or wrappers that change them"
+            f"the network takes {inputs:,} inputs, and an observation of {game.name} for "
+            f"{game.players} players with these options has {size:,}: name the table it was "
+            "trained at; or train on observations as they are, without VecFrameStack or wrappers"
         )
 
 

@@ -20,7 +20,7 @@ from armarl.faces import Endings, face_game, observation_box
 from armarl.game import Game
 from armarl.players import PlayerLike
 from armarl.registration import NAMESPACE
-from armarl.seat_batch import SeatBatch, make_opponents
+from armarl.seat_batch import AgainstOpponents, SeatBatch, make_opponents
 from armarl.self_play_batch import deal_numbers, random_numbers
 from armarl.verbs import CUT_SHORT
 
@@ -77,11 +77,17 @@ def _vec_env(
     reward: str = "win",
     **options: Any,
 ) -> SeatVecEnv:
+    if wrapping := options.keys() & {"wrapper_class", "vec_env_cls", "monitor_dir"}:
+        raise TypeError(
+            f"{', '.join(sorted(wrapping))}: the games of this batch are no environments of their "
+            "own, to be wrapped one by one: wrap the batch (SB3's VecEnvWrapper), or use SB3's own "
+            "make_vec_env with an id, as armarl/Armadora-v0"
+        )
     game = face_game(game, options, "opponents, seat, reward")
     return SeatVecEnv(SeatBatch(game, n_envs, make_opponents(opponents, game), reward, seat))
 
 
-class SeatVecEnv(VecEnv):
+class SeatVecEnv(AgainstOpponents, VecEnv):
     """Observations: flat float32 (num_envs, size); actions: Discrete, with `action_masks()`.
 
     A game that ends starts anew in the same step, as SB3 expects. An illegal action ends its game
@@ -96,7 +102,8 @@ class SeatVecEnv(VecEnv):
     render_mode = None  # SB3 warns of environments without it
 
     def __init__(self, batch: SeatBatch) -> None:
-        self.batch, self.game = batch, batch.game
+        self.batch = self._batch = batch
+        self.game = batch.game
         self.lengths = np.zeros(batch.size, np.int64)  # the learner's decisions so far
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
@@ -185,6 +192,8 @@ class SeatVecEnv(VecEnv):
         return [getattr(self, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        if attr_name == "opponents":
+            self.opponents = value  # which says why not
         raise AttributeError("the games of a batch have no attributes of their own")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:

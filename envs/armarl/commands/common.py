@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from armarl.folders import check_writable, write_text
 from armarl.words import brief
 
 if TYPE_CHECKING:
@@ -86,6 +87,28 @@ def show_progress(done: int, games: int) -> None:
         print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)
 
 
+def check_json(path: Path) -> None:
+    """See that a result can be written to a file, before anything is done for it.
+
+    Raises:
+        ValueError: the file holds something else than JSON, a policy for instance.
+        OSError: it may not be written.
+    """
+    check_writable(path)
+    if path.is_file() and path.stat().st_size:
+        try:
+            json.loads(path.read_bytes())
+        except (ValueError, RecursionError) as error:
+            raise ValueError(
+                f"{path} holds something else than JSON, which the result would take the place "
+                "of: name another file"
+            ) from error
+
+
 def write_json(path: Path, value: Any) -> None:
-    """Write a result to a file, for programs to read."""
-    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+    """Write a result to a file, for programs to read; what it held before stays till then."""
+    text = json.dumps(value, indent=2) + "\n"
+    if path.exists() and not path.is_file():  # such as /dev/stdout
+        path.write_text(text, encoding="utf-8")
+    else:
+        write_text(path.resolve(), text)

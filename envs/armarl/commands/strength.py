@@ -23,6 +23,7 @@ def evaluate(options: argparse.Namespace) -> int:
     from itertools import combinations
 
     from armarl.matches import play_match
+    from armarl.players import make_player
     from armarl.workers import workers_at
 
     if options.json and options.records and options.json.resolve() == options.records.resolve():
@@ -30,6 +31,8 @@ def evaluate(options: argparse.Namespace) -> int:
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     if len(options.players) == 1:
         return _evaluate_by_panel(options, game, workers)
+    for player in options.players:  # before any plays, that nothing is played in vain
+        make_player(player, game)
     together = min(len(options.players), len(set(game.sides)))
     results = []
     for players in combinations(options.players, together):
@@ -44,9 +47,9 @@ def evaluate(options: argparse.Namespace) -> int:
         )
         results.append(result)
         print(_table(game, result))
+        if options.json:
+            write_json(options.json, [result.as_dict() for result in results])
     _tell_shares(workers)
-    if options.json:
-        write_json(options.json, [result.as_dict() for result in results])
     return 0
 
 

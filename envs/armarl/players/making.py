@@ -13,8 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, get_args, get_type_hints
 
+from armarl.catalogue import game_names
 from armarl.folders import BEST_FILE, POLICY_FILE
 from armarl.game import Game, check_game
+from armarl.own_code import import_own
 from armarl.players.around import NoisyPlayer, OpeningPlayer
 from armarl.players.plain import GreedyPlayer, HumanPlayer, PatientPlayer, RandomPlayer
 from armarl.players.protocol import Player, check_player, check_variant, no_exit, place_of
@@ -88,7 +90,8 @@ def register_player(
             f"not {brief(repr(factory), 60)}"
         )
     registry = _around if around else _players
-    if not replace and registry.get(name, factory) is not factory:
+    taken = registry.get(name, factory) is not factory or name in shipped_policies()
+    if not replace and taken:
         raise ValueError(f"there is a player {name!r} already; replace=True takes his place")
     registry[name] = factory
 
@@ -140,7 +143,10 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
         check_variant(given, game)
         return given
     if not isinstance(player, str | Path | Spec):
-        raise TypeError(f"a player is a specification, a path or a Player, not {player!r}")
+        raise TypeError(
+            f"a player is a specification, a path or a Player, not {brief(repr(player))}"
+            f"{_how_to_play(player)}"
+        )
     spec = as_spec(player)
     made = _make_base(spec.base, game, code)
     for part in spec.around:
@@ -148,6 +154,18 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
     _call_by(made, spec)
     check_variant(made, game)
     return made
+
+
+def _how_to_play(given: object) -> str:
+    """How what is no player becomes one, of what is often given in the place of one."""
+    if callable(getattr(given, "predict", None)):  # as models of Stable-Baselines3 have it
+        return (
+            "; a MaskablePPO plays as a saved policy: armarl_training.sb3.save_policy(path, model, "
+            "game), then the path"
+        )
+    if callable(given):
+        return "; a player is an object with a `name` and choose(states, seats, draws)"
+    return ""
 
 
 def _call_by(player: Player, spec: Spec) -> None:
@@ -311,7 +329,7 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
         )
     try:
         with no_exit(f"the module {name}"):
-            factory = getattr(importlib.import_module(name), str(arguments[0]))
+            factory = getattr(import_own(name), str(arguments[0]))
     except ModuleNotFoundError as error:
         known = _known()
         raise ValueError(
@@ -343,11 +361,21 @@ def _unknown(name: str) -> str:
     if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1 or _is_folder(name):
         what = f"holds no {POLICY_FILE}" if _is_folder(name) else "is no file, nor a folder"
         return f"no player {name!r}: that {what}"
+    if name in game_names():
+        return (
+            f"{name} is a game, no player: name who plays it, and the game by --game {name} (in "
+            "Python make_game), or a policy of it, as " + ", ".join(_of_game(name)[:2])
+        )
     known = _known()
     return (
         f"no player {name!r}{did_you_mean(name, known)}: there is {', '.join(known)}; or the path "
         "of a saved policy or of a run's folder; or a class of your own as module:Class"
     )
+
+
+def _of_game(name: str) -> list[str]:
+    """The shipped policies of a game; else a player of all games."""
+    return [policy for policy in shipped_policies() if policy.split("-")[0] == name] or ["greedy"]
 
 
 def _known() -> list[str]:

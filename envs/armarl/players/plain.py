@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from types import ModuleType
 
 import numpy as np
@@ -12,6 +13,9 @@ from armarl.catalogue import game_entry
 from armarl.game import Game, States
 from armarl.players.protocol import Thoughts
 from armarl.shares import Body
+
+_WIDTH = 100  # of lines at the terminal
+_FIXED = "\x1f"  # in the place of a space within an action, where no line is broken
 
 
 class RandomPlayer:
@@ -113,8 +117,8 @@ def style_number(game: Game, style: str | None) -> int:
 class HumanPlayer:
     """A person at a terminal, who sees the board as text and types actions in notation.
 
-    `?` lists the actions, `help` says besides how they are written; `quit` raises EOFError, as the
-    end of the input does.
+    `?` lists the actions, `help` says besides how they are written and what they do; `quit` raises
+    EOFError, as the end of the input does.
     """
 
     def __init__(self, game: Game) -> None:
@@ -135,9 +139,9 @@ class HumanPlayer:
             if text in ("quit", "exit"):
                 raise EOFError
             if text == "help":
-                print(game_entry(game.name).notation)
-            if text in ("?", "help"):
-                print("  ".join(game.actions.legal_texts(mask)))
+                print(_help(game))
+            if text in ("", "?", "help"):
+                print(_listed(game, mask))
                 continue
             try:
                 action = game.actions.id(text)
@@ -147,6 +151,26 @@ class HumanPlayer:
             if mask[action]:
                 return action
             print(game.explain(states[0], action))
+
+
+def _help(game: Game) -> str:
+    """How actions are written and what they do, and where the rules stand."""
+    entry = game_entry(game.name)
+    lines = [f"{entry.title}: {entry.summary}. {entry.notation}"]
+    for family in game.actions.families:
+        lines.append(f"  {family.texts()[0]:<16}{family.meaning}")
+    return "\n".join(lines)
+
+
+def _listed(game: Game, mask: NDArray[np.int8]) -> str:
+    """The legal actions, a paragraph for each kind."""
+    lines = []
+    for family in game.actions.families:
+        first = game.actions.first[family.name]
+        ids = first + np.flatnonzero(mask[first : first + family.size])
+        texts = "  ".join(game.actions.texts[action].replace(" ", _FIXED) for action in ids)
+        lines += textwrap.wrap(texts, _WIDTH, subsequent_indent="    ", break_long_words=False)
+    return "\n".join(lines).replace(_FIXED, " ")
 
 
 def _choices(

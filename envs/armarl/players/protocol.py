@@ -95,7 +95,7 @@ def choose_legally(
     shown = game.taken(states, np.arange(states.size))
     with _asking(player):
         answer = player.choose(shown, seats.copy(), draws.copy())
-        chosen = np.array(answer)
+        chosen = np.array(np.asarray(answer))  # of what he keeps: of his own object it might be he
     if answer is None:
         raise TypeError(f"the player {player.name!r} has returned None: does choose lack a return?")
     if chosen.shape != states.shape:
