@@ -422,7 +422,7 @@ def test_a_closed_terminal_loses_no_record(tmp_path, number):
     with started([*command, "--seed", "1"], **options, **pipes) as process:
         process.stdin.write("W1 a1\n")
         process.stdin.flush()
-        while "player 1: " not in process.stdout.readline().removeprefix("player 1: random"):
+        while not re.match("player 1: [WP]", process.stdout.readline()):
             assert process.poll() is None
         process.send_signal(number)
         assert process.wait(20) == 130

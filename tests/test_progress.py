@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import signal
 from xml.etree import ElementTree
 
@@ -19,7 +20,7 @@ from armarl.threads import available_cores
 from armarl_training.anchors import Anchors
 from armarl_training.config import EvaluationConfig, TrainingConfig
 from armarl_training.hardware import processor
-from armarl_training.progress import MOST_MEASURED, ProgressLog, curve
+from armarl_training.progress import MOST_MEASURED, RETURNS, ProgressLog, curve
 from armarl_training.run import resume_run, start_run
 
 SETTINGS = TrainingConfig(
@@ -225,3 +226,19 @@ def test_a_curve_of_ratings_whose_difference_is_too_large():
     assert ElementTree.fromstring(curve(rows)) is not None
     assert "inf" not in curve(rows)
     assert "nan" not in curve(rows)
+
+
+def test_returns_of_three_are_drawn_as_win_rates():
+    """Who lost all games of three was drawn at 25 %."""
+    rows = [
+        {"decisions": x, f"{RETURNS}greedy": y} for x, y in ((0.0, -0.5), (1.0, 0.0), (2.0, 1.0))
+    ]
+    heights = {}
+    for sides in (2, 3):
+        (line,) = re.findall(r'<polyline[^>]* points="([^"]*)"', curve(rows, sides=sides))
+        heights[sides] = [float(point.split(",")[1]) for point in line.split()]
+    (low, third, high), (quarter, half, top) = heights[3], heights[2]
+    assert high == top
+    assert (low - third) / (low - high) == pytest.approx(1 / 3, abs=0.01)
+    assert low - quarter == pytest.approx((low - high) / 4, abs=1)
+    assert low - half == pytest.approx((low - high) / 2, abs=1)

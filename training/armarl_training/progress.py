@@ -22,7 +22,8 @@ RATING = "rating"  # the column
 SCALE = "scale"  # the column: how often other anchors had been named before a row was measured
 COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # the run's own
 RETURNS = "return/"  # before an opponent's name: the learner's mean return against it
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 240, 40
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40  # _RIGHT: at least
+_LETTER = 7.5  # how wide one is, about
 
 
 class ProgressLog:
@@ -168,7 +169,7 @@ def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
         sides: of the game, by which a mean return is a win rate: who wins alone gets 1 of it, each
             loser -1 / (sides - 1).
     """
-    lost = -1 / (sides - 1)
+    lost = -1 / max(sides - 1, 1)
     most = max([row["decisions"] for row in rows], default=1.0) or 1.0
     names = sorted(
         {n for row in rows for n in row if n.startswith((WINS, RETURNS))},
@@ -178,11 +179,13 @@ def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
     across = ticks(0.0, most)
     parts = axes.frame(across, " %", 100)
     parts.append(text(_LEFT + _WIDTH + 40, _TOP + _HEIGHT + 18, "decisions"))
+    right = float(_RIGHT)
     for k, name in enumerate(names):
         colour = COLOURS[k % len(COLOURS)]
         won, opponent = name.startswith(WINS), name.split("/", 1)[1]
         points = [(x, y if won else (y - lost) / (1 - lost)) for x, y in _series(rows, name)]
         words = f"against {opponent}" if won else f"in training, {opponent}"
+        right = max(right, 20 + _LETTER * len(words))
         parts += [
             axes.line(points, colour, dashed=not won),
             text(_LEFT + _WIDTH + 10, _TOP + 14 * (k + 1), words, colour=colour),
@@ -190,7 +193,7 @@ def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
     rating = _series(rated_rows(rows, scale), RATING)
     below = _TOP + _HEIGHT + _BETWEEN
     if not rating:
-        return picture(_LEFT + _WIDTH + _RIGHT, below, parts)
+        return picture(_LEFT + _WIDTH + right, below, parts)
     found = [y for _, y in rating]
     low, high = min(0.0, *found), max(100.0, *found)
     axes = Axes(_LEFT, below, _WIDTH, _HEIGHT / 2, (0.0, most), (low, high))
@@ -199,7 +202,7 @@ def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
         axes.line(rating, "#000"),
         text(_LEFT + _WIDTH + 10, below + 14, "rating, Elo points"),
     ]
-    return picture(_LEFT + _WIDTH + _RIGHT, below + _HEIGHT / 2 + _BETWEEN, parts)
+    return picture(_LEFT + _WIDTH + right, below + _HEIGHT / 2 + _BETWEEN, parts)
 
 
 def _series(rows: list[dict[str, float]], name: str) -> list[tuple[float, float]]:
