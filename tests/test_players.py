@@ -185,6 +185,19 @@ def test_what_is_no_player_at_all(wrong):
         make_player(wrong, TWO)
 
 
+def test_what_nearly_is_a_player():
+    class Model:
+        def predict(self, observation):
+            raise AssertionError
+
+    with pytest.raises(TypeError, match=r"armarl_training\.sb3\.save_policy\(path, model, game\)"):
+        make_player(Model(), TWO)
+    with pytest.raises(TypeError, match=r"a `name` and choose\(states, seats, draws\)"):
+        make_player(lambda states: states, TWO)
+    with pytest.raises(TypeError, match=r"players are a list, as in \['greedy', 'random'\]"):
+        play_match(TWO, "greedy")
+
+
 def test_a_player_must_take_what_he_is_asked_with():
     class ByObservation:
         name = "by observation"

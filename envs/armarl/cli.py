@@ -62,146 +62,186 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="armarl", description=__doc__)
     parser.add_argument("--version", action="version", version=f"armarl {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (words, options, function) in _COMMANDS.items():
+        command = commands.add_parser(name, help=words)
+        options(command)
+        command.set_defaults(run=function)
+    return parser
 
-    train = commands.add_parser("train", help="train a policy from a configuration")
-    train.add_argument("config", nargs="?", help="a YAML file, or a shipped one: armadora-quick")
-    train.add_argument(
+
+def _train(command: argparse.ArgumentParser) -> None:
+    command.add_argument("config", nargs="?", help="a YAML file, or a shipped one: armadora-quick")
+    command.add_argument(
         "settings", nargs="*", metavar="key=value", help="such as total_decisions=1e6"
     )
-    train.add_argument("--run", dest="folder", type=folder, help="folder of the run (runs/NAME)")
-    train.add_argument("--resume", type=folder, metavar="FOLDER", help="go on with a stopped run")
-    train.add_argument(
+    command.add_argument("--run", dest="folder", type=folder, help="folder of the run (runs/NAME)")
+    command.add_argument("--resume", type=folder, metavar="FOLDER", help="go on with a stopped run")
+    command.add_argument(
         "--against",
         metavar="PLAYER",
         help="against this player alone, who stays as he is: a trained best response to him",
     )
-    train.set_defaults(run=training.train)
+    _code(command)
+    command.add_argument(
+        "--ray", metavar="ADDRESS", help="the setting ray: a cluster, which plays the shards"
+    )
 
-    sweep = commands.add_parser("sweep", help="train with settings that Optuna searches for")
-    sweep.add_argument("config", type=Path, help="a YAML file, or a shipped one")
-    sweep.add_argument(
+
+def _sweep(command: argparse.ArgumentParser) -> None:
+    command.add_argument("config", type=Path, help="a YAML file, or a shipped one")
+    command.add_argument(
         "settings",
         nargs="*",
         metavar="key=values",
         help="ppo.learning_rate=1e-4..3e-3:log, ppo.epochs=1..4, 'network.widths=[64],[128,64]'; "
         "key=value stays as it is",
     )
-    sweep.add_argument("--trials", type=int, default=20, help="in all (20)")
-    sweep.add_argument("--folder", type=folder, help="of the sweep (runs/sweep-NAME); it goes on")
-    sweep.set_defaults(run=training.sweep)
+    command.add_argument("--trials", type=int, default=20, help="in all (20)")
+    command.add_argument("--folder", type=folder, help="of the sweep (runs/sweep-NAME); it goes on")
+    _code(command)
 
-    evaluate = commands.add_parser(
-        "evaluate", help="win rates of players, or of one against the panel"
+
+def _code(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--code",
+        action="store_true",
+        help="import players and learner that the configuration names as module:Class",
     )
-    evaluate.add_argument(
+
+
+def _evaluate(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
         "players", nargs="+", help="such as greedy, armadora-2p or a path; see docs/arena.md"
     )
-    evaluate.add_argument(
+    command.add_argument(
         "--games",
         type=int,
         default=1000,
         help="with each other, or with each of the panel (1000), in whole rotations of the seats",
     )
-    evaluate.add_argument("--json", type=Path, help="also write the result to this file")
-    evaluate.add_argument("--records", type=Path, help="add every game's record to this file")
-    evaluate.set_defaults(run=strength.evaluate)
+    command.add_argument("--json", type=Path, help="also write the result to this file")
+    command.add_argument("--records", type=Path, help="add every game's record to this file")
+    _many_games(command)
 
-    arena = commands.add_parser("arena", help="play a tournament; rate the players")
-    arena.add_argument("players", nargs="+", help="such as random greedy armadora-2p")
-    arena.add_argument(
+
+def _arena(command: argparse.ArgumentParser) -> None:
+    command.add_argument("players", nargs="+", help="such as random greedy armadora-2p")
+    command.add_argument(
         "--deals", type=int, default=100, help="each in all arrangements of seats (100)"
     )
-    arena.add_argument(
+    command.add_argument(
         "--kind", default="round-robin", help="round-robin (as it comes), ladder or field"
     )
-    arena.add_argument("--mixed", action="store_true", help="partners are different players")
-    arena.add_argument("--every", action="store_true", help="all 24 arrangements of 4 players")
-    arena.add_argument("--folder", type=folder, help="keep results, records, report; go on there")
-    arena.add_argument("--no-records", dest="records", action="store_false")
-    arena.add_argument(
+    command.add_argument("--mixed", action="store_true", help="partners are different players")
+    command.add_argument("--every", action="store_true", help="all 24 arrangements of 4 players")
+    command.add_argument("--folder", type=folder, help="keep results, records, report; go on there")
+    command.add_argument("--no-records", dest="records", action="store_false")
+    command.add_argument(
         "--stronger",
         type=elo_lead,
         metavar="ELO",
         help="of two players: stop when it is clear whether the first is so much stronger",
     )
-    arena.set_defaults(run=strength.arena)
+    _many_games(command)
 
-    play = commands.add_parser("play", help="play at this terminal")
-    play.add_argument("opponents", nargs="*", default=["greedy"], help="clockwise from you")
-    play.add_argument("--seat", type=int, default=0, help="yours; seat 0 begins")
-    play.set_defaults(run=playing.play)
 
-    watch = commands.add_parser("watch", help="watch players play a game at this terminal")
-    watch.add_argument("players", nargs="+", help="from seat 0 on; the last one in all seats left")
-    watch.set_defaults(run=playing.watch)
-    for command in (play, watch):
-        command.add_argument("--record", type=Path, help="add the game's record to this file")
-        command.add_argument("--think", action="store_true", help="tell what players think")
-        command.add_argument("--seed", type=int, help="of the deal (another one each time)")
-
-    replay = commands.add_parser("replay", help="check recorded games, and tell them")
-    replay.add_argument("records", type=Path, help="a file of records")
-    replay.add_argument("--draw", action="store_true", help="the board after every action")
-    replay.set_defaults(run=playing.replay)
-
-    info = commands.add_parser("info", help="describe a game, or a saved policy")
-    info.add_argument("subject", help="a game's name, or a saved policy's path or name")
-    info.add_argument("--json", action="store_true", help="of a policy: all that its file says")
-    info.set_defaults(run=studying.info)
-
-    exploit = commands.add_parser(
-        "exploitability", help="what could be won from players, exactly, in a small game"
+def _many_games(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--workers",
+        type=int,
+        help="processes, or jobs at once of a cluster; default: all cores",
     )
-    exploit.add_argument("players", nargs="*", help="such as random, greedy or a path")
-    exploit.add_argument(
+    command.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        help="play on a cluster of Ray: auto (that of this machine, or RAY_ADDRESS), local "
+        "(start Ray here), host:port or ray://host:port",
+    )
+    command.add_argument("--seed", type=int, default=0, help="repeats the games exactly (0)")
+    _game(command)
+
+
+def _play(command: argparse.ArgumentParser) -> None:
+    command.add_argument("opponents", nargs="*", default=["greedy"], help="clockwise from you")
+    command.add_argument("--seat", type=int, default=0, help="yours; seat 0 begins")
+    _one_game(command)
+
+
+def _watch(command: argparse.ArgumentParser) -> None:
+    command.add_argument("players", nargs="+", help="from seat 0 on; the last in all seats left")
+    _one_game(command)
+
+
+def _one_game(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--record", type=Path, help="add the game's record to this file")
+    command.add_argument("--think", action="store_true", help="tell what players think")
+    command.add_argument("--seed", type=int, help="of the deal (another one each time)")
+    _game(command)
+
+
+def _replay(command: argparse.ArgumentParser) -> None:
+    command.add_argument("records", type=Path, help="a file of records")
+    command.add_argument("--draw", action="store_true", help="the board after every action")
+
+
+def _info(command: argparse.ArgumentParser) -> None:
+    command.add_argument("subject", help="a game's name, or a saved policy's path or name")
+    command.add_argument("--json", action="store_true", help="of a policy: all that its file says")
+    _game(command)
+
+
+def _exploitability(command: argparse.ArgumentParser) -> None:
+    command.add_argument("players", nargs="*", help="such as random, greedy or a path")
+    command.add_argument(
         "--draws", type=int, default=8, help="random numbers with which a player is asked (8)"
     )
-    exploit.add_argument(
+    command.add_argument(
         "--solve", type=int, default=0, metavar="N", help="also solve the game: N steps of CFR+"
     )
-    exploit.add_argument("--json", type=Path, help="also write the result to this file")
-    exploit.set_defaults(run=studying.exploit)
+    command.add_argument("--json", type=Path, help="also write the result to this file")
+    _game(command)
 
-    compile_ = commands.add_parser(
-        "compile", help="compile the rules now, for images and clusters, and not at the first step"
-    )
-    compile_.add_argument("games", nargs="*", metavar="game", help="all if none is named")
-    compile_.set_defaults(run=studying.compile_games)
 
-    for command in (train, sweep):
-        command.add_argument(
-            "--code",
-            action="store_true",
-            help="import players and learner that the configuration names as module:Class",
-        )
-    for command in (evaluate, arena):
-        command.add_argument(
-            "--workers",
-            type=int,
-            help="processes, or jobs at once of a cluster; default: all cores",
-        )
-        command.add_argument(
-            "--ray",
-            metavar="ADDRESS",
-            help="play on a cluster of Ray: auto (that of this machine, or RAY_ADDRESS), local "
-            "(start Ray here), host:port or ray://host:port",
-        )
-    train.add_argument(
-        "--ray", metavar="ADDRESS", help="the setting ray: a cluster, which plays the shards"
+def _game(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--game", help="default: the saved policy's game, or armadora")
+    command.add_argument(
+        "-o",
+        "--option",
+        action="append",
+        default=[],
+        metavar="name=value",
+        help="an option of the game, such as players=3 or advanced=true",
     )
-    for command in (evaluate, arena, play, watch, info, exploit):
-        command.add_argument("--game", help="default: the saved policy's game, or armadora")
-        command.add_argument(
-            "-o",
-            "--option",
-            action="append",
-            default=[],
-            metavar="name=value",
-            help="an option of the game, such as players=3 or advanced=true",
-        )
-    for command in (evaluate, arena):
-        command.add_argument("--seed", type=int, default=0, help="repeats the games exactly (0)")
-    return parser
+
+
+def _compile(command: argparse.ArgumentParser) -> None:
+    command.add_argument("games", nargs="*", metavar="game", help="all if none is named")
+
+
+_COMMANDS = {  # what each does, its options, and who does it
+    "train": ("train a policy from a configuration", _train, training.train),
+    "sweep": ("train with settings that Optuna searches for", _sweep, training.sweep),
+    "evaluate": (
+        "win rates of players, or of one against the panel",
+        _evaluate,
+        strength.evaluate,
+    ),
+    "arena": ("play a tournament; rate the players", _arena, strength.arena),
+    "play": ("play at this terminal", _play, playing.play),
+    "watch": ("watch players play a game at this terminal", _watch, playing.watch),
+    "replay": ("check recorded games, and tell them", _replay, playing.replay),
+    "info": ("describe a game, or a saved policy", _info, studying.info),
+    "exploitability": (
+        "what could be won from players, exactly, in a small game",
+        _exploitability,
+        studying.exploit,
+    ),
+    "compile": (
+        "compile the rules now, for images and clusters, and not at the first step",
+        _compile,
+        studying.compile_games,
+    ),
+}
 
 
 def _version() -> str:
