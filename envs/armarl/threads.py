@@ -3,8 +3,8 @@
 The caller and waiting threads take shares of a batch, a few consecutive games each, until none are
 left: so none waits for another that began late or has longer games. The loops run without the
 interpreter's lock. A game is touched by one thread only and no loop looks from one game to another,
-so the number of threads changes no result. Batches may be played from several threads at once, and
-a forked process gets threads of its own.
+so the number of threads changes no result. Several batches may be played at once, each from a
+thread of the caller's, and a forked process gets threads of its own.
 """
 
 from __future__ import annotations
