@@ -166,6 +166,110 @@ def test_what_is_no_message(content):
         reads_other_files(content)
 
 
+def network(path, nodes, outputs=(("logits", ("batch", ACTIONS)),), functions=()):
+    """A network in a file that goes on from `sums`, observations by weights of 1."""
+    weights = numpy_helper.from_array(np.ones((SIZE, ACTIONS), np.float32), "weights")
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["seen", "weights"], ["sums"]), *nodes],
+        "network",
+        [helper.make_tensor_value_info("seen", TensorProto.FLOAT, ["batch", SIZE])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs],
+        [
+            weights,
+            numpy_helper.from_array(np.array(0.5, np.float32), "part"),
+            numpy_helper.from_array(np.array(True), "yes"),
+            numpy_helper.from_array(np.zeros(5, np.float32), "few"),
+        ],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=8, functions=functions)
+    path.write_bytes(model.SerializeToString())
+    return f"onnx:{path}"
+
+
+def noise(seeded=False):
+    """A node that adds nothing that could be foreseen."""
+    return helper.make_node("RandomNormalLike", ["sums"], ["noise"], seed=3.0 if seeded else None)
+
+
+def noise_in_a_branch():
+    output = helper.make_tensor_value_info("noise", TensorProto.FLOAT, None)
+    inner = helper.make_graph([noise()], "inner", [], [output])
+    return helper.make_node("If", ["yes"], ["more"], then_branch=inner, else_branch=inner)
+
+
+ADDED = helper.make_node("Add", ["sums", "noise"], ["logits"])
+SIZES = {"shape": [1, ACTIONS]}
+RANDOM = {
+    "RandomNormalLike": [noise(), ADDED],
+    "RandomNormalLike, seeded": [noise(seeded=True), ADDED],
+    "RandomUniformLike": [helper.make_node("RandomUniformLike", ["sums"], ["noise"]), ADDED],
+    "RandomNormal": [helper.make_node("RandomNormal", [], ["noise"], **SIZES), ADDED],
+    "RandomUniform": [helper.make_node("RandomUniform", [], ["noise"], **SIZES), ADDED],
+    "Bernoulli": [
+        helper.make_node("Sigmoid", ["sums"], ["odds"]),
+        helper.make_node("Bernoulli", ["odds"], ["logits"]),
+    ],
+    "Multinomial": [
+        helper.make_node("Multinomial", ["sums"], ["drawn"], sample_size=1),
+        helper.make_node("Cast", ["drawn"], ["noise"], to=TensorProto.FLOAT),
+        ADDED,
+    ],
+    "Dropout": [helper.make_node("Dropout", ["sums", "part", "yes"], ["logits"])],
+    "RandomNormalLike, in a branch": [
+        noise_in_a_branch(),
+        helper.make_node("Add", ["sums", "more"], ["logits"]),
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", RANDOM)
+def test_random_nodes_are_refused(kind, tmp_path):
+    """The same seed gave other games by what was played before, and by the number of workers."""
+    name = network(tmp_path / "mine.onnx", RANDOM[kind])
+    node = kind.split(",")[0]
+    with pytest.raises(ValueError, match=rf"draws random numbers \({node}\).*model\.eval\(\)"):
+        make_player(name, TWO)
+
+
+def test_random_nodes_in_functions_are_refused(tmp_path):
+    opsets = [helper.make_opsetid("", 17)]
+    function = helper.make_function("mine", "Quiet", ["sums"], ["noise"], [noise()], opsets)
+    quiet = helper.make_node("Quiet", ["sums"], ["noise"], domain="mine")
+    name = network(tmp_path / "mine.onnx", [quiet, ADDED], functions=[function])
+    with pytest.raises(ValueError, match=r"random numbers \(RandomNormalLike\)"):
+        make_player(name, TWO)
+
+
+def test_dropout_outside_training_changes_nothing(tmp_path):
+    dropout = helper.make_node("Dropout", ["sums", "part"], ["logits"])
+    player = make_player(network(tmp_path / "mine.onnx", [dropout]), TWO)
+    states, seats = tiny.positions(TWO)
+    choose_legally(player, TWO, states, seats, np.zeros(seats.size))
+
+
+def test_a_network_without_outputs(tmp_path):
+    """It was an IndexError."""
+    name = network(tmp_path / "mine.onnx", [], outputs=())
+    with pytest.raises(ValueError, match="is of no network for this game"):
+        make_player(name, TWO)
+
+
+def test_a_network_that_fails_when_it_is_asked(tmp_path):
+    """An error of ONNX Runtime's own came through."""
+    nodes = [
+        helper.make_node("ReduceSum", ["seen"], ["many"], keepdims=0),
+        helper.make_node("Cast", ["many"], ["place"], to=TensorProto.INT64),
+        helper.make_node("Add", ["place", "place"], ["twice"]),
+        helper.make_node("Gather", ["few", "twice"], ["noise"]),
+        ADDED,
+    ]
+    player = make_player(network(tmp_path / "mine.onnx", nodes), TWO)
+    states, seats = tiny.positions(TWO)
+    with pytest.raises(ValueError, match=r"mine\.onnx has a network that fails on observations"):
+        player.choose(states, seats, np.zeros(seats.size))
+
+
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("sample", ["", ",sample"])
 def test_logits_that_are_not_finite(number, sample, tmp_path):

@@ -1,16 +1,20 @@
-"""Whether an ONNX file would have other files read: its parts, found without ONNX's own package.
+"""Whether an ONNX file would have other files read, or dice thrown: its parts, found without ONNX's
+own package.
 
 ONNX is a message of protocol buffers: numbered fields, some of which are messages again. A tensor
-may say that its numbers lie in another file, at any path, and ONNX Runtime reads it.
+may say that its numbers lie in another file, at any path, and ONNX Runtime reads it. A node may
+draw numbers from a generator of ONNX Runtime's, which no seed of ours reaches; with a seed of its
+own it still gives other numbers by how many games it is asked about at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 MOST_FIELDS = 1_000_000  # that are looked at; of a network's weights each tensor is one
 
-# Of each kind of message the fields that lead to a tensor, and what kind these are.
+# Of each kind of message the fields that lead to a tensor or a node, and what kind these are.
 _LEADS: Mapping[str, Mapping[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
     "training": {1: "graph", 2: "graph"},
@@ -24,8 +28,25 @@ _LEADS: Mapping[str, Mapping[int, str]] = {
     "sparse": {1: "tensor", 2: "tensor"},
 }
 _EXTERNAL_DATA, _DATA_LOCATION = 13, 14  # fields of a tensor
+_INPUT, _OP_TYPE = 1, 4  # fields of a node
+_RANDOM = frozenset(
+    {
+        *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+        *("Multinomial", "Bernoulli", "Sampling"),
+    }
+)
+# Which input of a node says whether it is in training, where it throws dice; without one it is not.
+_TRAINING_INPUT = {"Dropout": 2, "BitmaskDropout": 2, "BiasDropout": 4, "BitmaskBiasDropout": 4}
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _LONGEST_VARINT = 10  # bytes
+
+
+class Field(NamedTuple):
+    """A field of a message: a number, with no `end`, or the bytes from `value` to `end`."""
+
+    number: int
+    value: int
+    end: int | None
 
 
 def reads_other_files(content: bytes) -> bool:
@@ -34,37 +55,71 @@ def reads_other_files(content: bytes) -> bool:
     Raises:
         ValueError: this is no message, or one of many more fields than a network has.
     """
+    return any(
+        field.number == _EXTERNAL_DATA or (field.number == _DATA_LOCATION and field.value)
+        for kind, fields in _messages(content)
+        if kind == "tensor"
+        for field in fields
+    )
+
+
+def random_node(content: bytes) -> str | None:
+    """The kind of a node in an ONNX file that draws random numbers; None if there is none.
+
+    Raises:
+        ValueError: as `reads_other_files`.
+    """
+    for kind, fields in _messages(content):
+        if kind == "node":
+            inputs = [one for one in fields if one.number == _INPUT and one.end is not None]
+            for name in (_text(content, one) for one in fields if one.number == _OP_TYPE):
+                at = _TRAINING_INPUT.get(name, len(inputs))
+                in_training = at < len(inputs) and inputs[at].value != inputs[at].end  # is named
+                if name in _RANDOM or in_training:
+                    return name
+    return None
+
+
+def _text(content: bytes, field: Field) -> str:
+    return content[field.value : field.end or field.value].decode("utf-8", "replace")
+
+
+def _messages(content: bytes) -> Iterator[tuple[str, list[Field]]]:
+    """Every message that may be, or hold, a tensor or a node: its kind and its fields.
+
+    Raises:
+        ValueError: as `reads_other_files`.
+    """
     left, seen = [("model", 0, len(content))], 0
     while left:
         kind, start, end = left.pop()
-        for field, value, after in _fields(content, start, end):
+        fields = []
+        for field in _fields(content, start, end):
             seen += 1
             if seen >= MOST_FIELDS:
                 raise ValueError(f"it has more than {MOST_FIELDS:,} parts")
-            if kind == "tensor":
-                if field == _EXTERNAL_DATA or (field == _DATA_LOCATION and value):
-                    return True
-            elif after is not None and field in _LEADS[kind]:
-                left.append((_LEADS[kind][field], value, after))
-    return False
+            fields.append(field)
+            if field.end is not None and field.number in _LEADS.get(kind, ()):
+                left.append((_LEADS[kind][field.number], field.value, field.end))
+        yield kind, fields
 
 
-def _fields(content: bytes, start: int, end: int) -> Iterator[tuple[int, int, int | None]]:
-    """The fields of a message: number, and a number and None, or where its bytes begin and end."""
+def _fields(content: bytes, start: int, end: int) -> Iterator[Field]:
+    """The fields of a message."""
     at = start
     while at < end:
         key, at = _varint(content, at, end)
         field, wire = (key & 0xFFFFFFFF) >> 3, key & 7
         if wire == _VARINT:
             value, at = _varint(content, at, end)
-            yield field, value, None
+            yield Field(field, value, None)
             continue
         size = {_EIGHT_BYTES: 8, _FOUR_BYTES: 4}.get(wire)
         if wire == _BYTES:
             size, at = _varint(content, at, end)
         if size is None or size > end - at:
             raise ValueError("a part of it is damaged, or of no kind that networks have")
-        yield field, at, at + size if wire == _BYTES else None
+        yield Field(field, at, at + size if wire == _BYTES else None)
         at += size
 
 

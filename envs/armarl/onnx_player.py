@@ -1,7 +1,7 @@
 """Networks of any kind as players, from ONNX files: `onnx:mine.onnx`. Needs `onnxruntime`.
 
 A file holds a graph of arithmetic and its weights: to load it runs no code. It is read whole, and
-refused if its weights lie in another file.
+refused if its weights lie in another file, or if it draws random numbers: games repeat from seeds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.game import Game, States
-from armarl.onnx_parts import reads_other_files
+from armarl.onnx_parts import random_node, reads_other_files
 from armarl.words import brief
 
 MOST_BYTES = 256 << 20  # of a file
@@ -35,8 +35,8 @@ class OnnxPlayer:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: it is damaged or too large, its weights lie in another file, or its network
-                does not fit the game.
+            ValueError: it is damaged or too large, its weights lie in another file, its network
+                draws random numbers, or does not fit the game.
             ImportError: ONNX Runtime is missing.
         """
         file = Path(path)
@@ -54,10 +54,11 @@ class OnnxPlayer:
         """See `armarl.players.Player`.
 
         Raises:
-            ValueError: the network gives other numbers than logits of all actions.
+            ValueError: the network cannot be computed, or gives other numbers than logits of all
+                actions.
         """
         observations, masks = self.game.views(states, seats)
-        found = self._session.run(None, {self._session.get_inputs()[0].name: observations})[0]
+        found = self._run(observations)
         if np.shape(found) != masks.shape:
             raise ValueError(f"{self._path} gave logits {np.shape(found)}, not {masks.shape}")
         logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
@@ -74,6 +75,17 @@ class OnnxPlayer:
         """By what it is known again: the SHA-256 of the file, as it was read."""
         return hashlib.sha256(self._content).hexdigest()
 
+    def _run(self, observations: NDArray[np.float32]) -> Any:
+        """What the network gives first."""
+        inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
+        try:
+            return self._session.run([outputs[0].name], {inputs[0].name: observations})[0]
+        except Exception as error:  # its errors have no class of their own
+            raise ValueError(
+                f"{self._path} has a network that fails on observations of this game: "
+                f"{brief(error)}"
+            ) from error
+
     def _open(self) -> Any:
         try:
             import onnxruntime
@@ -85,7 +97,7 @@ class OnnxPlayer:
         options.intra_op_num_threads = 1  # so that sums are the same on any machine's cores
         options.log_severity_level = 4
         options.add_session_config_entry("session.load_model_format", "ONNX")  # as is checked here
-        self._check_whole()
+        self._check_parts()
         try:
             session = onnxruntime.InferenceSession(
                 self._content, options, providers=["CPUExecutionProvider"]
@@ -96,6 +108,7 @@ class OnnxPlayer:
         size, actions = self.game.observation.size, len(self.game.actions)
         fits = (
             len(inputs) == 1
+            and len(outputs) > 0
             and inputs[0].type == "tensor(float)"
             and _is_batch_of(size, inputs[0].shape)
             and _is_batch_of(actions, outputs[0].shape)
@@ -109,16 +122,22 @@ class OnnxPlayer:
             )
         return session
 
-    def _check_whole(self) -> None:
-        """Raise ValueError if the file is damaged, or has weights that lie in another one."""
+    def _check_parts(self) -> None:
+        """Raise ValueError if the file is damaged, has weights in another one, or throws dice."""
         try:
-            whole = not reads_other_files(self._content)
+            whole, random = not reads_other_files(self._content), random_node(self._content)
         except ValueError as error:
             raise ValueError(f"{self._path} is no ONNX file: {error}") from error
         if not whole:
             raise ValueError(
                 f"{self._path} has weights in another file: save it with all of them in it "
                 "(torch.onnx.export(..., external_data=False))"
+            )
+        if random is not None:
+            raise ValueError(
+                f"{self._path} draws random numbers ({random}), so that games would not repeat "
+                "from their seeds: export the network for evaluation (model.eval()), and let "
+                "`,sample` draw from its logits"
             )
 
     def __getstate__(self) -> dict[str, Any]:
