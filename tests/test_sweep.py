@@ -16,8 +16,8 @@ from armarl.policies import read_policy_metadata
 from armarl.workers import ClusterError
 from armarl_training import checks
 from armarl_training.config import ConfigError, load_config
-from armarl_training.folders import RunError
-from armarl_training.run import Run, start_run
+from armarl_training.folders import LockError, RunError
+from armarl_training.run import Run, resume_run, start_run
 from armarl_training.sweep import Choice, Range, Sweep, plot, read_space
 from processes import started, wait_for
 
@@ -263,6 +263,23 @@ def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_p
     assert done[0] > 0
     assert begun == [done[0], 0]
     assert len(table(tmp_path / "sweep")) == 2
+
+
+def test_a_trial_whose_folder_is_held_is_not_thrown_away(config, tmp_path):
+    """It counted as one whose settings had failed, for good."""
+    folder, said = tmp_path / "sweep", []
+    with closing(Sweep(config, SEARCHED, folder)) as sweep:
+        assert not sweep.run(1, said.append, lambda run: run.save() is not None)
+    with (
+        resume_run(folder / "000"),
+        closing(Sweep(config, SEARCHED, folder)) as sweep,
+        pytest.raises(LockError, match="000 is being worked in by process"),
+    ):
+        sweep.run(1, said.append)
+    with closing(Sweep(config, SEARCHED, folder)) as sweep:
+        assert sweep.run(1, said.append)
+        assert [trial.state.name for trial in sweep._study.trials] == ["COMPLETE"]
+    assert len(said) == 1
 
 
 def test_a_sweep_that_was_killed(config, tmp_path):

@@ -12,10 +12,14 @@ class RunError(RuntimeError):
     """A run folder that cannot be used so; the message says what would be right."""
 
 
+class LockError(RunError):
+    """A run's folder that cannot be had to oneself just then: nothing is wrong with the run."""
+
+
 def lock_run(folder: Path) -> IO[str]:
     """Keep other processes from training in a folder, as long as the returned file is open.
 
     Raises:
-        RunError: see `lock_folder`.
+        LockError: see `lock_folder`.
     """
-    return lock_folder(folder, RunError)
+    return lock_folder(folder, LockError)

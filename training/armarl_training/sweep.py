@@ -37,7 +37,7 @@ from armarl_training.config import (
     load_config,
     split_setting,
 )
-from armarl_training.folders import RunError
+from armarl_training.folders import LockError, RunError
 from armarl_training.learner import find_maker
 from armarl_training.plots import COLOURS, Axes, picture, text
 from armarl_training.run import POOL, Run, resume_run, start_run
@@ -206,6 +206,7 @@ class Sweep:
 
         Raises:
             OSError: a run, or the table, could not be written.
+            LockError: another process is at the folder of a trial, with which a sweep goes on.
             ClusterError: the cluster cannot be reached.
         """
         from optuna.trial import TrialState
@@ -251,7 +252,7 @@ class Sweep:
                     return False
                 strength = run.evaluate(run.export())
                 run.export(strength)
-        except (OSError, ImportError, ClusterError):  # which would fail the others as well
+        except (OSError, ImportError, ClusterError, LockError):  # no settings are to blame
             raise
         except Exception as error:  # a player of one's own may raise anything
             self._study.tell(number, state=TrialState.FAIL)
