@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import tiny
 from armarl import policies
@@ -30,6 +31,7 @@ from armarl_training import checkpoint
 from armarl_training.checks import resolve_precision
 from armarl_training.config import ConfigError, TrainingConfig, load_config
 from armarl_training.folders import RunError
+from armarl_training.maskable import _generator
 from armarl_training.run import resume_run, start_run
 
 GAME = make_game("armadora", board="mini")
@@ -459,3 +461,49 @@ def test_two_who_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     write_bytes(path, b"of the first")
     assert path.read_bytes() == b"of the first"
     assert [one.name for one in tmp_path.iterdir()] == ["policy"]
+
+
+@pytest.mark.parametrize(
+    ("left", "place"), [(624, 624), (624, 2), (2, 624), (0, 0), (-1, 3), (1, 2**63), (1, 625)]
+)
+def test_a_place_beyond_the_words_of_torch_s_generator(
+    tmp_path: Path, left: int, place: int
+) -> None:
+    """torch takes the two numbers each for itself, and reads what lies behind its words."""
+    settings = tiny.settings(learner="maskable_ppo", options={"board": "mini"})
+    with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
+        run.save()
+
+    def spoil(tensors: Any, values: Any) -> None:
+        tensors["chance/torch"][8:12] = np.array([left], np.int32).view(np.uint8)
+        tensors["chance/torch"][16:24] = np.array([place], np.uint64).view(np.uint8)
+
+    forge(tmp_path / "run", spoil)
+    with pytest.raises(PolicyError, match=r"checkpoint.*the place in torch's generator is none"):
+        resume_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("spoil", [lambda old: old[:-8], lambda old: old.view(np.int8)])
+def test_what_is_no_state_of_torch_s_generator(tmp_path: Path, spoil: Any) -> None:
+    settings = tiny.settings(learner="maskable_ppo", options={"board": "mini"})
+    with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
+        run.save()
+    forge(
+        tmp_path / "run",
+        lambda tensors, values: tensors.update(
+            {"chance/torch": spoil(tensors["chance/torch"]).copy()}
+        ),
+    )
+    with pytest.raises(PolicyError, match=r"checkpoint.*the chance of torch"):
+        resume_run(tmp_path / "run")
+
+
+@pytest.mark.parametrize("draws", [0, 1, 623, 624, 625, 640])
+def test_torch_s_generator_is_somewhere_in_its_words(draws: int) -> None:
+    """What it saves itself, wherever it is, is what is taken."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        for _ in range(draws):
+            torch.rand(1)
+        state = torch.get_rng_state().numpy()
+        assert np.array_equal(_generator(state), state)

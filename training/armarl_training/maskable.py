@@ -43,6 +43,8 @@ from armarl_training.saving import (
 from armarl_training.sb3 import layers
 from armarl_training.vec_env import SeatVecEnv
 
+# torch's generator as it saves it: bytes, two numbers of which say where it is in its words.
+_LEFT, _NEXT, _WORDS = slice(8, 12), slice(16, 24), 624
 LATEST = 0  # in place of a slot of the pool, whose first is then 1: the policy as it is now
 
 
@@ -249,7 +251,21 @@ class MaskablePPOLearner:
         if not 0 <= count_of(place) <= tensors["chance/numpy"].size:  # NumPy would read beyond
             raise ValueError(f"the place in NumPy's generator is none: {place}")
         np.random.set_state((kind, tensors["chance/numpy"], place, *numpy_rest))
-        torch.set_rng_state(torch.from_numpy(tensors["chance/torch"].copy()))
+        torch.set_rng_state(torch.from_numpy(_generator(tensors["chance/torch"])))
+
+
+def _generator(saved: NDArray[Any]) -> NDArray[np.uint8]:
+    """A saved state of torch's generator, which torch itself would take on trust.
+
+    Raises:
+        ValueError: it is none, or of a place from which words beyond its last would be read.
+    """
+    check_arrays({"torch": saved}, {"torch": torch.get_rng_state().numpy()}, "the chance of")
+    state = np.ascontiguousarray(saved)
+    left, place = int(state[_LEFT].view(np.int32)[0]), int(state[_NEXT].view(np.uint64)[0])
+    if left < 1 or left + place > _WORDS + 1:  # the last that are left begin with a new round
+        raise ValueError(f"the place in torch's generator is none: {place}, with {left} left")
+    return state.copy()
 
 
 class _NoCallback(BaseCallback):
