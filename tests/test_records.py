@@ -130,7 +130,9 @@ def test_lines_out_of_their_order(text, tmp_path, what):
 @pytest.mark.parametrize(
     ("line", "written", "message"),
     [
-        (0, "armarl-record 2", "there should be `armarl-record 1 ...`, not 'armarl-record 2'"),
+        (0, "armarl-record 2", "it does not begin with the line `armarl-record 1`"),
+        (0, "armarl-record 12 of 2031", "it does not begin with the line `armarl-record 1`"),
+        (0, "", "it does not begin with the line `armarl-record 1`"),
         (1, "variant {}", "it names no game that can be made"),
         (1, "variant [[[[", "it names no game that can be made"),
         (1, "variant " + "[" * 15000, "it names no game that can be made"),
@@ -167,15 +169,44 @@ def test_a_record_opens_no_file(tmp_path):
         read(tmp_path, "\n".join(lines) + "\n")
 
 
-@pytest.mark.parametrize("data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n"])
-def test_what_is_no_text(tmp_path, data):
-    with pytest.raises(RecordError, match="line 1: "):
+@pytest.mark.parametrize(
+    "data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n", b"x", b"\n", b"x" * 10**5]
+)
+def test_what_is_no_file_of_records(tmp_path, data):
+    """Of most it was said that a line was cut, or longer than any line of a record."""
+    with pytest.raises(RecordError, match="line 1: this is no file of records"):
         read(tmp_path, data)
+
+
+def test_what_is_no_text(text, tmp_path):
+    with pytest.raises(RecordError, match="line 3: this is no text"):
+        read(tmp_path, text.encode().replace(b"player 0 random", b"player 0 \xff"))
+
+
+def resummed(lines):
+    """A record of these lines, with the sum that belongs to them."""
+    whole = "\n".join(lines)
+    return f"{whole}\nsum {hashlib.sha256(whole.encode()).hexdigest()}\n"
+
+
+def test_another_version_behind_a_record(text, tmp_path):
+    """Whatever went on like our first line was taken for it."""
+    lines = text.splitlines()[:-1]
+    later = resummed([f"{lines[0]}2 of the year 2031", *lines[1:]])
+    with pytest.raises(RecordError, match="there should be `armarl-record 1`, and nothing behind"):
+        read(tmp_path, text + later)
+
+
+def test_a_game_that_has_ended_was_not_stopped(text, tmp_path):
+    """It was taken, with returns of 0."""
+    *lines, _end, _sum = text.splitlines()
+    with pytest.raises(RecordError, match="the game does not end so: 'stopped'"):
+        read(tmp_path, resummed([*lines, "stopped"]))
 
 
 def test_nothing_in_a_file(tmp_path):
     assert read(tmp_path, "") == []
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"^there is no file .*none$"):
         list(read_records(tmp_path / "none"))
 
 

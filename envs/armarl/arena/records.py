@@ -237,7 +237,9 @@ class _Lines:
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
-        if self._path.exists() and not self._path.is_file():
+        if not self._path.exists():
+            raise FileNotFoundError(f"there is no file {self._path}")
+        if not self._path.is_file():
             raise RecordError(f"{self._path} is no file")  # a pipe would be waited for
         self._file = self._path.open("rb")
         self.number = 0  # of the line taken last
@@ -251,6 +253,10 @@ class _Lines:
             self._file.close()
             self.next = None
             return
+        if self.number == 0 and raw.rstrip(b"\r\n") != HEAD.encode():
+            self.refuse(
+                f"this is no file of records: it does not begin with the line `{HEAD}`", ahead=1
+            )
         if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
             raw += self._file.readline(_LONGEST_VARIANT - len(raw))
         if not raw.endswith(b"\n"):
@@ -284,7 +290,8 @@ class _Lines:
 def _read(lines: _Lines) -> Record:
     """Read and replay the next record."""
     lines.taken = []
-    lines.take(HEAD)
+    if lines.take(HEAD):
+        lines.refuse(f"there should be `{HEAD}`, and nothing behind it")
     game = _game_of(lines)
     players = tuple(lines.take(f"player {seat} ") for seat in range(game.players))
     states = _deal(game, lines)
@@ -295,7 +302,7 @@ def _read(lines: _Lines) -> Record:
         actions.append(action)
         history.append(states[0].tobytes())
     ending = lines.take()
-    if ending != _ending(game, states, int(game.statuses(states)[0][0])) and ending != "stopped":
+    if ending != _ending(game, states, int(game.statuses(states)[0][0])):
         lines.refuse(f"the game does not end so: {ending[:60]!r}")
     kind, *returns = ending.split()
     right = _sum(lines.taken)
