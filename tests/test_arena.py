@@ -415,6 +415,9 @@ def test_the_report_is_one_page_that_needs_nothing_else(played, tmp_path):
     for begins in page.split("<svg ")[1:]:
         drawing = "<svg " + begins.split("</svg>")[0] + "</svg>"
         assert xml.dom.minidom.parseString(drawing).getElementsByTagName("svg")
+    assert "advanced=False, peek=True" in page  # as everywhere else
+    assert " 1 game<" in page
+    assert " 1 games" not in page
     assert "http" not in page
     assert "src=" not in page
     for name in NAMES:
@@ -555,3 +558,12 @@ def test_a_player_against_the_panel(tmp_path, capsys):
     assert "greedy:noise=0.5 (held out)" in out
     assert f"{100 * mean:.1f} %" in out
     assert json.loads(path.read_text("utf-8")) == json.loads(json.dumps(result.as_dict()))
+
+
+def test_a_seed_that_not_all_members_of_the_panel_can_have():
+    """The matches before the one that could not be were lost."""
+    told, most = [], 2**63 - len(panel(TWO))
+    with pytest.raises(ValueError, match=rf"seed must be in 0 to {most}, not {most + 1}"):
+        play_panel(TWO, "random", 2, most + 1, progress=lambda *at: told.append(at))
+    assert told == []
+    assert play_panel(TWO, "random", 2, most).matches[-1].seed == 2**63 - 1

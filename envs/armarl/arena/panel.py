@@ -16,7 +16,8 @@ from typing import Any
 
 from armarl.catalogue import game_entry
 from armarl.game import Game
-from armarl.matches import MatchResult, Standing, as_game, play_match
+from armarl.guards import whole_number
+from armarl.matches import MOST_SEED, MatchResult, Standing, as_game, play_match
 from armarl.players import PlayerLike
 from armarl.workers import Workers
 
@@ -85,9 +86,14 @@ def play_panel(
         games: with each member; rounded up to whole deals.
         seed: repeats it exactly; member `k` is met with the seed `seed + k`.
         workers, progress, records: see `play_match`; progress is told of each match anew.
+
+    Raises:
+        TypeError, ValueError, OSError: as `play_match`; a seed so large that a member's would be
+            none is refused before anything is played.
     """
     game = as_game(game)
     members = panel(game)
+    whole_number("seed", seed, 0, MOST_SEED - len(members) + 1)
     matches = tuple(
         play_match(game, [player, member.player], games, seed + k, workers, progress, records)
         for k, member in enumerate(members)

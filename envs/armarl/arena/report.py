@@ -42,14 +42,14 @@ def write_report(summary: Summary, folder: str | Path) -> Path:
 def html(summary: Summary) -> str:
     """The page."""
     t = summary.tournament
-    options = ", ".join(f"{name} {value}" for name, value in t.game.options.items())
+    options = ", ".join(f"{name}={value}" for name, value in t.game.options.items())
     deals = 1 + max(game.deal for game in t.games)
     title = f"{t.game.name.capitalize()}, {t.game.players} players"
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="note">{escape(options)}. {escape(t.kind)}, {len(t.games):,} games: {deals:,} '
         f"deals, each played by all in all arrangements of the seats; seed {t.seed}. "
-        f"{summary.cut:,} games were cut short, and count as drawn.</p>",
+        f"Cut short, and counted as drawn: {summary.cut:,}.</p>",
         "<h2>Ratings</h2>",
         _ratings_plot(summary),
         _ratings_table(summary),
@@ -173,7 +173,7 @@ def _lengths_plot(summary: Summary) -> str:
         marks.append(
             f'<rect x="{20 + n * step:.1f}" y="{10 + height - tall:.1f}" width="{step - 2:.1f}" '
             f'height="{tall:.1f}" fill="var(--mark)"><title>{edges[n]:.0f} to '
-            f"{edges[n + 1]:.0f} actions: {count} games</title></rect>"
+            f"{edges[n + 1]:.0f} actions: {_games(int(count))}</title></rect>"
         )
     for n in range(0, len(counts) + 1, max(1, len(counts) // 6)):
         at = f'x="{20 + n * step:.1f}" y="{height + 28}"'
@@ -181,6 +181,10 @@ def _lengths_plot(summary: Summary) -> str:
     marks.append(_line(20, 10 + height, _WIDTH - 20, 10 + height, "var(--line)"))
     said = f"Actions a game: {lengths.mean():.0f} in the mean, {low} to {high - 1}."
     return _svg(marks, height + 40) + f'<p class="note">{said}</p>'
+
+
+def _games(count: int) -> str:
+    return "1 game" if count == 1 else f"{count:,} games"
 
 
 def _ticks(low: float, high: float) -> list[float]:
