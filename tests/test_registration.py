@@ -9,7 +9,7 @@ import pettingzoo
 import pytest
 
 import armarl
-from armarl.catalogue import OURS
+from armarl.catalogue import OURS, GameEntry, game_names
 from armarl.registration import gymnasium_variants
 from variants import every_game
 
@@ -105,3 +105,31 @@ def test_importing_is_light_and_silent(variant):
             "gymnasium.make('armarl/KuhnPoker-v0').reset(seed=0); "
         )
     assert python(use + loaded.format(heavy)).strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("variant", "message"),
+    [
+        ({"others": {"a b!": {}}}, "letters, digits, hyphens and dots, not 'a b!'"),
+        ({"others": {"a:b": {}}}, "letters, digits, hyphens and dots, not 'a:b'"),
+        ({"others": {"": {}}}, "letters, digits, hyphens and dots, not ''"),
+        ({"others": {7: {}}}, "letters, digits, hyphens and dots, not 7"),
+        ({"others": {"2p": {"players": 3}}}, "two variants are called 2p"),
+        ({"others": {"big-2p": {}}, "switches": ("big",)}, "two variants are called big-2p"),
+        ({"switches": ("a b",)}, "hyphens and dots, not 'a b-2p'"),
+        ({"players": (2, 2)}, "two variants are called 2p"),
+    ],
+    ids=str,
+)
+def test_a_game_whose_ids_cannot_be_is_not_registered_by_halves(variant, message):
+    """It had a name and some of its ids, and could not be mended; or a variant was left out."""
+    given = {"name": "torn", "module": "none", "title": "Torn", "summary": "", "players": (2,)}
+    with pytest.raises(ValueError, match=f"^torn: .*{message}"):
+        armarl.register_game(GameEntry(**given | variant))
+    assert "torn" not in game_names()
+    assert not any("Torn" in name for name in gymnasium.registry)
+
+
+def test_what_is_no_entry():
+    with pytest.raises(TypeError, match="a game is added by its GameEntry"):
+        armarl.register_game("armadora")

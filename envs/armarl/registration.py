@@ -9,6 +9,7 @@ one per game, with all options. All are in the namespace `armarl/`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +18,10 @@ import pettingzoo
 
 from armarl import catalogue
 from armarl.catalogue import GameEntry
+from armarl.words import brief
 
 NAMESPACE = "armarl"
+_IN_AN_ID = re.compile(r"[\w.-]+")  # a variant's name, as Gymnasium takes it
 _SEAT_ENV = "armarl.seat_env:SeatEnv"
 _VECTOR_ENV = "armarl.vector_env:SeatVectorEnv"
 _AEC_ENV = "armarl.aec:checked_env"
@@ -40,10 +43,31 @@ def register_game(entry: GameEntry) -> None:
     game is first looked for. The same entry again changes nothing.
 
     Raises:
-        ValueError: another game has that name.
+        TypeError: it is no entry.
+        ValueError: another game has that name or title, or a variant's name gives no id, or the id
+            of another variant; nothing is registered.
     """
+    if isinstance(entry, GameEntry):
+        _check_ids(entry)
     catalogue.add(entry)
     _register(entry)
+
+
+def _check_ids(entry: GameEntry) -> None:
+    """Raise ValueError where a variant has a name that is none, or two have one id."""
+    seen: set[str] = set()
+    for name, _ in entry.variants():
+        if not isinstance(name, str) or not _IN_AN_ID.fullmatch(name):
+            raise ValueError(
+                f"{entry.name}: a variant's name is of letters, digits, hyphens and dots, not "
+                f"{brief(repr(name))}"
+            )
+        if name in seen:
+            raise ValueError(
+                f"{entry.name}: two variants are called {brief(name)}: those of numbers of players "
+                "and switches need not be named, so give the others other names"
+            )
+        seen.add(name)
 
 
 def register_all() -> None:
