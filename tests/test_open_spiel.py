@@ -220,3 +220,60 @@ def test_texts_that_are_no_states(spoil, lacks):
     assert game.deserialize_state(text).serialize() == text
     with pytest.raises(ValueError, match=f"it lacks .*{lacks}"):
         game.deserialize_state(spoil(*text.split("\n")))
+
+
+@pytest.mark.parametrize("player", [-4, -1, 4, 99])
+def test_players_that_there_are_not(player):
+    """Of -1 the last seat's information was given away, of 4 an IndexError."""
+    state = dealt(register("armadora", players=4))
+    for asked in (
+        state.information_state_string,
+        state.observation_string,
+        lambda player: state.resampled(player, 1),
+    ):
+        with pytest.raises(ValueError, match=f"the player must be in 0 to 3, not {player}"):
+            asked(player)
+
+
+def test_nobody_is_to_move():
+    """It was the last seat's information, or an IndexError."""
+    state = register("armadora", players=4).new_initial_state()
+    for end in (False, True):
+        while end and not state.is_terminal():
+            state.apply_action(state.legal_actions()[0])
+        for asked in (state.information_state_string, state.observation_string):
+            with pytest.raises(ValueError, match="nobody is to move: say whose"):
+                asked()
+    assert state.information_state_string(3)
+
+
+def test_before_the_deal():
+    """It was an AssertionError without a word."""
+    state = register("armadora", players=2).new_initial_state()
+    for asked in (lambda: state.observation_string(0), lambda: state.resampled(0, 1)):
+        with pytest.raises(ValueError, match="nothing has been dealt yet: apply the chance node"):
+            asked()
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31, 2**40])
+def test_seeds_that_openspiel_cannot_hold(seed):
+    """`Unable to cast Python instance`, it said."""
+    with pytest.raises(ValueError, match=rf"seed must be in 0 to {2**31 - 1}, not {seed}"):
+        register("armadora", seed=seed)
+
+
+def test_numbers_for_openspiel():
+    for seed in ("x", 1.5, True, None):
+        with pytest.raises(TypeError, match="seed must be an integer"):
+            register("armadora", seed=seed)
+    game = register("armadora", players=np.int64(3), seed=np.int64(7))
+    assert game.num_players() == 3
+    state = dealt(game)
+    assert state.serialize() == dealt(register("armadora", players=3, seed=7)).serialize()
+    for wrong in (-1, 2**63):
+        with pytest.raises(ValueError, match="seed must be in 0 to"):
+            state.resampled(0, wrong)
+    with pytest.raises(ValueError, match="seed must be in 0 to"):
+        Resampler(-1)
+    with pytest.raises(ValueError, match="seed must be in 0 to"):
+        pyspiel.load_game("armarl_armadora(seed=-1)")

@@ -28,11 +28,14 @@ from numpy.typing import NDArray
 
 from armarl.catalogue import game_entry
 from armarl.game import Game, States, make_game
+from armarl.guards import is_whole, whole_number
+from armarl.matches import MOST_SEED
 
 _SUFFIXES = {"sampled": "", "explicit": "_explicit"}
 SEED = "seed"  # the parameter that every game has besides its options
 _IT = np.zeros(1, np.int64)  # the number of the only game
 _MOST_SEEDS = 2**62
+_MOST_PARAMETER = 2**31 - 1  # OpenSpiel has numbers of 32 bits
 _DIGEST = 16  # bytes
 
 
@@ -43,7 +46,8 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
         name: of a game: "armadora", "armada", or one from outside.
         chance: "sampled", or "explicit", with every deal as an outcome of the chance node; the game
             is then known as `armarl_NAME_explicit`.
-        options: of the game; and `seed`, from which the deals of new states follow, 0 by default.
+        options: of the game; and `seed`, from which the deals of new states follow, 0 to
+            2**31 - 1, 0 by default.
 
     Raises:
         ValueError, TypeError: as `armarl.make_game`; or the deals cannot be enumerated.
@@ -57,11 +61,12 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
         # A class, not a function: OpenSpiel lets go of it when Python has ended already.
         maker = type(f"{entry.title}Game", (OpenSpielGame,), {"name": name, "kind": kind})
         pyspiel.register_game(kind, maker)
-    seed = options.pop(SEED, 0)
+    seed = whole_number(SEED, options.pop(SEED, 0), 0, _MOST_PARAMETER)
     game = make_game(name, **options)  # errors in its own words, before OpenSpiel's
     if chance == "explicit":
         game.deals()
-    return pyspiel.load_game(short_name, {**options, SEED: seed})
+    plain = {key: int(value) if is_whole(value) else value for key, value in options.items()}
+    return pyspiel.load_game(short_name, {**plain, SEED: seed})  # which takes no numbers of NumPy
 
 
 class Resampler:
@@ -190,7 +195,7 @@ class _Seeds:
     """The seeds of a game's deals, one after the other; states that are copied share them."""
 
     def __init__(self, seed: int) -> None:
-        self._numbers = np.random.default_rng(seed)
+        self._numbers = np.random.default_rng(whole_number(SEED, seed, 0, MOST_SEED))
 
     def next(self) -> int:
         return int(self._numbers.integers(_MOST_SEEDS))
@@ -247,12 +252,20 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
             self._show(seat, action if seat == mover else -1)
 
     def information_state_string(self, player: int | None = None) -> str:
-        """A digest of all that the player was shown, and of his own actions."""
-        return self.known[self.current_player() if player is None else player].hex()
+        """A digest of all that the player, or who is to move, was shown, and of his own actions.
+
+        Raises:
+            ValueError: there is no such player; or none is named, and nobody is to move.
+        """
+        return self.known[self._seat(player)].hex()
 
     def observation_string(self, player: int | None = None) -> str:
-        """A digest of what the player sees now."""
-        return self._seen(self.current_player() if player is None else player).hex()
+        """A digest of what the player, or who is to move, sees now.
+
+        Raises:
+            ValueError: as `information_state_string`; or nothing has been dealt yet.
+        """
+        return self._seen(self._seat(player)).hex()
 
     def is_terminal(self) -> bool:
         return self.current_player() == int(pyspiel.PlayerId.TERMINAL)
@@ -286,10 +299,15 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
         What the others were shown before cannot be known in another deal: their information states
         are of what they see in it now.
+
+        Raises:
+            ValueError: there is no such player, or nothing has been dealt yet, or the seed is below
+                0 or above 2**63 - 1.
         """
+        seats = np.array([self._seat(player)])
+        seeds = np.array([whole_number(SEED, seed, 0, MOST_SEED)])
         other: OpenSpielState = self.clone()
-        assert self.states is not None
-        other.states = self._game.determinised(self.states, np.array([player]), np.array([seed]))
+        other.states = self._game.determinised(self._dealt(), seats, seeds)
         for seat in range(self._game.players):
             if seat != player:
                 other.known[seat] = b""
@@ -301,9 +319,23 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         self.known[seat] = blake2b(told, digest_size=_DIGEST).digest()
 
     def _seen(self, seat: int) -> bytes:
-        assert self.states is not None
-        seen = self._game.concealed(self.states, np.array([seat])).tobytes()
+        seen = self._game.concealed(self._dealt(), np.array([seat])).tobytes()
         return blake2b(seen, digest_size=_DIGEST).digest()
+
+    def _seat(self, player: int | None) -> int:
+        """The seat of a player, or of who is to move.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if player is None and (player := self.current_player()) < 0:
+            raise ValueError("nobody is to move: say whose information is wanted")
+        return whole_number("the player", player, 0, self._game.players - 1)
+
+    def _dealt(self) -> States:
+        if self.states is None:
+            raise ValueError("nothing has been dealt yet: apply the chance node's action first")
+        return self.states
 
 
 class OpenSpielObserver:
