@@ -17,6 +17,8 @@ import numpy as np
 import pytest
 
 import tiny
+from armarl.arena import ratings
+from armarl.arena import summary as summary_module
 from armarl.arena.lineups import lineups, members, tables
 from armarl.arena.panel import panel, play_panel
 from armarl.arena.records import read_records
@@ -486,6 +488,27 @@ def test_cycles():
     beats[4, 3] = True
     assert _cycles(beats) == ((0, 1, 2), (3, 4))
     assert _cycles(np.triu(np.ones((5, 5), bool), 1)) == ()
+
+
+def test_cycles_are_looked_for_in_time_and_memory_that_there_are():
+    """All ways were kept, of which here there are 4 to the 15th, and no cycle."""
+    rank = np.arange(60) // 4
+    assert _cycles(rank[None, :] == rank[:, None] + 1) == ()
+
+
+def test_what_is_told_does_not_depend_on_portions(played, monkeypatch):
+    """Of large tournaments arrays are worked on in portions, so that they need no more memory."""
+    whole = summarise(played[0], resamples=100)
+    for module in (ratings, summary_module):
+        monkeypatch.setattr(module, "AT_ONCE", 30)
+    parts = summarise(played[0], resamples=100)
+    for one, other in (
+        *zip(whole.ratings.players, parts.ratings.players, strict=True),
+        *zip(whole.ratings.differences, parts.ratings.differences, strict=True),
+        *zip(whole.scores, parts.scores, strict=True),
+    ):
+        assert one == pytest.approx(other, abs=0.01, nan_ok=True)
+    assert (whole.games == parts.games).all()
 
 
 def test_stopping_when_it_is_clear():

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armarl.arena.lineups import lineups
 from armarl.arena.records import RecordError, read_records
 from armarl.arena.report import write_report
 from armarl.arena.summary import summarise
@@ -68,6 +69,7 @@ def test_lines_that_are_something_else(folder: Path, line: str) -> None:
     "changes",
     [
         *({"players": "ab"}, {"players": [1, 2]}, {"players": []}, {"players": ["x"] * 5000}),
+        {"players": ["greedy", "greedy"]},
         *({"players": ["\x1b[2J", "x"]}, {"kind": "x"}, {"kind": 7}, {"mixed": "x"}, {"every": 1}),
         *({"seed": "x"}, {"seed": -1}, {"seed": True}, {"variant": {}}, {"variant": []}),
         {"variant": {"game": "armada", "players": 2, "options": {"chart": "/etc/passwd"}}},
@@ -226,6 +228,49 @@ def test_a_ladder_of_all_the_world(folder: Path) -> None:
     found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": "ladder"}
     path.write_text(json.dumps(found), "utf-8")
     with pytest.raises(ArenaError, match="2,000 players at most"):
+        read_tournament(folder)
+
+
+def forged(folder: Path, players: int, kind: str, cells: list[tuple[int, int]]) -> Path:
+    """The folder with so many players, and a game of each lineup and deal."""
+    path = folder / "settings.json"
+    names = [str(number) for number in range(players)]
+    found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": kind, "digests": {}}
+    path.write_text(json.dumps(found), "utf-8")
+    result = {"shares": [1, 0], "actions": 1, "cut": False}
+    tables = lineups(players, GAME, kind)
+    lines = [
+        json.dumps({"lineup": lineup, "deal": deal, "table": tables[lineup], **result})
+        for lineup, deal in cells
+    ]
+    (folder / "games.jsonl").write_text("\n".join([*lines, ""]), "utf-8")
+    return folder
+
+
+def test_games_that_are_strewn_over_deals_and_tables(folder: Path) -> None:
+    """With some megabytes of them it asked for 24 GiB."""
+    strewn = forged(folder, 60, "round-robin", [(i, i) for i in range(1_500)])
+    with pytest.raises(ValueError, match="these 1,500 games are no tournament: every deal is"):
+        summarise(read_tournament(strewn))
+
+
+def test_more_players_than_can_be_rated(folder: Path) -> None:
+    """It asked for 16 GiB, of two games."""
+    large = forged(folder, 2_000, "ladder", [(0, 0), (0, 1)])
+    with pytest.raises(ValueError, match="about 511 players can be rated together"):
+        summarise(read_tournament(large))
+
+
+def test_a_game_told_twice(folder: Path) -> None:
+    """The later line counted. Alike they are taken: earlier versions wrote some twice."""
+    path, found = folder / "games.jsonl", read_tournament(folder)
+    text = path.read_text("utf-8")
+    first = text.splitlines()[0]
+    path.write_text(f"{text}{first}\n", "utf-8")
+    assert read_tournament(folder) == found
+    other = json.dumps(json.loads(first) | {"shares": [0.5, 0.5]})
+    path.write_text(f"{text}{other}\n", "utf-8")
+    with pytest.raises(ArenaError, match="line 9: a line before it tells this game otherwise"):
         read_tournament(folder)
 
 

@@ -42,6 +42,8 @@ _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7  # of Newton's method, in units o
 _WIDEST = 5000 / ELO  # between an estimate and an end of its interval
 _DOUBT = 4.0  # of the bootstrap: so much information counts for as much as it does
 _CLOSE_END = 1e-4  # of an interval, in units of strength
+AT_ONCE = 1 << 25  # floats of an array that is worked on in portions
+_MOST_CONTRASTS = 1 << 26  # floats: for each pair of players a row over all parameters
 _LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # that are divided by, or have a logarithm
 
 
@@ -103,9 +105,16 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
         seed: repeats the bootstrap exactly.
 
     Raises:
-        ValueError: there are fewer than 2 deals: nothing tells how much they differ.
+        ValueError: there are fewer than 2 deals: nothing tells how much they differ; or there are
+            more players than all pairs of them can be told of.
     """
     players, sides = tally.members.shape[2], tally.members.shape[1]
+    if players * (players - 1) // 2 * (players + sides) > _MOST_CONTRASTS:
+        most = int((2 * _MOST_CONTRASTS) ** (1 / 3))
+        raise ValueError(
+            f"intervals for all pairs of {players:,} players take more memory than there should "
+            f"be: about {most:,} players can be rated together"
+        )
     if np.count_nonzero(tally.shares.any(axis=(1, 2))) < LEAST_DEALS:
         raise ValueError(f"ratings need at least {LEAST_DEALS} deals")
     contrasts = _contrasts(players, sides, anchor)
@@ -158,19 +167,31 @@ class _Model(NamedTuple):
 
     Attributes:
         design: (tables, sides, parameters).
-        products: (tables * sides, parameters ** 2), each row of the design with itself.
     """
 
     design: Floats
-    products: Floats
+
+    @property
+    def rows(self) -> Floats:
+        """(tables * sides, parameters)."""
+        return self.design.reshape(-1, self.design.shape[2])
+
+    @property
+    def portion(self) -> int:
+        """How many tallies are fitted at once."""
+        tables, sides, size = self.design.shape
+        return int(max(1, AT_ONCE // (tables * (size + sides) + size * size)))
 
 
 def _model(members: Floats) -> _Model:
     tables, sides, _ = members.shape
     seats = np.broadcast_to(np.eye(sides), (tables, sides, sides))
-    design = np.concatenate([members, seats], axis=2)
-    rows = design.reshape(tables * sides, -1)
-    return _Model(design, (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1))
+    return _Model(np.concatenate([members, seats], axis=2))
+
+
+def portions(count: int, size: int) -> list[slice]:
+    """What follows each other, so many at a time."""
+    return [slice(first, first + size) for first in range(0, count, size)]
 
 
 def _fit(model: _Model, totals: Floats, start: Floats | None = None) -> Floats:
@@ -196,9 +217,8 @@ def _slope_and_bend(model: _Model, totals: Floats, strengths: Floats) -> tuple[F
     """The first derivatives of the log likelihood, and minus the second ones."""
     games = totals.sum(axis=2, keepdims=True)
     chances = _chances(model, strengths)
-    rows = model.design.reshape(-1, model.design.shape[2])
     surplus = (totals - games * chances).reshape(len(strengths), -1)
-    slope = surplus @ rows - _RIDGE * strengths
+    slope = surplus @ model.rows - _RIDGE * strengths
     return slope, _information(model, games * chances, chances)
 
 
@@ -211,16 +231,19 @@ def _stepped(strengths: Floats, step: Floats) -> tuple[Floats, float]:
 
 def _chances(model: _Model, strengths: Floats) -> Floats:
     """Probabilities of each side to win, (batch, tables, sides)."""
-    size = model.design.shape[2]
-    scores = (strengths @ model.design.reshape(-1, size).T).reshape(-1, *model.design.shape[:2])
+    scores = (strengths @ model.rows.T).reshape(-1, *model.design.shape[:2])
     weights = np.exp(scores - scores.max(axis=2, keepdims=True))
     return np.asarray(weights / weights.sum(axis=2, keepdims=True))
 
 
 def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
     """Minus the second derivatives: the spread of the design's rows at each table, summed."""
-    size = model.design.shape[2]
-    whole = (expected.reshape(len(expected), -1) @ model.products).reshape(-1, size, size)
+    size, weights = model.design.shape[2], expected.reshape(len(expected), -1)
+    whole: Floats | float = 0.0
+    for part in portions(len(model.rows), max(1, AT_ONCE // size**2)):
+        rows = model.rows[part]
+        products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+        whole = whole + (weights[:, part] @ products).reshape(-1, size, size)
     means = np.einsum("btk,tkp->btp", chances, model.design)
     spread = np.einsum("bt,btp,btq->bpq", expected.sum(axis=2), means, means, optimize=True)
     return np.asarray(whole - spread + _RIDGE * np.eye(size))
@@ -259,8 +282,16 @@ def _bootstrapped_errors(
     stream = np.random.SeedSequence(seed, spawn_key=(0,))  # no deal is drawn by it
     rng = np.random.default_rng(stream)
     weights = rng.multinomial(deals, np.full(deals, 1 / deals), resamples).astype(float)
-    totals = (weights @ shares.reshape(deals, -1)).reshape(-1, *shares.shape[1:])
-    return np.asarray((_fit(model, totals, best) @ rows.T).std(axis=0, ddof=1))
+    fitted = []
+    for part in portions(resamples, model.portion):
+        totals = (weights[part] @ shares.reshape(deals, -1)).reshape(-1, *shares.shape[1:])
+        fitted.append(_fit(model, totals, best))
+    found = np.concatenate(fitted)
+    spreads = [
+        (found @ rows[part].T).std(axis=0, ddof=1)
+        for part in portions(len(rows), max(1, AT_ONCE // resamples))
+    ]
+    return np.concatenate(spreads)
 
 
 def _highest(
@@ -275,13 +306,29 @@ def _highest(
     widest = rows @ best + _WIDEST
     ends = np.minimum(guess, widest)
     totals = totals + DRAWN / totals.shape[2]
+    for part in portions(len(free), model.portion):
+        some = free[part]
+        ends[some] = _ends(model, totals, best, rows[some], drop[some], ends[some], widest[some])
+    return ends
+
+
+def _ends(
+    model: _Model,
+    totals: Floats,
+    best: Floats,
+    rows: Floats,
+    drop: Floats,
+    guess: Floats,
+    widest: Floats,
+) -> Floats:
+    """As `_highest`, of contrasts that are looked at together, none beyond `widest`."""
     most = _log_likelihood(model, totals, best[None])
-    strengths = np.tile(best, (len(free), 1))
+    strengths, ends = np.tile(best, (len(rows), 1)), guess
     for _ in range(_STEPS):
-        strengths, slopes = _fit_held(model, totals, rows[free], ends[free], strengths)
+        strengths, slopes = _fit_held(model, totals, rows, ends, strengths)
         fall = most - _log_likelihood(model, totals, strengths)
-        before, step = ends.copy(), (drop[free] - fall) / np.maximum(slopes, _LEAST_SLOPE)
-        ends[free] = np.minimum(ends[free] + step, widest[free])
+        before, step = ends, (drop - fall) / np.maximum(slopes, _LEAST_SLOPE)
+        ends = np.minimum(ends + step, widest)
         if np.abs(ends - before).max() < _CLOSE_END:
             break
     return ends

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.arena.ratings import RESAMPLES, Estimates, Floats, Ratings, Tally, rate
+from armarl.arena.ratings import (
+    AT_ONCE,
+    RESAMPLES,
+    Estimates,
+    Floats,
+    Ratings,
+    Tally,
+    portions,
+    rate,
+)
 from armarl.arena.stopping import Verdict, is_stronger
 from armarl.arena.tournament import Tournament
 from armarl.matches import wilson_interval
@@ -149,21 +160,23 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
     """What a tournament says, so far as it has been played.
 
     Raises:
-        ValueError: fewer than 2 deals have been played.
+        ValueError: fewer than 2 deals have been played, or what there is cannot be told of so many
+            players (`ratings.rate`), or is no tournament (`Tournament.tally`).
     """
     tally, games, count = tournament.tally(), tournament.games, len(tournament.players)
     anchor = tournament.players.index(ANCHOR) if ANCHOR in tournament.players else 0
     ratings = rate(tally, anchor, resamples, tournament.seed)
     scores = _scores(tally)
-    sat = [[player in game.table for player in range(count)] for game in games]
+    sat = Counter(player for game in games for player in set(game.table))
+    places = (tally.shares.sum(axis=1), tally.games.sum(axis=1)[:, None])
     return Summary(
         tournament=tournament,
         anchor=anchor,
         ratings=ratings,
-        games=np.array(sat).sum(axis=0),
+        games=np.array([sat[player] for player in range(count)]),
         scores=scores,
         cycles=_cycles(scores.low > 0.5),
-        places=_parts(tally.shares.sum(axis=1), tally.games.sum(axis=1)[:, None]),
+        places=_parts(lambda: [places], len(tally.shares)),
         lengths=np.array([game.actions for game in games]),
         cut=sum(game.cut for game in games),
     )
@@ -174,6 +187,9 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
     Args:
         options: those of `stopping.is_stronger`.
+
+    Raises:
+        ValueError: as `Tournament.tally` and `stopping.is_stronger`.
     """
     won, other = _won(tournament.tally())[:, [0, 1], [1, 0]].T
     both = won + other > 0
@@ -189,21 +205,33 @@ def _won(tally: Tally) -> Floats:
 
 def _scores(tally: Tally) -> Estimates:
     """Of each pair that sat on different sides: of the victories that fell to either, the row's."""
-    won = _won(tally)
-    scores = _parts(won, won + won.transpose(0, 2, 1))
-    alone = np.eye(won.shape[1], dtype=bool)
+    deals, players = len(tally.shares), tally.members.shape[2]
+
+    def victories() -> Iterable[tuple[Floats, Floats]]:
+        for part in portions(deals, max(1, AT_ONCE // players**2)):
+            won = _won(tally._replace(shares=tally.shares[part]))
+            yield won, won + won.transpose(0, 2, 1)
+
+    scores = _parts(victories, deals)
+    alone = np.eye(players, dtype=bool)
     return Estimates(*(np.where(alone, np.nan, column) for column in scores))
 
 
-def _parts(won: Floats, of: Floats) -> Estimates:
+def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int) -> Estimates:
     """Sums over deals as parts of others, with Wilson's intervals.
 
     The number of victories is cut by the design effect, as deals are what varies independently.
+
+    Args:
+        victories: gives, each time anew, those won and those that they are a part of, by deals, in
+            portions of these.
     """
-    deals, of = len(won), np.broadcast_to(of, won.shape)
-    whole = of.sum(axis=0)
-    value = np.divide(won.sum(axis=0), whole, out=np.full(whole.shape, np.nan), where=whole > 0)
-    spread = ((won - value * of) ** 2).sum(axis=0) * deals / max(deals - 1, 1)
+    sums = [(won.sum(axis=0), of.sum(axis=0)) for won, of in victories()]
+    whole = np.broadcast_to(sum(of for _, of in sums), sums[0][0].shape)
+    value = np.full(whole.shape, np.nan)
+    np.divide(sum(won for won, _ in sums), whole, out=value, where=whole > 0)
+    squares = sum(((won - value * of) ** 2).sum(axis=0) for won, of in victories())
+    spread = np.asarray(squares) * deals / max(deals - 1, 1)
     low, high, error = np.full((3, *value.shape), np.nan)
     for at in zip(*np.nonzero(whole > 0), strict=True):
         variance = spread[at] / whole[at] ** 2
@@ -218,20 +246,20 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     """The shortest cycle through each player, once, beginning with its least number."""
     found = set()
     for start in range(len(beats)):
-        paths: list[tuple[int, ...]] = [(start,)]
-        while paths:
-            closed = [path for path in paths if beats[path[-1], start]]
-            if closed:
-                i = closed[0].index(min(closed[0]))
-                found.add(closed[0][i:] + closed[0][:i])
+        before: dict[int, int] = {}  # of each who is reached: by whom first
+        reached = [start]
+        for last in reached:  # which grows
+            if beats[last, start]:
+                cycle = [last]
+                while cycle[-1] != start:
+                    cycle.append(before[cycle[-1]])
+                cycle.reverse()
+                i = cycle.index(min(cycle))
+                found.add((*cycle[i:], *cycle[:i]))
                 break
-            seen = {player for path in paths for player in path}
-            paths = [
-                (*path, int(other))
-                for path in paths
-                for other in np.flatnonzero(beats[path[-1]])
-                if other not in seen
-            ]
+            new = [int(other) for other in np.flatnonzero(beats[last]) if other not in before]
+            before |= dict.fromkeys(new, last)
+            reached += new
     return tuple(sorted(found))
 
 

@@ -44,6 +44,7 @@ from armarl.workers import Workers, check_workers, sent, spread, workers_for
 
 MOST_DEALS = 10**7
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks
+_LEAST_CELLS = 1 << 20  # of deals at tables: so many are little in any case
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
 REPORTS = ("summary.json", "ratings.csv", "report.html")
 _DIGESTS = "digests"  # of the settings
@@ -108,11 +109,21 @@ class Tournament:
         return tables(lineup, self.game, self.mixed, self.every)
 
     def tally(self) -> Tally:
-        """What ratings are made from; of a deal under way, what has been played of it."""
+        """What ratings are made from; of a deal under way, what has been played of it.
+
+        Raises:
+            ValueError: of nearly all deals that there are nothing has been played at nearly all
+                tables, as no tournament is played.
+        """
         seatings = sorted({game.table for game in self.games})
         numbers = {table: number for number, table in enumerate(seatings)}
         sides = len(set(self.game.sides))
         deals = 1 + max((game.deal for game in self.games), default=-1)
+        if deals * len(seatings) > max(_LEAST_CELLS, (DEALS_AT_ONCE + 1) * len(self.games)):
+            raise ValueError(
+                f"these {len(self.games):,} games are no tournament: every deal is played at all "
+                f"tables, and these are of {deals:,} deals and {len(seatings):,} tables"
+            )
         shares = np.zeros((deals, len(seatings), sides))
         for game in self.games:
             shares[game.deal, numbers[game.table]] += game.shares
@@ -423,7 +434,7 @@ def _read_games(
     Raises:
         ArenaError: a line is no result of the tournament.
     """
-    path, games = folder / _GAMES, {}
+    path, games = folder / _GAMES, dict[tuple[int, int, Lineup], GameResult]()
     try:
         text = read_text(path, _MOST_GAMES)
     except FileNotFoundError:
@@ -440,7 +451,9 @@ def _read_games(
             result = _result(line, seatings, len(lines) + DEALS_AT_ONCE, planned.game)
         except _REFUSALS as error:
             raise ArenaError(f"{path}, line {number}: this is no game's result") from error
-        games[result.lineup, result.deal, result.table] = result
+        key = (result.lineup, result.deal, result.table)
+        if games.setdefault(key, result) != result:  # alike, as earlier versions wrote some twice
+            raise ArenaError(f"{path}, line {number}: a line before it tells this game otherwise")
     return games
 
 
@@ -498,6 +511,8 @@ def _planned(found: Any) -> Tournament:
         isinstance(name, str) and name == printable(name) for name in players
     ):
         raise ValueError("the players have no names")
+    if len(set(players)) < len(players):
+        raise ValueError("two players have one name")
     kind, mixed, every = found["kind"], found["mixed"], found["every"]
     if not isinstance(mixed, bool) or not isinstance(every, bool):
         raise TypeError("mixed and every are true or false")
