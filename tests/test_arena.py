@@ -538,7 +538,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert cli.main(["replay", "one/records/0000-000000.txt"]) == 0
     out = capsys.readouterr().out
     assert out.count("game ") == 12
-    assert "armadora, random, greedy" in out
+    assert "game 1: armadora\nplayer 0: random\nplayer 1: greedy\n" in out
     assert cli.main([*arguments[:-2], "--stronger", "50", "--deals", "200"]) == 0
     assert "random is not stronger than greedy, after" in capsys.readouterr().out
     assert cli.main(["arena", "random", "greedy", "greedy", "--stronger", "5"]) == 1

@@ -18,7 +18,7 @@ from armarl.game import Game
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
 MOST_LINEUPS = 100_000
-MOST_ENTRANTS = 2_000  # of a ladder; tables and intervals are of all pairs
+MOST_ENTRANTS = 500  # of a ladder; intervals are of all pairs, some gigabytes of numbers
 _ALL_UP_TO = 3  # places of which all arrangements are played
 
 

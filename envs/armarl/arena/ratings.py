@@ -43,7 +43,6 @@ _WIDEST = 5000 / ELO  # between an estimate and an end of its interval
 _DOUBT = 4.0  # of the bootstrap: so much information counts for as much as it does
 _CLOSE_END = 1e-4  # of an interval, in units of strength
 AT_ONCE = 1 << 25  # floats of an array that is worked on in portions
-_MOST_CONTRASTS = 1 << 26  # floats: for each pair of players a row over all parameters
 _LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # that are divided by, or have a logarithm
 
 
@@ -105,16 +104,9 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
         seed: repeats the bootstrap exactly.
 
     Raises:
-        ValueError: there are fewer than 2 deals: nothing tells how much they differ; or there are
-            more players than all pairs of them can be told of.
+        ValueError: there are fewer than 2 deals: nothing tells how much they differ.
     """
     players, sides = tally.members.shape[2], tally.members.shape[1]
-    if players * (players - 1) // 2 * (players + sides) > _MOST_CONTRASTS:
-        most = int((2 * _MOST_CONTRASTS) ** (1 / 3))
-        raise ValueError(
-            f"intervals for all pairs of {players:,} players take more memory than there should "
-            f"be: about {most:,} players can be rated together"
-        )
     if np.count_nonzero(tally.shares.any(axis=(1, 2))) < LEAST_DEALS:
         raise ValueError(f"ratings need at least {LEAST_DEALS} deals")
     contrasts = _contrasts(players, sides, anchor)

@@ -160,8 +160,8 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
     """What a tournament says, so far as it has been played.
 
     Raises:
-        ValueError: fewer than 2 deals have been played, or what there is cannot be told of so many
-            players (`ratings.rate`), or is no tournament (`Tournament.tally`).
+        ValueError: fewer than 2 deals have been played, or what there is is no tournament
+            (`Tournament.tally`).
     """
     tally, games, count = tournament.tally(), tournament.games, len(tournament.players)
     anchor = tournament.players.index(ANCHOR) if ANCHOR in tournament.players else 0
