@@ -223,7 +223,7 @@ def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: SelfPlayBatch("armadora", 0), ValueError, "number of games must be 1 or more"),
+        (lambda: SelfPlayBatch("armadora", 0), ValueError, "number of games must be in 1 to "),
         (lambda: SelfPlayBatch("armadora", 2, colour=1), TypeError, "those of the environment rew"),
         (lambda: SelfPlayBatch(make_game("armadora"), 2, players=3), TypeError, "options already"),
         (

@@ -273,7 +273,7 @@ def test_pictures():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: make(num_envs=0), ValueError, "number of games must be 1 or more"),
+        (lambda: make(num_envs=0), ValueError, "number of games must be in 1 to "),
         (lambda: make(seat=2), ValueError, "seat must be in 0 to 1, not 2"),
         (lambda: make(colour=1), TypeError, "argument 'colour'.*those of the environment opp"),
         (lambda: make(opponents=["random"] * 2), ValueError, "has 1 opponents, not 2"),

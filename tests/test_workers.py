@@ -15,6 +15,7 @@ import os, signal, threading, time
 from armarl.workers import spread
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests ignore it
     threading.Timer(0.4, os.killpg, (os.getpgrp(), signal.SIGINT)).start()
     try:
         list(spread(time.sleep, [60, 60], 2))

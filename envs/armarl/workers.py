@@ -203,7 +203,8 @@ def _prepare(known: Known, threads_each: int) -> None:
     ends it without a word. (The process that waits for it tells of it.)
     """
     threads.set_threads(threads_each)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as of a shell's background jobs
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, name="armarl-parent", daemon=True).start()

@@ -6,10 +6,13 @@ import re
 import xml.etree.ElementTree as ElementTree
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from armarl.armada.chart import CENTRAL, COLOURS, STANDARD, Chart, load_chart
 from armarl.armada.drawing import draw, draw_svg
+from armarl.armada.state import ORDER
+from armarl.game import make_game
 
 CHART = load_chart()
 
@@ -67,9 +70,30 @@ def test_the_drawing_shows_the_pieces() -> None:
     assert "green's turn (player 0): 6 coups · blue in victory" in shown
 
 
+ORDERS = {"stage": ORDER, "order": -1}  # what the text reads of a state itself
+
+
+def test_the_text_asks_what_is_to_be_decided() -> None:
+    game = make_game("armada", players=2)
+    states = game.new_states(1)
+    asked = []
+    for text in ("ship G4", "ship G5", "count 3", "count 0"):
+        asked.append(game.draw(states[0], 0).splitlines()[-1].partition(": ")[2])
+        game.apply(states, np.arange(1), np.array([game.actions.id(text)]))
+    assert asked == [
+        "ship 1 of 2, on a city of its lair",
+        "ship 2 of 2, on a city of its lair",
+        "how many of the 18 bands left go on G1, from `count 0` on",
+        "how many of the 15 bands left go on G2, from `count 0` on",
+    ]
+    while states[0]["stage"] != ORDER:
+        game.apply(states, np.arange(1), game.legal_masks(states).argmax(axis=1))
+    assert re.fullmatch(r".* turn \(player .\): 10 coups", game.draw(states[0]).splitlines()[-1])
+
+
 def test_the_text_shows_every_place_and_the_pieces() -> None:
     game = SimpleNamespace(attributes={"chart": CHART}, describe=lambda state, seat: view())
-    text = draw(game, None, 0)
+    text = draw(game, ORDERS, 0)
     for name in CHART.places:
         assert re.search(rf"(?<![A-Z0-9a-z]){name}(?![0-9])", text), name
     for line in (
@@ -77,7 +101,8 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "C5 tribes 43 $1",
         "C1(Centre) ?",
         "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
-        "left: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
+        "in the supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, "
+        "1 ships",
         "in victory, if they still are at their next turn's end: blue",
         "player 0 (you): raid, attack; left in the deck: discovery",
         "player 1: 3 cards",
@@ -86,7 +111,7 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         assert line in text
     unmapped = {"chart": load_chart(CHART.as_dict())}
     without_map = SimpleNamespace(attributes=unmapped, describe=game.describe)
-    assert draw(without_map, None, 0) in text
+    assert draw(without_map, ORDERS, 0) in text
 
 
 def test_a_chart_without_a_map_cannot_be_drawn() -> None:
