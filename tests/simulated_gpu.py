@@ -103,7 +103,7 @@ def test_what_is_no_such_tensor_is_refused_with_what_would_be_right():
     game = make_game("armadora")
     there, batch = CudaGame(game), SelfPlayBatch(game, 2, device="cuda")
     batch.reset(seed=0)
-    with pytest.raises(TypeError, match="must be a torch tensor on cuda, not ndarray"):
+    with pytest.raises(TypeError, match="must be a torch tensor on cpu, not ndarray"):
         batch.step(np.zeros(2, np.int64))
     with pytest.raises(TypeError, match=r"must be integers, not torch\.float32"):
         batch.step(torch.zeros(2))

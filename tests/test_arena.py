@@ -107,17 +107,19 @@ def test_members_of_mixed_teams_are_halves():
     [
         (1, "round-robin", "2 players or more, not 1"),
         (3, "cup", "no kind of tournament 'cup'"),
-        (449, "round-robin", "449 players make 100,576 lineups, more than 100,000"),
+        (86, "round-robin", "86 players make 102,340 lineups, more than 100,000"),
+        (101, "ladder", "a tournament has 100 players at most, not 101"),
     ],
 )
 def test_tournaments_that_there_are_not(entrants, kind, message):
     with pytest.raises(ValueError, match=message):
-        lineups(entrants, TWO, kind)
+        lineups(entrants, THREE, kind)
 
 
 def test_a_field_is_as_large_as_its_lineups_allow():
     """It was refused by the number of lineups in which all meet all."""
-    assert lineups(449, TWO, "field") == [(0, other) for other in range(1, 449)]
+    found = lineups(86, THREE, "field")
+    assert found == [(0, one, other) for one in range(1, 86) for other in range(one + 1, 86)]
 
 
 # --- tournaments ---------------------------------------------------------------------------------

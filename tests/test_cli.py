@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import yaml
 
@@ -20,6 +21,7 @@ from armarl.arena.records import read_records
 from armarl.catalogue import game_entry
 from armarl.game import make_game
 from armarl.players import RandomPlayer
+from armarl.players.plain import _listed
 from armarl.policies import read_policy_metadata
 from armarl.policy_card import read_card
 from armarl.policy_card_text import card_text
@@ -202,7 +204,7 @@ def test_evaluate_with_options(run):
         (("random", "--games", "0"), "games must be in 1 to 100000000, not 0"),
         (("random", "--games", "-3"), "games must be in 1 to 100000000, not -3"),
         (("random", "--games", "1" + 23 * "0"), "games must be in 1 to 100000000, not 1000"),
-        (("random", "--seed", "-1"), "seed must be in 0 to 9223372036854775807, not -1"),
+        (("random", "--seed", "-1"), "seed must be in 0 to 92233720368547757.., not -1"),
         (("random", "--workers", "0"), "at least 1 worker, not 0"),
         (("random", "--json", "."), ". is a folder, not a file that could be written"),
         (("random", "--json", "no/where.json"), "there is no folder no to write where.json to"),
@@ -318,7 +320,7 @@ def test_a_game_at_the_terminal(run):
     assert (status, err) == (0, "")
     assert "player 0: you\nplayer 1: random\n" in out
     assert "W1 a1  W1 b1" in out
-    assert "no action is written 'W5 a9'; 'a9' is none of a1, b1, c1, e1 … h5: place a W" in out
+    assert "no action is written 'W5 a9'; 'a9' is none of a1, b1, c1, e1, … h5: place a W" in out
     assert "`stop` is illegal" in out
     assert "player 0: W5 a1\n" in out
     assert out.count("player 0: pass") == 1
@@ -375,6 +377,17 @@ def test_the_prompt_says_how_to_leave(run, word):
     assert record.ending == "stopped"
 
 
+def test_lists_at_the_prompt_part_no_action(run):
+    """Lines were broken at hyphens, and long actions ran into what they do."""
+    table = ("--game", "armada", "-o", "players=2", "-o", "cards=true", "--seed", "1")
+    told = run("play", "random", *table, typed="help\n")[1].split("quit ends): ")[1]
+    assert re.search(r"\n  play gold-mine G1 +3 gold \(ADA-32\)\n", told)
+    assert re.search(r"\n  play shipyard G4 +a ship out of the box", told)
+    game = make_game("armada", cards=True)
+    listed = _listed(game, np.ones(len(game.actions), np.int8))
+    assert re.split(r"  +|\n *", listed) == list(game.actions.texts)
+
+
 def test_help_at_the_prompt(run):
     out = run("play", "random", typed="help\n")[1]
     told = out.split("quit ends): ")[1]
@@ -413,13 +426,17 @@ def test_watch(run):
     assert "player 0: greedy\nplayer 1: random\n" in replayed
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
-def test_a_closed_terminal_loses_no_record(tmp_path, number):
-    command = [sys.executable, "-u", "-m", "armarl.cli", "play", "random", "--record", "game.txt"]
+@pytest.mark.skipif(os.name != "posix", reason="these signals are POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_closed_terminal_loses_no_record(tmp_path, name):
+    number = getattr(signal, name)
+    code = f"import signal; signal.signal({number:d}, signal.SIG_DFL); from armarl import cli; "
+    play = ["play", "random", "--record", "game.txt"]
+    command = [sys.executable, "-u", "-c", f"{code}raise SystemExit(cli.main({play}))"]
     path = os.pathsep.join(sys.path)
     options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": path}}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with started([*command, "--seed", "1"], **options, **pipes) as process:
+    with started(command, **options, **pipes) as process:
         process.stdin.write("W1 a1\n")
         process.stdin.flush()
         while not re.match("player 1: [WP]", process.stdout.readline()):
@@ -438,7 +455,9 @@ def test_nothing_beside_a_policy_is_run(tmp_path):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code runs')")
     code = "import sys; from armarl.cli import main; sys.exit(main(sys.argv[1:]))"
     path = os.pathsep.join(filter(None, sys.path))
-    for command in (["info", "friend.safetensors"], ["evaluate", "friend.safetensors", "random"]):
+    train = ["train", "armadora-quick", "total_decisions=8", "environments=2", "imitation.games=0"]
+    evaluate = ["evaluate", "friend.safetensors", "random"]
+    for command in (["info", "friend.safetensors"], evaluate, train):
         games = ["--games", "2", "--workers", "1"] if command[0] == "evaluate" else []
         done = subprocess.run(
             [sys.executable, "-P", "-c", code, *command, *games],

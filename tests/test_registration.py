@@ -110,13 +110,13 @@ def test_importing_is_light_and_silent(variant):
 @pytest.mark.parametrize(
     ("variant", "message"),
     [
-        ({"others": {"a b!": {}}}, "letters, digits, hyphens and dots, not 'a b!'"),
-        ({"others": {"a:b": {}}}, "letters, digits, hyphens and dots, not 'a:b'"),
-        ({"others": {"": {}}}, "letters, digits, hyphens and dots, not ''"),
-        ({"others": {7: {}}}, "letters, digits, hyphens and dots, not 7"),
+        ({"others": {"a b!": {}}}, "letters, digits, hyphens, underscores and dots, not 'a b!'"),
+        ({"others": {"a:b": {}}}, "letters, digits, hyphens, underscores and dots, not 'a:b'"),
+        ({"others": {"": {}}}, "letters, digits, hyphens, underscores and dots, not ''"),
+        ({"others": {7: {}}}, "letters, digits, hyphens, underscores and dots, not 7"),
         ({"others": {"2p": {"players": 3}}}, "two variants are called 2p"),
         ({"others": {"big-2p": {}}, "switches": ("big",)}, "two variants are called big-2p"),
-        ({"switches": ("a b",)}, "hyphens and dots, not 'a b-2p'"),
+        ({"switches": ("a b",)}, "underscores and dots, not 'a b-2p'"),
         ({"players": (2, 2)}, "two variants are called 2p"),
     ],
     ids=str,

@@ -50,7 +50,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     settings = [text for text in rest if "=" in text and not text.startswith("-")]
     if rest and (not hasattr(options, "settings") or settings != rest):
         hint = ""
-        if hasattr(options, "settings") and {"-o", "--option"} & set(rest):
+        if hasattr(options, "settings") and any(r.startswith(("-o", "--option")) for r in rest):
             hint = "; options of the game are settings here, as options.players=3"
         parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if settings:

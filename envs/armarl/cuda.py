@@ -154,7 +154,9 @@ class CudaGame:
             ValueError: it has another shape.
         """
         if not isinstance(actions, self._torch.Tensor) or actions.device != self._place:
-            raise TypeError(f"actions must be a torch tensor on {self.name}, not {_kind(actions)}")
+            raise TypeError(
+                f"actions must be a torch tensor on {self._place}, not {_kind(actions)}"
+            )
         if actions.is_floating_point() or actions.dtype == self._torch.bool:
             raise TypeError(f"actions must be integers, not {actions.dtype}")
         if tuple(actions.shape) != (size,):
@@ -403,7 +405,7 @@ class CudaGame:
         if not self.is_array(array, shape, dtype):
             raise TypeError(
                 f"{name} must be a contiguous torch tensor of {np.dtype(dtype)}, of shape {shape}, "
-                f"on {self.name}, not {_kind(array)}"
+                f"on {self._place}, not {_kind(array)}"
             )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from armarl.game import Game, States
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
-MOST_GAMES = 1 << 31  # of a batch
+LARGEST_BATCH = 1 << 31  # in games
 
 
 def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> None:

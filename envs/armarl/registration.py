@@ -59,8 +59,8 @@ def _check_ids(entry: GameEntry) -> None:
     for name, _ in entry.variants():
         if not isinstance(name, str) or not _IN_AN_ID.fullmatch(name):
             raise ValueError(
-                f"{entry.name}: a variant's name is of letters, digits, hyphens and dots, not "
-                f"{brief(repr(name))}"
+                f"{entry.name}: a variant's name is of letters, digits, hyphens, underscores and "
+                f"dots, not {brief(repr(name))}"
             )
         if name in seen:
             raise ValueError(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armarl import seat_loops
 from armarl.game import Game
-from armarl.guards import MOST_GAMES, whole_number
+from armarl.guards import LARGEST_BATCH, whole_number
 from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
 from armarl.seat_loops import LEARNER
 from armarl.threads import LEAST_GAMES_OF_LIGHT_LOOPS
@@ -52,7 +52,7 @@ class SeatBatch:
         """
         if seat is not None:
             seat = whole_number("seat", seat, 0, game.players - 1)
-        size = whole_number("the number of games", size, 1, MOST_GAMES)
+        size = whole_number("the number of games", size, 1, LARGEST_BATCH)
         self.game, self.size, self.players = game, size, players
         self.states = np.full(size, game.blank)
         self.seats = np.full(size, -1 if seat is None else seat)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import get_ident
 from typing import Any
 
 import gymnasium
@@ -16,7 +17,7 @@ from armarl import guards, loops
 from armarl.devices import device_of
 from armarl.faces import deal_number, face_game
 from armarl.game import Game, States
-from armarl.guards import MOST_GAMES, whole_number
+from armarl.guards import LARGEST_BATCH, whole_number
 from armarl.verbs import CUT_SHORT, PLAYING
 
 
@@ -100,7 +101,7 @@ class SelfPlayBatch:
             RuntimeError: something that the GPU needs is missing; the message says what.
         """
         game = face_game(game, options, "reward, autoreset_mode, device")
-        size = whole_number("the number of games", size, 1, MOST_GAMES)
+        size = whole_number("the number of games", size, 1, LARGEST_BATCH)
         self.game, self.size = game, size
         self.autoreset_mode = as_autoreset_mode(autoreset_mode)
         self.reward, self._reward_kind = reward, game.reward_kind(reward)
@@ -111,7 +112,7 @@ class SelfPlayBatch:
         self._legal = self._device.interleaved((size, len(game.actions)), np.int8)  # as shown last
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # arrays that were last found to lie apart
-        self._leave = [True]  # to change the games: whoever does has taken it out
+        self._at_work: dict[str, int] = {}  # the thread that changes the games just now
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # of a turn: shapes and types
             "seats": ((size,), np.int64),
             "observations": ((size, game.observation.size), np.float32),
@@ -237,16 +238,15 @@ class SelfPlayBatch:
         Raises:
             RuntimeError: another thread is at work on them.
         """
-        try:
-            leave = self._leave.pop()  # at once, for all threads
-        except IndexError:
+        this = get_ident()
+        if self._at_work.setdefault("thread", this) != this:  # at once, for all threads
             raise RuntimeError(
                 "another thread plays these games just now: a batch is for one thread at a time"
-            ) from None
+            )
         try:
             yield
         finally:
-            self._leave.append(leave)
+            self._at_work.clear()
 
     def _show(self, turn: Turn) -> Turn:
         """The games as they stand, no action played."""

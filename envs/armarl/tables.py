@@ -5,6 +5,7 @@ Spaces, documentation, notation, decoders and tests are all made from them.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import re
@@ -21,6 +22,9 @@ from numpy.typing import NDArray
 
 from armarl.guards import action_number
 from armarl.words import brief
+
+_VALUE = r"(\S.*?)"  # in the place of {} in a notation
+_NEAR = 0.92  # how much of a notation must be right for the rest to be a slip of the hand
 
 
 @dataclass(frozen=True)
@@ -41,25 +45,25 @@ class ActionFamily:
     public: str | None = None
     at: Sequence[tuple[int, int]] = ()
 
+    def __post_init__(self) -> None:
+        if self.text.count("{}") != len(self.arguments):
+            raise ValueError(f"{self.text!r} must have a {{}} for each of the arguments, in order")
+
     @property
     def size(self) -> int:
         return prod(len(values) for values in self.arguments)
 
     def wrong_value(self, text: str) -> str | None:
-        """What in a text that looks like one of these is none of their values; None: it does not.
-
-        Args:
-            text: in small letters.
-        """
-        pattern = re.escape(self.text.lower()).replace(r"\{\}", r"(\S.*?)")
-        found = re.fullmatch(pattern, text)
-        if found is None or pattern == r"(\S.*?)":
+        """What in a text that looks like one of these is none of their values; else None."""
+        pattern = re.escape(self.text).replace(r"\{\}", _VALUE)
+        found = re.fullmatch(pattern, text, re.IGNORECASE)
+        if found is None or pattern == _VALUE:
             return None
         for value, values in zip(found.groups(), self.arguments, strict=True):
             known = [str(one) for one in values]
-            if value not in [one.lower() for one in known]:
-                last = f" … {known[-1]}" if len(known) > 4 else ""
-                return f"{brief(repr(value), 40)} is none of {', '.join(known[:4])}{last}"
+            if value.lower() not in [one.lower() for one in known]:
+                shown = known if len(known) <= 6 else [*known[:4], f"… {known[-1]}"]
+                return f"{brief(repr(value), 40)} is none of {', '.join(shown)}"
         return None
 
     def texts(self, public: bool = False) -> list[str]:
@@ -142,12 +146,16 @@ class ActionTable:
 
     def _nearest(self, text: str) -> str:
         """What is right instead of a notation that there is not."""
-        written = " ".join(text.split()).lower()
-        for action in self.texts:
-            if action.lower() == written:
-                return f"did you mean `{action}`?"
+        text = " ".join(text.split())
+        written, known = text.lower(), {action.lower(): action for action in self.texts}
+        if same := known.get(written):
+            return f"did you mean `{same}`?"
+        if whole := next((one for one in known if one.startswith(f"{written} ")), None):
+            return f"it is not whole: as in `{known[whole]}`"
+        if near := difflib.get_close_matches(written[:100], known, 1, _NEAR):
+            return f"did you mean `{known[near[0]]}`?"
         for family in self.families:
-            if wrong := family.wrong_value(written):
+            if wrong := family.wrong_value(text):
                 return f"{wrong}: {family.meaning}, such as `{family.texts()[0]}`"
         examples = ", ".join(f"`{family.texts()[0]}`" for family in self.families)
         return f"actions look like {examples}"

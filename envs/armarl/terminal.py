@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +42,8 @@ def play_at_terminal(
 
     Args:
         record: a file to which the game's record is added, if it is stopped as well.
-        think: tell what the opponents think, those who can; of what is hidden from the person as
-            much as their actions show.
+        think: tell what the opponents think, those who can: of actions what they show, and what
+            they expect by all that they know.
 
     Raises:
         ValueError: no such seat or seed, too many opponents, or no file of records.
@@ -109,13 +110,14 @@ def _show(
     recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
     states = game.new_states(seed)
     recorder.dealt(states)
-    try:
-        with _ended_by_signals():
+    with _signals_do(signal.default_int_handler):
+        try:
             _play(game, states, players, seat, seed, recorder, think)
-    finally:
-        if record is not None:
-            recorder.ended(states)
-            append_records(record, recorder.texts())
+        finally:
+            with _signals_do(signal.SIG_IGN):
+                if record is not None:
+                    recorder.ended(states)
+                    append_records(record, recorder.texts())
     if seat is not None:
         print(f"\n{game.draw(states[0], seat)}\n\nwith all that was hidden:\n")
         print(game.draw(states[0]))
@@ -151,21 +153,24 @@ def _play(
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """A closed terminal, or a request to terminate, ends the program as Ctrl-C does: what is to be
-    written at the end is. Signals come to the main thread alone.
+def _signals_do(handler: Any) -> Iterator[None]:
+    """What a closed terminal, and a request to terminate, do meanwhile: with Ctrl-C's handler they
+    end the game as that does, so that what is to be written at the end is. Where they were ignored
+    they are, and they come to the main thread alone.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {n: old for n, old in before.items() if old not in (None, signal.SIG_IGN)}
+    for number in before:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, old in before.items():
+            signal.signal(number, old)
 
 
 def _thoughts(thoughts: Thoughts, texts: Sequence[str]) -> str:

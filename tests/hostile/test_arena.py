@@ -227,7 +227,7 @@ def test_a_ladder_of_all_the_world(folder: Path) -> None:
     names = [str(number) for number in range(50_000)]
     found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": "ladder"}
     path.write_text(json.dumps(found), "utf-8")
-    with pytest.raises(ArenaError, match="500 players at most"):
+    with pytest.raises(ArenaError, match="100 players at most"):
         read_tournament(folder)
 
 

@@ -147,8 +147,10 @@ def test_a_batch_is_for_one_thread_at_a_time() -> None:
         lambda: batch.reset(seed=2),
         lambda: batch.load_states(batch.states.copy()),
     ):
-        with batch._alone(), pytest.raises(RuntimeError, match="for one thread at a time"):
+        batch._at_work["thread"] = -1  # as of another
+        with pytest.raises(RuntimeError, match="for one thread at a time"):
             call()
         assert batch.states.tobytes() == before
+    batch._at_work["thread"] = threading.get_ident()  # which Ctrl-C has left there
     batch.step(actions)
     assert batch.states.tobytes() != before

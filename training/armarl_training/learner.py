@@ -10,6 +10,7 @@ named as `module:Class`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -118,7 +119,8 @@ def find_maker(learner: str, *, code: bool) -> Maker:
     module, name = kind_of(learner).made_by.split(":")
     try:
         with no_exit(f"the module {module}"):
-            make: Maker = getattr(import_own(module), name)
+            own = is_from_outside(learner)
+            make: Maker = getattr(import_own(module) if own else import_module(module), name)
     except (ModuleNotFoundError, AttributeError) as error:
         if not is_from_outside(learner):
             raise

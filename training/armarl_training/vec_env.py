@@ -102,8 +102,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     render_mode = None  # SB3 warns of environments without it
 
     def __init__(self, batch: SeatBatch) -> None:
-        self.batch = self._batch = batch
-        self.game = batch.game
+        self._batch, self.game = batch, batch.game
         self.lengths = np.zeros(batch.size, np.int64)  # the learner's decisions so far
         self._masks = np.empty((batch.size, len(batch.game.actions)), np.int8)
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
@@ -117,6 +116,11 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
             observation_box(batch.game),
             gymnasium.spaces.Discrete(len(batch.game.actions)),
         )
+
+    @property
+    def batch(self) -> SeatBatch:
+        """The games."""
+        return self._batch
 
     def reset(self) -> NDArray[np.float32]:
         seeds = None if self._seeds[0] is None else deal_numbers(self._seeds, self.num_envs)

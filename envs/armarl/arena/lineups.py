@@ -18,7 +18,7 @@ from armarl.game import Game
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
 MOST_LINEUPS = 100_000
-MOST_ENTRANTS = 500  # of a ladder; intervals are of all pairs, some gigabytes of numbers
+MOST_ENTRANTS = 100  # their intervals, of all pairs, take some minutes
 _ALL_UP_TO = 3  # places of which all arrangements are played
 
 

@@ -172,7 +172,7 @@ class _Model(NamedTuple):
     def portion(self) -> int:
         """How many tallies are fitted at once."""
         tables, sides, size = self.design.shape
-        return int(max(1, AT_ONCE // (tables * (size + sides) + size * size)))
+        return int(max(1, AT_ONCE // (tables * sides * size + size * size)))
 
 
 def _model(members: Floats) -> _Model:
@@ -230,12 +230,8 @@ def _chances(model: _Model, strengths: Floats) -> Floats:
 
 def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
     """Minus the second derivatives: the spread of the design's rows at each table, summed."""
-    size, weights = model.design.shape[2], expected.reshape(len(expected), -1)
-    whole: Floats | float = 0.0
-    for part in portions(len(model.rows), max(1, AT_ONCE // size**2)):
-        rows = model.rows[part]
-        products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
-        whole = whole + (weights[:, part] @ products).reshape(-1, size, size)
+    size, weights = model.design.shape[2], expected.reshape(len(expected), 1, -1)
+    whole = (model.rows.T * weights) @ model.rows
     means = np.einsum("btk,tkp->btp", chances, model.design)
     spread = np.einsum("bt,btp,btq->bpq", expected.sum(axis=2), means, means, optimize=True)
     return np.asarray(whole - spread + _RIDGE * np.eye(size))

@@ -29,6 +29,7 @@ from armarl.arena.records import Recorder
 from armarl.folders import (
     CONFIG_FILE,
     POLICY_FILE,
+    append_whole,
     lock_folder,
     read_text,
     refuse_to_write_over,
@@ -236,11 +237,9 @@ def _jobs(
         seatings = planned.tables(group)
         for first in range(0, deals, DEALS_AT_ONCE):
             last = min(first + DEALS_AT_ONCE, deals)
-            missing = (k for k in range(first, last) if not store.has(number, k, seatings))
-            begin = next(missing, last)
-            if begin < last:
+            if not store.has(number, first, last, seatings):
                 named = (planned.players, digests)
-                where = (*named, number, seatings, planned.seed, begin, last, record)
+                where = (*named, number, seatings, planned.seed, first, last, record)
                 jobs.append(_Job(game.name, options, sitting, *where))
     return sorted(jobs, key=lambda job: (job.first, job.lineup))
 
@@ -328,29 +327,28 @@ class _Store:
         if self._lock is not None:
             self._lock.close()
 
-    def has(self, lineup: int, deal: int, seatings: list[Lineup]) -> bool:
-        """Whether all games of a deal are there."""
-        return all((lineup, deal, table) in self.games for table in seatings)
+    def has(self, lineup: int, first: int, last: int, seatings: list[Lineup]) -> bool:
+        """Whether all games of a job are there."""
+        deals = range(first, last)
+        return all((lineup, deal, table) in self.games for deal in deals for table in seatings)
 
     def add(self, results: list[GameResult], texts: list[str]) -> None:
-        """Keep the games of a job, but for those that are there: of a deal of which some were
-        lost it plays all again. The records first, so that no result lacks its game.
+        """Keep the games of a job that are new: where fewer deals were wanted before, it has played
+        some again, which may have ended otherwise beside others than then (see `DEALS_AT_ONCE`).
+        The records first, so that no result lacks its game.
         """
         keys = [(result.lineup, result.deal, result.table) for result in results]
-        played = dict(zip(keys, results, strict=True))
-        new = [result for key, result in played.items() if key not in self.games]
-        self.games = played | self.games
+        new = [i for i, key in enumerate(keys) if key not in self.games]
+        self.games |= {keys[i]: results[i] for i in new}
         if self._folder is None:
             return
         if texts:
-            first = results[0]
+            first = results[new[0]]
             name = f"{first.lineup:04d}-{first.deal:06d}.txt"
             (self._folder / _RECORDS).mkdir(exist_ok=True)
-            write_text(self._folder / _RECORDS / name, "".join(texts))
-        with (self._folder / _GAMES).open("a", encoding="utf-8", newline="\n") as file:
-            file.write("".join(json.dumps(asdict(result)) + "\n" for result in new))
-            file.flush()
-            os.fsync(file.fileno())
+            write_text(self._folder / _RECORDS / name, "".join(texts[i] for i in new))
+        lines = "".join(json.dumps(asdict(results[i])) + "\n" for i in new)
+        append_whole(self._folder / _GAMES, lines.encode())
 
     def tournament(self) -> Tournament:
         """What has been played so far."""

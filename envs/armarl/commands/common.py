@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -95,7 +96,7 @@ def check_json(path: Path) -> None:
         OSError: it may not be written.
     """
     check_writable(path)
-    if path.is_file() and path.stat().st_size:
+    if _is_of_ours(path) and path.exists() and path.stat().st_size:
         try:
             json.loads(path.read_bytes())
         except (ValueError, RecursionError) as error:
@@ -108,7 +109,16 @@ def check_json(path: Path) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a result to a file, for programs to read; what it held before stays till then."""
     text = json.dumps(value, indent=2) + "\n"
-    if path.exists() and not path.is_file():  # such as /dev/stdout
-        path.write_text(text, encoding="utf-8")
-    else:
+    if _is_of_ours(path):
         write_text(path.resolve(), text)
+    else:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _is_of_ours(path: Path) -> bool:
+    """Whether a file by this name can be ours alone: not `/dev/stdout`, wherever that leads, nor
+    one in a folder where no other can take its place."""
+    stream = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
+    folder = path.resolve().parent
+    return not stream and os.access(folder, os.W_OK) and (path.is_file() or not path.exists())

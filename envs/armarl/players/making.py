@@ -362,20 +362,16 @@ def _unknown(name: str) -> str:
         what = f"holds no {POLICY_FILE}" if _is_folder(name) else "is no file, nor a folder"
         return f"no player {name!r}: that {what}"
     if name in game_names():
+        policies = sorted((p for p in shipped_policies() if p.split("-")[0] == name), key=len)
         return (
             f"{name} is a game, no player: name who plays it, and the game by --game {name} (in "
-            "Python make_game), or a policy of it, as " + ", ".join(_of_game(name)[:2])
+            "Python make_game)" + (f", or a policy of it, as {policies[0]}" if policies else "")
         )
     known = _known()
     return (
         f"no player {name!r}{did_you_mean(name, known)}: there is {', '.join(known)}; or the path "
         "of a saved policy or of a run's folder; or a class of your own as module:Class"
     )
-
-
-def _of_game(name: str) -> list[str]:
-    """The shipped policies of a game; else a player of all games."""
-    return [policy for policy in shipped_policies() if policy.split("-")[0] == name] or ["greedy"]
 
 
 def _known() -> list[str]:

@@ -14,7 +14,9 @@ from armarl.game import Game, States
 from armarl.players.protocol import Thoughts
 from armarl.shares import Body
 
-_WIDTH = 100  # of lines at the terminal
+_PARAGRAPH = textwrap.TextWrapper(
+    100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+)
 _FIXED = "\x1f"  # in the place of a space within an action, where no line is broken
 
 
@@ -156,10 +158,10 @@ class HumanPlayer:
 def _help(game: Game) -> str:
     """How actions are written and what they do, and where the rules stand."""
     entry = game_entry(game.name)
-    lines = [f"{entry.title}: {entry.summary}. {entry.notation}"]
-    for family in game.actions.families:
-        lines.append(f"  {family.texts()[0]:<16}{family.meaning}")
-    return "\n".join(lines)
+    examples = {family.texts()[0]: family.meaning for family in game.actions.families}
+    width = 2 + max(map(len, examples))
+    lines = [f"  {text:<{width}}{meaning}" for text, meaning in examples.items()]
+    return "\n".join([f"{entry.title}: {entry.summary}. {entry.notation}", *lines])
 
 
 def _listed(game: Game, mask: NDArray[np.int8]) -> str:
@@ -169,7 +171,7 @@ def _listed(game: Game, mask: NDArray[np.int8]) -> str:
         first = game.actions.first[family.name]
         ids = first + np.flatnonzero(mask[first : first + family.size])
         texts = "  ".join(game.actions.texts[action].replace(" ", _FIXED) for action in ids)
-        lines += textwrap.wrap(texts, _WIDTH, subsequent_indent="    ", break_long_words=False)
+        lines += _PARAGRAPH.wrap(texts)
     return "\n".join(lines).replace(_FIXED, " ")
 
 

@@ -19,7 +19,7 @@ from armarl import guards
 from armarl.game import Game, States
 from armarl.players import Thinker, Thoughts, split_draws
 from armarl.search.deciding import by_lot, decide, likeliest
-from armarl.search.settings import MOST, check
+from armarl.search.settings import LARGEST, MOST, check
 from armarl.search.tree import SEEDS
 
 MOST_STATES = 1 << 14  # rollouts that are under way at a time
@@ -75,17 +75,17 @@ class PolicySearchPlayer:
         Raises:
             ValueError: a value out of range, or the player does not tell what he thinks.
         """
-        for name, number, least in (
-            ("simulations", simulations, 1),
-            ("candidates", candidates, 2),
-            ("turns", turns, 0),
-            ("longest", longest, 0),
-            ("eta", eta, 0),
-            ("entropy", entropy, 0),
+        for name, number, least, most in (
+            ("simulations", simulations, 1, MOST),
+            ("candidates", candidates, 2, MOST),
+            ("turns", turns, 0, MOST),
+            ("longest", longest, 0, MOST),
+            ("eta", eta, 0, LARGEST),
+            ("entropy", entropy, 0, LARGEST),
         ):
             check(
-                least <= number <= MOST,  # no NaN is, and products stay finite
-                f"{name} must be in {least} to {MOST}, not {number}",
+                least <= number <= most,  # no NaN is, and products stay finite
+                f"{name} must be in {least} to {most}, not {number}",
             )
         if not isinstance(player, Thinker):
             raise ValueError(f"search needs a player who tells what he thinks, not {player.name}")

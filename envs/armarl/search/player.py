@@ -12,7 +12,15 @@ from armarl import guards, threads
 from armarl.game import Game, States
 from armarl.players import Thoughts, rivals, split_draws
 from armarl.search.deciding import by_lot, decide
-from armarl.search.settings import ALL_MEMORY, MEMORY, MOST, Ranges, budget_of, check, settled
+from armarl.search.settings import (
+    ALL_MEMORY,
+    LARGEST,
+    MEMORY,
+    Ranges,
+    budget_of,
+    check,
+    settled,
+)
 from armarl.search.simulations import SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
@@ -36,7 +44,7 @@ RANGES: Ranges = {
     "exploration": (0, np.inf),
     "bias": (0, np.inf),
     "reference": (1, np.inf),
-    "urgency": (-MOST, np.inf),
+    "urgency": (-LARGEST, np.inf),
     "depth": (-1, np.inf),
     "scripted": (0, 1),
     "evaluated": (0, 1),
@@ -128,8 +136,8 @@ class SearchPlayer:
         check(observers in OBSERVERS, f"observers must be single or multiple, not {observers!r}")
         budget = budget_of(simulations, milliseconds, otherwise=1000)
         check(
-            0 <= temperature <= MOST,  # by an infinite one what was never tried counts too
-            f"temperature must be in 0 to {MOST}, not {temperature}",
+            0 <= temperature <= LARGEST,  # by an infinite one what was never tried counts too
+            f"temperature must be in 0 to {LARGEST}, not {temperature}",
         )
         if margin is None:
             margin = game.rewards[min(1, len(game.rewards) - 1)]

@@ -11,7 +11,7 @@ from armarl.game import Game
 
 Ranges = Mapping[str, tuple[float, float]]
 MOST = 1 << 24  # visits that a float32 counts one by one
-_LARGEST = 2**31 - 1  # of what is no number of visits
+LARGEST = 2**31 - 1  # of what is no number of visits
 MEMORY = 1 << 26  # bytes of one tree, at most
 ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
 
@@ -95,7 +95,7 @@ def settled(
         check(low <= value <= high, f"{name} must be {limits}, not {value}")
         counted = type(plain[name]) is int
         endless = value == float("inf") and not counted
-        most = MOST if counted else _LARGEST
+        most = MOST if counted else LARGEST
         check(abs(value) <= most or endless, f"{name} is too large: {value}")
         check(not counted or value == int(value), f"{name} must be a whole number, not {value}")
     return {name: type(value)(settings[name]) for name, value in plain.items()}
