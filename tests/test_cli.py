@@ -139,6 +139,20 @@ def test_nothing_is_played_before_all_players_are_known(run, tmp_path):
     assert not (tmp_path / "games.txt").exists()
 
 
+def test_a_player_who_fails_later_loses_no_result(run, tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "class Failing:\n"
+        "    def __init__(self, game):\n        self.name = 'failing'\n"
+        "    def choose(self, states, seats, draws):\n        raise ValueError('mine')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    command = ("evaluate", "random", "greedy", "mine:Failing", "--games", 2, "--workers", 1)
+    status, out, err = run(*command, "--json", "all.json")
+    assert (status, out.count("seed 0: 2 games"), "mine" in err) == (1, 1, True)
+    (kept,) = json.loads((tmp_path / "all.json").read_text("utf-8"))
+    assert [standing["player"] for standing in kept["standings"]] == ["random", "greedy"]
+
+
 def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
     policy = tiny.policy(tmp_path, TWO, name="mine.safetensors")
     command = ("evaluate", "random", "greedy", "--games", 2, "--workers", 1, "--json")
@@ -565,7 +579,10 @@ def test_interrupted(run, monkeypatch):
     [
         (("--seat", "2"), "seat must be in 0 to 1, not 2"),
         (("--seat", "-1"), "seat must be in 0 to 1, not -1"),
-        (("random", "random"), "2 players leave 1 to 1 opponents, not 2"),
+        (
+            ("random", "random"),
+            "2 players leave 1 to 1 opponents, not 2 (so many sit at a table of -o players=3)",
+        ),
         (("nobody",), "no player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("--seed", "9" * 20), "seed must be in 0 to 9223372036854775807, not 999"),

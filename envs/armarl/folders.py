@@ -144,6 +144,7 @@ def append_whole(path: Path, content: bytes) -> None:
         try:
             while left:
                 left = left[file.write(left) :]
+            os.fsync(file.fileno())
         except BaseException:
             file.truncate(length)
             raise

@@ -52,9 +52,10 @@ def play_at_terminal(
     if not 0 <= seat < game.players:
         raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
     if not 1 <= len(opponents) < game.players:
+        larger = [n for n in game_entry(game.name).players if n > len(opponents) > 0]
         raise ValueError(
-            f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)} "
-            "(with -o players=3, or 4, there are more)"
+            f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
+            + (f" (so many sit at a table of -o players={larger[0]})" if larger else "")
         )
     players: list[Player] = [HumanPlayer(game)] * game.players
     for k in range(1, game.players):

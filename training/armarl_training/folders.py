@@ -13,7 +13,7 @@ class RunError(RuntimeError):
 
 
 class LockError(RunError):
-    """A run's folder that cannot be had to oneself just then: nothing is wrong with the run."""
+    """A run's folder that cannot be had to oneself: somebody is at work there, or it has links."""
 
 
 def lock_run(folder: Path) -> IO[str]:

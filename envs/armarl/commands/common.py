@@ -96,7 +96,7 @@ def check_json(path: Path) -> None:
         OSError: it may not be written.
     """
     check_writable(path)
-    if _is_of_ours(path) and path.exists() and path.stat().st_size:
+    if path.is_file() and not _is_stream(path) and path.stat().st_size:
         try:
             json.loads(path.read_bytes())
         except (ValueError, RecursionError) as error:
@@ -109,16 +109,16 @@ def check_json(path: Path) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Write a result to a file, for programs to read; what it held before stays till then."""
     text = json.dumps(value, indent=2) + "\n"
-    if _is_of_ours(path):
-        write_text(path.resolve(), text)
-    else:
-        with path.open("a", encoding="utf-8") as file:
+    if _is_stream(path):
+        with path.open("a", encoding="utf-8") as file:  # where it leads may hold more than this
             file.write(text)
+    elif os.access(path.resolve().parent, os.W_OK):
+        write_text(path.resolve(), text)
+    else:  # no other file can take its place
+        path.write_text(text, encoding="utf-8")
 
 
-def _is_of_ours(path: Path) -> bool:
-    """Whether a file by this name can be ours alone: not `/dev/stdout`, wherever that leads, nor
-    one in a folder where no other can take its place."""
-    stream = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
-    folder = path.resolve().parent
-    return not stream and os.access(folder, os.W_OK) and (path.is_file() or not path.exists())
+def _is_stream(path: Path) -> bool:
+    """Whether a name stands for what is open already, or no file: `/dev/stdout`, a pipe."""
+    named = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
+    return named or (path.exists() and not path.is_file())

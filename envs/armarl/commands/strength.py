@@ -35,19 +35,21 @@ def evaluate(options: argparse.Namespace) -> int:
         make_player(player, game)
     together = min(len(options.players), len(set(game.sides)))
     results = []
-    for players in combinations(options.players, together):
-        result = play_match(
-            game,
-            players,
-            options.games,
-            options.seed,
-            workers,
-            show_progress,
-            options.records,
-        )
-        results.append(result)
-        print(_table(game, result))
-        if options.json:
+    try:
+        for players in combinations(options.players, together):
+            result = play_match(
+                game,
+                players,
+                options.games,
+                options.seed,
+                workers,
+                show_progress,
+                options.records,
+            )
+            results.append(result)
+            print(_table(game, result))
+    finally:  # what has been played is kept if a player fails in a later match
+        if options.json and results:
             write_json(options.json, [result.as_dict() for result in results])
     _tell_shares(workers)
     return 0

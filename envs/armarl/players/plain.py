@@ -156,7 +156,7 @@ class HumanPlayer:
 
 
 def _help(game: Game) -> str:
-    """How actions are written and what they do, and where the rules stand."""
+    """How actions are written, and what they do by which rules."""
     entry = game_entry(game.name)
     examples = {family.texts()[0]: family.meaning for family in game.actions.families}
     width = 2 + max(map(len, examples))
