@@ -18,7 +18,7 @@ from armarl.game import Game
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
 MOST_LINEUPS = 100_000
-MOST_ENTRANTS = 100  # their intervals, of all pairs, take some minutes
+MOST_ENTRANTS = 100  # their intervals, of all pairs, take a core a minute or two
 _ALL_UP_TO = 3  # places of which all arrangements are played
 
 
