@@ -25,7 +25,7 @@ from pathlib import Path
 
 import armarl
 import gymnasium
-from armarl.policies import load_policy
+from armarl.policies.saved_policy import load_policy
 from armarl.players import shipped_policies
 
 assert Path(armarl.__file__).is_relative_to(Path.cwd()), armarl.__file__

@@ -30,15 +30,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 from armarl import SelfPlayBatch
-from armarl.cuda import SIMULATED, CudaGame, fault
-from armarl.game import Game
+from armarl.core.game import Game
+from armarl.devices.cuda_game import SIMULATED, CudaGame, fault
 from armarl.players import GreedyPlayer, style_names
-from armarl_training.config import TrainingConfig
-from armarl_training.opponents import OpponentPool
-from armarl_training.ppo.learner import PPO
-from armarl_training.ppo.rollout import Rollout
-from armarl_training.quantities import Quantities
-from armarl_training.saving import weights_of
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.learners.ppo.learner import PPO
+from armarl_training.learners.ppo.rollout.rollout import Rollout
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.saving import weights_of
+from armarl_training.networks.integer_observations import Quantities
 from variants import VARIANTS
 
 if SIMULATED:  # it waits for its threads awake, and they for the interpreter's lock

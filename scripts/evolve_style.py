@@ -29,13 +29,14 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import models, register_model, typeof_impl
 from numba.np.arrayobj import make_array, populate_array
 
-from armarl import kernel_cache, threads
-from armarl.armada import style_columns, styles
-from armarl.armada.style_columns import FAR, STANCES, TABLES
-from armarl.game import make_game
-from armarl.loops import own
-from armarl.randomness import pick, uniform
-from armarl.verbs import ENDED, PLAYING, verbs
+from armarl.compiler import kernel_cache
+from armarl.compiler.randomness import pick, uniform
+from armarl.core import threads
+from armarl.core.batch_loops import own
+from armarl.core.game import make_game
+from armarl.core.verbs import ENDED, PLAYING, verbs
+from armarl.games.armada import style_columns, styles
+from armarl.games.armada.style_columns import FAR, STANCES, TABLES
 
 NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CONQUEROR)]
 RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}
@@ -165,7 +166,9 @@ class Evolution:
         weights = np.array([*RIVALS.values(), AGAINST_ITSELF])
         self._weights = weights / weights.sum()
         self._first_candidate, self._games, self._seed = known + 1, games, seed
-        greedy = importlib.import_module("armarl.armada.greedy")  # not the kernel of that name
+        greedy = importlib.import_module(
+            "armarl.games.armada.scripted.greedy"
+        )  # not the kernel of that name
         greedy.STYLES = LiveTable(self._rows)  # nothing has been compiled yet
         greedy.FIRST_ROWS = LiveTable(self._first)
         self.game, self.generation = make_game("armada", players=players, cards=cards), 0

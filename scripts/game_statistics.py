@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.commands.common import options_of
-from armarl.game import Game, make_game
-from armarl.matches import play_games, wilson_interval
+from armarl.cli.shared_options import options_of
+from armarl.core.game import Game, make_game
+from armarl.matches.match import play_games, wilson_interval
 from armarl.players import make_player
 
 AT_ONCE = 250
@@ -25,7 +25,7 @@ AT_ONCE = 250
 
 def turned_charts() -> list[dict[str, Any]]:
     """Our chart with its four lairs' places given to the colours in each rotation."""
-    from armarl.armada.chart import COLOURS, load_chart
+    from armarl.games.armada.chart.loading import COLOURS, load_chart
 
     charts = []
     for turn in range(len(COLOURS)):

@@ -29,12 +29,13 @@ from typing import Any
 import numba
 import numpy as np
 
-from armarl import SelfPlayBatch, cuda, cuda_kernels, make_game
-from armarl.catalogue import OURS
-from armarl.game import Game
-from armarl.shares import Body
-from armarl_training.config import TrainingConfig
-from armarl_training.run import Run
+from armarl import SelfPlayBatch, make_game
+from armarl.compiler.work_sharing import Body
+from armarl.core.game import Game
+from armarl.devices import cuda_game, cuda_kernels
+from armarl.games.catalogue import OURS
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run.run import Run
 
 CAPABILITIES = ((8, 0), (9, 0))
 Capability = tuple[int, int]
@@ -122,17 +123,17 @@ def kernels_of(game: Game) -> list[Kernel]:
     """Every kernel of the face, found by having it do all that it can, without a GPU or games."""
     found: dict[Body, Kernel] = {}
 
-    class Recorder(cuda.CudaGame):
+    class Recorder(cuda_game.CudaGame):
         def run(self, body: Body, games: int, batch: Any) -> None:
             types = numba.typeof(self._seen(self._staged(batch)[0]))
             found.setdefault(body, Kernel(game.name, body, types))
 
-    simulated, cuda.SIMULATED = cuda.SIMULATED, True
-    face, cuda.CudaGame = cuda.CudaGame, Recorder  # type: ignore[misc]
+    simulated, cuda_game.SIMULATED = cuda_game.SIMULATED, True
+    face, cuda_game.CudaGame = cuda_game.CudaGame, Recorder  # type: ignore[misc]
     try:
         _use_all(game, Recorder(game))
     finally:
-        cuda.SIMULATED, cuda.CudaGame = simulated, face  # type: ignore[misc]
+        cuda_game.SIMULATED, cuda_game.CudaGame = simulated, face  # type: ignore[misc]
     return list(found.values())
 
 
@@ -140,17 +141,17 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
     """Every kernel of PPO on a GPU, found by having it learn with all that it can, on the CPU."""
     found: dict[Body, Kernel] = {}
 
-    def run(there: cuda.CudaGame, body: Body, games: int, batch: Any) -> None:
+    def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:
         seen = numba.typeof(there._seen(there._staged(batch)[0]))
         found.setdefault(body, Kernel(game.name, body, seen))
         there.game.run(body, games, there._seen(batch))
 
-    simulated, cuda.SIMULATED = cuda.SIMULATED, True
-    face, cuda.CudaGame.run = cuda.CudaGame.run, run  # type: ignore[method-assign]
+    simulated, cuda_game.SIMULATED = cuda_game.SIMULATED, True
+    face, cuda_game.CudaGame.run = cuda_game.CudaGame.run, run  # type: ignore[method-assign]
     try:
         _learn(game)
     finally:
-        cuda.SIMULATED, cuda.CudaGame.run = simulated, face  # type: ignore[method-assign]
+        cuda_game.SIMULATED, cuda_game.CudaGame.run = simulated, face  # type: ignore[method-assign]
     return list(found.values())
 
 
@@ -177,7 +178,7 @@ def _run(game: Game, folder: str, **settings: Any) -> Run:
     return Run(TrainingConfig.model_validate(of_all | settings), Path(folder))
 
 
-def _use_all(game: Game, there: cuda.CudaGame) -> None:
+def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
     batch = SelfPlayBatch(game, 2, device="cuda")
     batch.reset(seed=0)
     batch.reset()

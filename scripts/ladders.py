@@ -17,8 +17,8 @@ from typing import Any
 
 from armarl.arena.summary import Summary, summarise
 from armarl.arena.tournament import play_tournament
-from armarl.catalogue import game_entry, game_names
-from armarl.game import Game, make_game
+from armarl.core.game import Game, make_game
+from armarl.games.catalogue import game_entry, game_names
 from armarl.players import make_player, shipped_policies
 
 HEAD = """# Ladders

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from armarl.catalogue import OURS
-from armarl.game import Game, make_game
+from armarl.core.game import Game, make_game
+from armarl.games.catalogue import OURS
 from policy_tables import cards, drawings, filled, overview, section
 from settings_page import settings_page
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from armarl.matches import MatchResult, play_match
+from armarl.matches.match import MatchResult, play_match
 from armarl.players import shipped_policies
-from armarl.policies import load_policy, policy_game, read_policy_metadata, save_policy
+from armarl.policies.saved_policy import load_policy, policy_game, read_policy_metadata, save_policy
 
 
 def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from armarl.catalogue import OURS
+from armarl.arena.policy_card import Card, Measured, read_card
+from armarl.arena.policy_card_text import facts
+from armarl.games.catalogue import OURS
 from armarl.players import shipped_policies
-from armarl.policy_card import Card, Measured, read_card
-from armarl.policy_card_text import facts
-from armarl_training.progress import curve
+from armarl_training.run.progress import curve
 
 ALWAYS = ("random", "greedy")  # the rivals of the table of all policies
 USUAL = 998  # games of a match that need no mention: 1,000 by whole rotations, or two fewer

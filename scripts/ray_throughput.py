@@ -27,11 +27,11 @@ import ray
 from ray.cluster_utils import Cluster
 
 from armarl.arena.tournament import Tournament, play_tournament
-from armarl.game import make_game
-from armarl.ray_cluster import RayCluster
-from armarl.workers import Workers
-from armarl_training.config import TrainingConfig, load_config
-from armarl_training.run import start_run
+from armarl.core.game import make_game
+from armarl.workers.ray_cluster import RayCluster
+from armarl.workers.spread import Workers
+from armarl_training.config.training_config import TrainingConfig, load_config
+from armarl_training.run.run import start_run
 
 Progress = Callable[[int, int], None]
 

@@ -11,14 +11,14 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from armarl_training.config import (
+from armarl_training.config.learner_kinds import is_read_by_some, readers
+from armarl_training.config.training_config import (
     CHANGEABLE,
     CHANGEABLE_SECTIONS,
     OURS,
     TrainingConfig,
     is_marked,
 )
-from armarl_training.learners import is_read_by_some, readers
 
 LARGEST = 1 << 20  # a bound that guards memory alone says nothing to a reader
 
@@ -29,7 +29,7 @@ def settings_page() -> str:
     lines = [
         "# Settings of a training run",
         "",
-        "Made from `training/armarl_training/config.py` by `scripts/make_docs.py`; what they are",
+        "Made from `training/armarl_training/config/training_config.py` by `scripts/make_docs.py`; what they are",
         "for is told in [training.md](training.md). In a file they stand as YAML, on the command",
         "line as `ppo.epochs=3`. A setting that does not exist, or a wrong value, is refused",
         "before anything starts.",

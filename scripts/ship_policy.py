@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from armarl.folders import POLICY_FILE
+from armarl.common.files import POLICY_FILE
 from armarl.players import shipped_policies
-from armarl.policies import load_policy, save_policy
+from armarl.policies.saved_policy import load_policy, save_policy
 
 Training = Mapping[str, Any]  # what a policy's metadata tell of it
 

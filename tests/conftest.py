@@ -2,7 +2,7 @@
 
 import pytest
 
-from armarl import threads
+from armarl.core import threads
 
 pytest.register_assert_rewrite("reference")
 

@@ -9,7 +9,7 @@ import json
 import numpy as np
 
 import evolve_style
-from armarl.armada import styles
+from armarl.games.armada import styles
 
 GAMES = 48
 

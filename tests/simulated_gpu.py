@@ -10,9 +10,10 @@ import pytest
 import torch
 
 import check_gpu
-from armarl import SelfPlayBatch, cuda, cuda_kernels, make_game
-from armarl.compiled import PLAIN_PYTHON
-from armarl.cuda import CudaGame
+from armarl import SelfPlayBatch, make_game
+from armarl.compiler.decorators import PLAIN_PYTHON
+from armarl.devices import cuda_game, cuda_kernels
+from armarl.devices.cuda_game import CudaGame
 from variants import BASIC, RICH, VARIANTS, Variant, every_game
 
 # Interpreted rules take a thousand times as long: there are fewer games then, and fewer variants.
@@ -24,8 +25,8 @@ EXAMPLES = [text for text in FOUND if "torch.cuda" not in text]  # that needs a 
 
 
 def test_this_is_the_simulator():
-    assert cuda.SIMULATED
-    assert cuda.fault() is None
+    assert cuda_game.SIMULATED
+    assert cuda_game.fault() is None
 
 
 @pytest.mark.parametrize("variant", PLAYED, ids=lambda variant: f"{variant.game}-{variant.options}")

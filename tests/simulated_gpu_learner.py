@@ -12,19 +12,20 @@ import torch
 import check_gpu
 import tiny
 import variants
-from armarl import cuda, make_game
-from armarl.compiled import PLAIN_PYTHON
-from armarl.cuda import CudaGame
+from armarl import make_game
+from armarl.compiler.decorators import PLAIN_PYTHON
+from armarl.core.verbs import ENDED
+from armarl.devices import cuda_game
+from armarl.devices.cuda_game import CudaGame
+from armarl.environments.seat_loops import LEARNER
 from armarl.players import GreedyPlayer, make_player, style_names
-from armarl.seat_loops import LEARNER
-from armarl.verbs import ENDED
-from armarl_training.config import ConfigError, TrainingConfig
-from armarl_training.devices import OnCpu, OnGpu
-from armarl_training.ppo.cuda_rivals import CudaRivals
-from armarl_training.ppo.reading import Reading
-from armarl_training.ppo.rivals import HostRivals, Position
-from armarl_training.quantities import Kept, Quantities, keep
-from armarl_training.run import Run, resume_run, start_run
+from armarl_training.config.training_config import ConfigError, TrainingConfig
+from armarl_training.learners.ppo.rollout.cuda_rival_seats import CudaRivals
+from armarl_training.learners.ppo.rollout.rival_seats import HostRivals, Position
+from armarl_training.learners.ppo.update.network_inputs import Reading
+from armarl_training.networks.integer_observations import Kept, Quantities, keep
+from armarl_training.networks.learner_devices import OnCpu, OnGpu
+from armarl_training.run.run import Run, resume_run, start_run
 
 sys.setswitchinterval(1e-4)  # the simulator waits for its threads awake
 
@@ -106,7 +107,7 @@ def same_chance(monkeypatch):
 
 
 def test_this_is_the_simulator():
-    assert cuda.SIMULATED
+    assert cuda_game.SIMULATED
     assert not PLAIN_PYTHON
 
 
@@ -121,7 +122,9 @@ def test_it_learns_what_the_cpu_learns_from_the_same_chance(
 ):
     """Rollouts to the byte; weights, since means are summed up in another order, nearly."""
     for module in ("learner", "games"):  # passes over everything here as there
-        monkeypatch.setattr(f"armarl_training.ppo.{module}.use_sparse", lambda *given: False)
+        monkeypatch.setattr(
+            f"armarl_training.learners.ppo.{module}.use_sparse", lambda *given: False
+        )
     settings = {**settings, **ALONE}
     settings["ppo"] = {**settings.get("ppo", {}), "precision": precision}
     here, there = learner(tmp_path, "cpu", **settings), learner(tmp_path, **settings)

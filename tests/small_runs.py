@@ -10,10 +10,10 @@ import sys
 import numpy as np
 
 import tiny
-from armarl.policies import read_tensors
-from armarl_training import checkpoint
-from armarl_training.config import TrainingConfig
-from armarl_training.run import start_run
+from armarl.policies.saved_policy import read_tensors
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run import checkpoint
+from armarl_training.run.run import start_run
 from processes import started
 
 ROLLOUT = 256  # decisions between two updates of these runs

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from armarl_training.layers import make_linear
-from armarl_training.ppo.adam import Adam, lay_out_by_input
-from armarl_training.saving import restore_optimiser, saved_optimiser
+from armarl_training.learners.ppo.update.adam import Adam, lay_out_by_input
+from armarl_training.learning.saving import restore_optimiser, saved_optimiser
+from armarl_training.networks.layers import make_linear
 
 
 def _layers():

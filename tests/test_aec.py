@@ -18,8 +18,8 @@ from pettingzoo.utils.wrappers import (
 
 from aec_play import everything, is_over, play_randomly, random_action, some_illegal_action
 from armarl import armada_v0, armadora_v0
-from armarl.armada.chart import Chart, ChartError, load_chart
-from armarl.game import IllegalActionError
+from armarl.core.game import IllegalActionError
+from armarl.games.armada.chart.loading import Chart, ChartError, load_chart
 from armarl.players import GreedyPlayer, make_player
 from variants import every_game, every_rich_game, every_variant
 

@@ -9,7 +9,7 @@ from pettingzoo.utils.wrappers import (
 )
 
 from aec_play import everything, is_over, random_action, some_illegal_action
-from armarl.aec import RawAECEnv
+from armarl.environments.aec import RawAECEnv
 from variants import every_game, every_rich_game, every_variant
 
 

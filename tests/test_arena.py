@@ -21,13 +21,13 @@ from armarl.arena import ratings
 from armarl.arena import summary as summary_module
 from armarl.arena.lineups import lineups, members, tables
 from armarl.arena.panel import panel, play_panel
-from armarl.arena.records import read_records
 from armarl.arena.report import html, write_report
 from armarl.arena.summary import _cycles, stronger, summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
-from armarl.game import make_game
+from armarl.core.game import make_game
+from armarl.matches.records import read_records
 from armarl.players import RandomPlayer, make_player
-from armarl.policies import load_policy, save_policy
+from armarl.policies.saved_policy import load_policy, save_policy
 from processes import started, wait_for
 
 TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))
@@ -179,7 +179,7 @@ if __name__ == "__main__":
 def test_workers_end_with_the_process_that_waits_for_them(tmp_path):
     program = f"""
 import os, signal, sys
-from armarl.workers import spread
+from armarl.workers.spread import spread
 sys.path.append({str(Path(__file__).parent)!r})
 from test_arena import stay
 if __name__ == "__main__":
@@ -529,25 +529,25 @@ def test_stopping_when_it_is_clear():
 
 
 def test_the_command(tmp_path, capsys, monkeypatch):
-    from armarl import cli
+    from armarl.cli import main
 
     monkeypatch.chdir(tmp_path)
     arguments = ["arena", "random", "greedy", "--deals", "6", "--workers", "1", "--folder", "one"]
-    assert cli.main(arguments) == 0
+    assert main.main(arguments) == 0
     out = capsys.readouterr().out
     assert "round-robin, seed 0: 12 games" in out
     assert "written: one/report.html" in out.replace("\\", "/")
-    assert cli.main(["replay", "one/records/0000-000000.txt"]) == 0
+    assert main.main(["replay", "one/records/0000-000000.txt"]) == 0
     out = capsys.readouterr().out
     assert out.count("game ") == 12
     assert "game 1: armadora\nplayer 0: random\nplayer 1: greedy\n" in out
-    assert cli.main([*arguments[:-2], "--stronger", "50", "--deals", "200"]) == 0
+    assert main.main([*arguments[:-2], "--stronger", "50", "--deals", "200"]) == 0
     assert "random is not stronger than greedy, after" in capsys.readouterr().out
-    assert cli.main(["arena", "random", "greedy", "greedy", "--stronger", "5"]) == 1
+    assert main.main(["arena", "random", "greedy", "greedy", "--stronger", "5"]) == 1
     assert "--stronger compares 2 players, not 3" in capsys.readouterr().err
     path = tmp_path / "one" / "records" / "0000-000000.txt"
     path.write_text(path.read_text().replace(" W", " V", 1))
-    assert cli.main(["replay", str(path)]) == 1
+    assert main.main(["replay", str(path)]) == 1
     assert "no action is written 'V" in capsys.readouterr().err
 
 
@@ -566,7 +566,7 @@ def test_the_panel_is_varied_and_fixed(game):
 
 
 def test_a_player_against_the_panel(tmp_path, capsys):
-    from armarl import cli
+    from armarl.cli import main
 
     result = play_panel(TWO, "greedy", games=20, seed=2)
     rates = [match.standings[0].win_rate for match in result.matches]
@@ -578,7 +578,7 @@ def test_a_player_against_the_panel(tmp_path, capsys):
     assert [match.seed for match in result.matches] == list(range(2, 2 + len(rates)))
     path = tmp_path / "panel.json"
     arguments = ["evaluate", "greedy", "--games", "20", "--workers", "1", "--seed", "2"]
-    assert cli.main([*arguments, "--json", str(path)]) == 0
+    assert main.main([*arguments, "--json", str(path)]) == 0
     out = capsys.readouterr().out
     assert "greedy:noise=0.5 (held out)" in out
     assert f"{100 * mean:.1f} %" in out

@@ -9,12 +9,12 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import tiny
-from armarl import threads
-from armarl.aec import RawAECEnv
-from armarl.game import make_game
+from armarl.core import threads
+from armarl.core.game import make_game
+from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING
+from armarl.environments.aec import RawAECEnv
+from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.players import RandomPlayer
-from armarl.self_play_batch import SelfPlayBatch
-from armarl.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING
 from reference.seat_game import Chance
 from variants import every_game, every_rich_game, every_variant
 

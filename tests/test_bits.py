@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from armarl.bits import count, lowest
+from armarl.compiler.bits import count, lowest
 
 WORDS = [1 << bit for bit in range(63)] + [random.Random(63).getrandbits(63) for _ in range(500)]
 

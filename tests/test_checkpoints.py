@@ -2,9 +2,9 @@
 
 import pytest
 
-from armarl.policies import PolicyError, read_tensors, write_tensors
-from armarl_training import checkpoint
-from armarl_training.run import resume_run
+from armarl.policies.saved_policy import PolicyError, read_tensors, write_tensors
+from armarl_training.run import checkpoint
+from armarl_training.run.run import resume_run
 from small_runs import config, stopped_run
 
 

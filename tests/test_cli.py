@@ -16,15 +16,15 @@ import yaml
 
 import armarl
 import tiny
-from armarl import cli
-from armarl.arena.records import read_records
-from armarl.catalogue import game_entry
-from armarl.game import make_game
+from armarl.arena.policy_card import read_card
+from armarl.arena.policy_card_text import card_text
+from armarl.cli import main
+from armarl.core.game import make_game
+from armarl.games.catalogue import game_entry
+from armarl.matches.records import read_records
 from armarl.players import RandomPlayer
-from armarl.players.plain import _listed
-from armarl.policies import read_policy_metadata
-from armarl.policy_card import read_card
-from armarl.policy_card_text import card_text
+from armarl.players.simple_players import _listed
+from armarl.policies.saved_policy import read_policy_metadata
 from processes import started
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
@@ -38,7 +38,7 @@ def run(capsys, monkeypatch, tmp_path):
     def run(*arguments, typed=""):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
         try:
-            status = cli.main([str(argument) for argument in arguments])
+            status = main.main([str(argument) for argument in arguments])
         except SystemExit as stop:  # argparse's way
             status = stop.code
         shown = capsys.readouterr()
@@ -167,7 +167,7 @@ def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
     def full(_number):
         raise OSError(errno.ENOSPC, "no space left")
 
-    monkeypatch.setattr("armarl.folders.os.fsync", full)
+    monkeypatch.setattr("armarl.common.files.os.fsync", full)
     assert run(*command, kept, "--seed", 1)[0] == 1
     assert kept.read_text("utf-8") == first
 
@@ -467,7 +467,7 @@ def test_nothing_beside_a_policy_is_run(tmp_path):
     tiny.policy(tmp_path, TWO, name="friend.safetensors")
     for name in ("coverage", "colorama", "cython", "cffi"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code runs')")
-    code = "import sys; from armarl.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from armarl.cli.main import main; sys.exit(main(sys.argv[1:]))"
     path = os.pathsep.join(filter(None, sys.path))
     train = ["train", "armadora-quick", "total_decisions=8", "environments=2", "imitation.games=0"]
     evaluate = ["evaluate", "friend.safetensors", "random"]
@@ -546,7 +546,7 @@ def test_streams_of_all_kinds(shell, typed, status, told):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
     if "ascii" in shell:
         del environment["PYTHONUTF8"]
-    command = shell.format(f"{shlex.quote(sys.executable)} -m armarl.cli")
+    command = shell.format(f"{shlex.quote(sys.executable)} -m armarl.cli.main")
     done = subprocess.run(
         command, shell=True, input=typed, capture_output=True, env=environment, timeout=300
     )
@@ -557,7 +557,7 @@ def test_streams_of_all_kinds(shell, typed, status, told):
 
 def test_who_reads_has_read_enough(tmp_path):
     """It was told as an error: `armarl info armada | head`."""
-    code = "import sys; from armarl.cli import main; sys.exit(main(['info', 'armadora']))"
+    code = "import sys; from armarl.cli.main import main; sys.exit(main(['info', 'armadora']))"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as told:
         told.stdout.close()
@@ -715,7 +715,7 @@ def test_an_empty_name_is_not_the_current_folder(run, config, option):
 
 
 def test_the_first_change_of_a_resumed_run_stays_as_it_is_written(run, monkeypatch):
-    from armarl_training import command
+    from armarl_training.run import command
 
     def resumed(folder, changes, *, code):
         raise ValueError(f"asked for {changes}")
@@ -730,7 +730,7 @@ def test_training_without_its_packages(config):
     program = f"""
 import sys
 sys.modules["torch"] = None
-from armarl.cli import main
+from armarl.cli.main import main
 print(main(["train", {str(config)!r}]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

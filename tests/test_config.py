@@ -7,10 +7,15 @@ from typing import get_args
 import pytest
 import yaml
 
-from armarl_training import hardware
-from armarl_training.checks import resolve_precision
-from armarl_training.config import ConfigError, TrainingConfig, load_config, shipped_configs
-from armarl_training.learners import LEARNERS, LearnerName, either, readers
+from armarl_training.common import hardware
+from armarl_training.config.learner_kinds import LEARNERS, LearnerName, either, readers
+from armarl_training.config.training_config import (
+    ConfigError,
+    TrainingConfig,
+    load_config,
+    shipped_configs,
+)
+from armarl_training.run.config_checks import resolve_precision
 
 SHIPPED = sorted(shipped_configs().values())
 

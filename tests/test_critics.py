@@ -10,27 +10,35 @@ import torch
 from torch.nn import functional
 
 import tiny
-from armarl.critics import check_critic, is_critic
-from armarl.game import make_game
-from armarl.matches import play_match
-from armarl.network_players import DOUBT, SHARPNESS, CriticPlayer
-from armarl.networks import NetworkError
+from armarl.compiler.randomness import seed_chance, uniform
+from armarl.core.game import make_game
+from armarl.core.verbs import PLAYING
+from armarl.environments.seat_loops import LEARNER
+from armarl.matches.match import play_match
+from armarl.networks.critic import check_critic, is_critic
+from armarl.networks.policy_network import NetworkError
 from armarl.players import make_player
-from armarl.policies import PolicyError, load_policy, save_policy
-from armarl.randomness import seed_chance, uniform
+from armarl.policies.critic_lookahead import (
+    BREADTH,
+    DEALS,
+    FIRST_DEALS,
+    HOPE,
+    WON,
+    Turns,
+    with_players,
+)
+from armarl.policies.network_players import DOUBT, SHARPNESS, CriticPlayer
+from armarl.policies.saved_policy import PolicyError, load_policy, save_policy
 from armarl.search import CriticSearchPlayer
-from armarl.seat_loops import LEARNER
-from armarl.turns import BREADTH, DEALS, FIRST_DEALS, HOPE, WON, Turns, with_players
-from armarl.verbs import PLAYING
-from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.critic.games import COMPLETIONS, _of_each, _own_seats
-from armarl_training.critic.learner import CriticLearner
-from armarl_training.lessons import play_lessons
-from armarl_training.opponents import OpponentPool
-from armarl_training.saving import saved_networks
-from armarl_training.sharded_learner import AVERAGE
-from armarl_training.torch_players import on_torch
-from armarl_training.value_networks import Critic
+from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
+from armarl_training.learners.critic.games import COMPLETIONS, _of_each, _own_seats
+from armarl_training.learners.critic.learner import CriticLearner
+from armarl_training.learning.imitation import play_lessons
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.saving import saved_networks
+from armarl_training.learning.sharded_learner import AVERAGE
+from armarl_training.networks.torch_players import on_torch
+from armarl_training.networks.value_networks import Critic
 
 VARIANTS = [
     ("armada", {"players": 2}),
@@ -163,7 +171,7 @@ def test_the_scripted_choice_stands_unless_another_is_surely_better(game, monkey
     states, seats = tiny.positions(game, 200)
     states, player = game.concealed(states, seats), player_of(game)
     values = player.values(states, seats)
-    monkeypatch.setattr("armarl.turns.WON", (np.quantile(values, 0.7),) * 2)
+    monkeypatch.setattr("armarl.policies.critic_lookahead.WON", (np.quantile(values, 0.7),) * 2)
     found = turns_of(player).gains(states, seats)
     sure = found.gains - DOUBT * found.errors - player.least_gain
     won = values > np.quantile(values, 0.7)

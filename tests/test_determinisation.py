@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.armada.actions import CARD_NAMES
-from armarl.armada.knowledge import HELD, LACKED
-from armarl.armada.state import ANSWERS, COPIES
-from armarl.game import Game, States, make_game
+from armarl.core.game import Game, States, make_game
+from armarl.games.armada.actions import CARD_NAMES
+from armarl.games.armada.knowledge import HELD, LACKED
+from armarl.games.armada.state import ANSWERS, COPIES
 
 DEALS = 8000
 BINS = 20

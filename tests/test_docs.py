@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from armarl.policy_card import read_card
+from armarl.arena.policy_card import read_card
 from policy_tables import drawings, overview, section
 from site_pages import as_on_site
 
@@ -126,8 +126,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         ("arena.md", "[r](rules/armada.md)", "[r](rules/armada.md)"),
         ("rules/armada.md", "[t](../armada.md)", "[t](../armada.md)"),
         ("arena.md", "[home](../README.md)", "[home](index.md)"),
-        ("arena.md", "[`verbs.py`](../envs/armarl/verbs.py)", "`envs/armarl/verbs.py`"),
-        ("arena.md", "[the verbs](../envs/armarl/verbs.py)", "the verbs (`envs/armarl/verbs.py`)"),
+        ("arena.md", "[`verbs.py`](../envs/armarl/core/verbs.py)", "`envs/armarl/core/verbs.py`"),
+        (
+            "arena.md",
+            "[the verbs](../envs/armarl/core/verbs.py)",
+            "the verbs (`envs/armarl/core/verbs.py`)",
+        ),
         ("arena.md", "```python no-run\nx\n```", "```python\nx\n```"),
         ("arena.md", "[SemVer](https://semver.org)", "[SemVer](https://semver.org)"),
     ],

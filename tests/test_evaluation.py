@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from armarl.catalogue import OURS
-from armarl.game import Game, States, make_game
+from armarl.core.game import Game, States, make_game
+from armarl.games.catalogue import OURS
 from armarl.players import GreedyPlayer, RandomPlayer
 
 GAMES = 60

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from armarl.game import Game, States
-from armarl.loops import WAS_ILLEGAL, play_one
+from armarl.core.batch_loops import WAS_ILLEGAL, play_one
+from armarl.core.game import Game, States
 from armarl.players import GreedyPlayer, RandomPlayer
 from variants import GOLDEN, Variant, every_golden_variant
 

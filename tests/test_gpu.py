@@ -22,10 +22,13 @@ import torch
 
 import gpu_kernels
 import tiny
-from armarl import SelfPlayBatch, cuda, cuda_kernels, kernel_cache, loops, make_game
-from armarl.catalogue import OURS
-from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.run import start_run
+from armarl import SelfPlayBatch, make_game
+from armarl.compiler import kernel_cache
+from armarl.core import batch_loops
+from armarl.devices import cuda_game, cuda_kernels
+from armarl.games.catalogue import OURS
+from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
+from armarl_training.run.run import start_run
 
 TESTS = Path(__file__).parent
 
@@ -58,7 +61,7 @@ def in_the_simulator(tests: str, *arguments: str, **settings: str) -> None:
 def test_a_missing_package_is_named(
     module: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cuda, "find_spec", lambda name: None if name == module else object())
+    monkeypatch.setattr(cuda_game, "find_spec", lambda name: None if name == module else object())
     with pytest.raises(RuntimeError, match=f"device='cuda': {said}: install torch built for CUDA"):
         SelfPlayBatch("armadora", 2, device="cuda")
 
@@ -72,7 +75,7 @@ def test_a_torch_without_cuda_and_a_machine_without_a_gpu_are_told_apart(
     monkeypatch.setattr(torch.version, "cuda", "12.6")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(RuntimeError, match="torch finds no GPU"):
-        cuda.CudaGame(make_game("armadora"), "cuda:1")
+        cuda_game.CudaGame(make_game("armadora"), "cuda:1")
 
 
 def test_a_numpy_that_the_compiler_was_not_made_for_is_named(
@@ -98,7 +101,7 @@ def test_a_device_that_there_is_not_is_refused(name: str) -> None:
 
 def test_a_learner_says_what_is_missing_before_it_begins(tmp_path: Path) -> None:
     config = TrainingConfig(**tiny.settings(device="cuda"))
-    if cuda.fault() is None:
+    if cuda_game.fault() is None:
         pytest.skip("nothing is missing here")
     with pytest.raises(ConfigError, match=r"device='cuda': "):
         start_run(config, tmp_path / "run")
@@ -146,13 +149,13 @@ def test_the_kernels_that_the_face_runs_are_found(game: str) -> None:
         "pick_action",
     }
     assert found == wanted | others
-    assert cuda.SIMULATED is False
+    assert cuda_game.SIMULATED is False
 
 
 @pytest.mark.parametrize("capability", gpu_kernels.CAPABILITIES, ids=str)
 @pytest.mark.parametrize("game", [entry.name for entry in OURS])
 def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability) -> None:
-    step = (loops.take_turn, loops.view_mover)
+    step = (batch_loops.take_turn, batch_loops.view_mover)
     for kernel in (k for k in gpu_kernels.kernels_of(make_game(game)) if k.body in step):
         report = gpu_kernels.compiled(kernel, capability)
         assert report.code > 100_000  # the rules are in it

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.catalogue import game_entry
-from armarl.game import make_game
+from armarl.core.game import make_game
+from armarl.games.catalogue import game_entry
 from armarl.players import (
     GreedyPlayer,
     RandomPlayer,

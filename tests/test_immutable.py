@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from armarl import make_game
-from armarl.game import Game
+from armarl.core.game import Game
 from variants import Variant, every_game
 
 

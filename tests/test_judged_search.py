@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl import threads
-from armarl.game import make_game
-from armarl.network_players import JudgingPlayer
+from armarl.core import threads
+from armarl.core.game import make_game
 from armarl.players import GreedyPlayer, make_player
-from armarl.policies import save_policy
+from armarl.policies.network_players import JudgingPlayer
+from armarl.policies.saved_policy import save_policy
 from armarl.search import JudgeSearchPlayer, PolicySearchPlayer
 from test_judges import GAME, VARIANTS, judge_of
 from test_search import won_positions

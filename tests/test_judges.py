@@ -7,13 +7,13 @@ import pytest
 import torch
 
 import tiny
-from armarl.afterstates import Afterstates
-from armarl.game import make_game
-from armarl.judge_kernels import weights_of
-from armarl.judges import JudgeNetwork, check_judge, layout_of, survey_of
-from armarl.network_players import SHARPNESS, JudgingPlayer
-from armarl.networks import NetworkError
-from armarl.policies import (
+from armarl.core.game import make_game
+from armarl.networks.judge import JudgeNetwork, check_judge, layout_of, survey_of
+from armarl.networks.judge_kernels import weights_of
+from armarl.networks.policy_network import NetworkError
+from armarl.policies.afterstates import Afterstates
+from armarl.policies.network_players import SHARPNESS, JudgingPlayer
+from armarl.policies.saved_policy import (
     FORMAT,
     PolicyError,
     load_policy,
@@ -22,7 +22,7 @@ from armarl.policies import (
     save_policy,
     write_tensors,
 )
-from armarl_training.value_networks import Judge
+from armarl_training.networks.value_networks import Judge
 
 GAME = make_game("armadora", players=2)
 VARIANTS = [
@@ -209,7 +209,7 @@ def test_judges_that_do_not_fit(tmp_path, changes, message):
 def test_a_judge_of_another_survey(tmp_path, monkeypatch):
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
-    monkeypatch.setattr("armarl.policies.survey_of", lambda game: game.observation)
+    monkeypatch.setattr("armarl.policies.saved_policy.survey_of", lambda game: game.observation)
     with pytest.raises(PolicyError, match="was made for the survey"):
         load_policy(path, GAME)
 

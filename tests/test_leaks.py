@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import armarl
-from armarl.game import make_game
-from armarl.leaks import Leak, assert_no_leak, find_leaks, views_of, views_of_env
+from armarl.analysis.leaks import Leak, assert_no_leak, find_leaks, views_of, views_of_env
+from armarl.core.game import make_game
 from variants import every_rich_game, every_variant
 
 GAME = make_game("armadora")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.arena.records import read_records
-from armarl.game import IllegalActionError, make_game
-from armarl.matches import (
+from armarl.core.game import IllegalActionError, make_game
+from armarl.matches.match import (
     MOST_SEED,
     _interval,
     _standings,
@@ -17,6 +16,7 @@ from armarl.matches import (
     play_match,
     seatings,
 )
+from armarl.matches.records import read_records
 from armarl.players import (
     GreedyPlayer,
     HumanPlayer,
@@ -24,7 +24,7 @@ from armarl.players import (
     RandomPlayer,
     make_player,
 )
-from armarl.policies import PolicyError
+from armarl.policies.saved_policy import PolicyError
 
 TWO, THREE, FOUR = (make_game("armadora", players=players) for players in (2, 3, 4))
 ADVANCED = make_game("armadora", advanced=True)

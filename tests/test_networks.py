@@ -7,25 +7,25 @@ import pytest
 import torch
 
 import tiny
-from armarl.advice import Advice
-from armarl.game import make_game
-from armarl.matches import play_match
-from armarl.network_players import NetworkPlayer
-from armarl.networks import Network, NetworkError, check_network, widths
-from armarl.places import Looking, around, places_of
+from armarl.core.game import make_game
+from armarl.matches.match import play_match
+from armarl.networks.board_layout import Looking, around, places_of
+from armarl.networks.policy_network import Network, NetworkError, check_network, widths
 from armarl.players import make_player
-from armarl.policies import (
+from armarl.players.advice import Advice
+from armarl.policies.network_players import NetworkPlayer
+from armarl.policies.saved_policy import (
     PolicyError,
     load_policy,
     read_policy_metadata,
     save_policy,
     write_tensors,
 )
-from armarl_training.config import NetworkConfig, TrainingConfig
-from armarl_training.layers import Tanh, tanh_in_place
-from armarl_training.ppo.networks import gathered, make_actor, make_critic, takers_of
-from armarl_training.quantities import Quantities
-from armarl_training.run import Run
+from armarl_training.config.training_config import NetworkConfig, TrainingConfig
+from armarl_training.learners.ppo.networks import gathered, make_actor, make_critic, takers_of
+from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.layers import Tanh, tanh_in_place
+from armarl_training.run.run import Run
 from variants import KUHN_POKER
 
 GAME = make_game("armadora", players=2)

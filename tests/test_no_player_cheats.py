@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.game import IllegalActionError, make_game
-from armarl.matches import play_match
+from armarl.core.game import IllegalActionError, make_game
+from armarl.environments.seat_env import SeatEnv
+from armarl.matches.match import play_match
 from armarl.players import (
     GreedyPlayer,
     RandomPlayer,
     choose_legally,
     make_player,
 )
-from armarl.seat_env import SeatEnv
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 
@@ -121,7 +121,7 @@ def test_a_player_of_another_variant_is_refused():
 
 # --- worker processes ----------------------------------------------------------------------------
 
-_START = "from armarl import make_game\nfrom armarl.matches import play_match\nimport tiny\n"
+_START = "from armarl import make_game\nfrom armarl.matches.match import play_match\nimport tiny\n"
 _MATCH = "play_match(make_game('armadora'), [{}, 'random'], games=300, workers=2)"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.game import Game, States, make_game
+from armarl.core.game import Game, States, make_game
 from armarl.players import RandomPlayer
 
 GAP = 3

@@ -8,10 +8,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import tiny
-from armarl.game import make_game
-from armarl.matches import play_match
-from armarl.onnx_parts import reads_other_files
+from armarl.core.game import make_game
+from armarl.matches.match import play_match
 from armarl.players import choose_legally, make_player
+from armarl.policies.onnx_graph import reads_other_files
 from variants import every_game
 
 TWO = make_game("armadora")

@@ -5,9 +5,9 @@ import signal
 import pytest
 
 import tiny
-from armarl.game import make_game
-from armarl_training.config import ConfigError
-from armarl_training.run import RunError, resume_run, start_run
+from armarl.core.game import make_game
+from armarl_training.config.training_config import ConfigError
+from armarl_training.run.run import RunError, resume_run, start_run
 from small_runs import TOTAL, assert_equal, config, signals
 
 

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from armarl import make_game
-from armarl_training.config import NetworkConfig
-from armarl_training.ppo.networks import make_actor, make_critic
-from armarl_training.ppo.passes import (
+from armarl_training.config.training_config import NetworkConfig
+from armarl_training.learners.ppo.networks import make_actor, make_critic
+from armarl_training.learners.ppo.update.buffers import Workspace
+from armarl_training.learners.ppo.update.dense_passes import (
     MOST_UNITS,
     PlainActorCritic,
     PlainPasses,
@@ -16,8 +17,7 @@ from armarl_training.ppo.passes import (
     actor_critic_of,
     passes_of,
 )
-from armarl_training.ppo.workspace import Workspace
-from armarl_training.quantities import Quantities
+from armarl_training.networks.integer_observations import Quantities
 
 
 @pytest.mark.parametrize(("precision", "apart"), [(torch.float32, 1e-5), (torch.bfloat16, 0.05)])

@@ -18,10 +18,11 @@ import gymnasium
 import numpy as np
 import pytest
 
-from armarl import SelfPlayBatch, loops
-from armarl.compiled import PLAIN_PYTHON
-from armarl.game import Game, make_game
-from armarl.matches import play_match
+from armarl import SelfPlayBatch
+from armarl.compiler.decorators import PLAIN_PYTHON
+from armarl.core import batch_loops
+from armarl.core.game import Game, make_game
+from armarl.matches.match import play_match
 from variants import BASIC, RICH, Variant
 
 STEPS = 60
@@ -112,7 +113,7 @@ def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
     program = (
         "import sys\n"
         "from armarl import make_game\n"
-        "from armarl.armadora import rules\n"
+        "from armarl.games.armadora import rules\n"
         "seen = set()\n"
         "def trace(frame, event, argument):\n"
         "    seen.add((frame.f_code.co_filename, frame.f_code.co_name))\n"
@@ -156,4 +157,4 @@ def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
 def test_without_the_verbs_of_a_game_a_loop_says_how_it_is_run():
     states = make_game("armadora").new_states(1)
     with pytest.raises(NotImplementedError, match=r"game\.compiled\(loop\)"):
-        loops.deal_one(states, 0, 1, True)
+        batch_loops.deal_one(states, 0, 1, True)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import armarl
 import tiny
 from armarl.armadora_v0 import env as make_env
-from armarl.game import make_game
-from armarl.matches import play_match
-from armarl.network_players import JudgingPlayer
+from armarl.core.game import make_game
+from armarl.environments.seat_env import SeatEnv
+from armarl.matches.match import play_match
 from armarl.players import (
     GreedyPlayer,
     NoisyPlayer,
@@ -24,13 +24,13 @@ from armarl.players import (
     as_spec,
     label,
     make_player,
-    making,
     policy_path,
     register_player,
 )
-from armarl.policies import load_policy
-from armarl.seat_env import SeatEnv
-from armarl.specs import Part, Spec
+from armarl.players.player_specs import Part, Spec
+from armarl.policies.network_players import JudgingPlayer
+from armarl.policies.saved_policy import load_policy
+from armarl.roster import make_player
 
 TWO = make_game("armadora")
 
@@ -316,7 +316,7 @@ def test_policies_and_run_folders(tmp_path):
         ("mine/random.safetensors", "random.safetensors"),
         ("runs/armadora-2p/policy.safetensors", "armadora-2p.safetensors"),
         ("armadora-2p", "armadora-2p"),
-        (making.shipped_policies()["armadora-2p"], "armadora-2p"),
+        (make_player.shipped_policies()["armadora-2p"], "armadora-2p"),
         ("j\x1b[31m.safetensors", "j?[31m"),
     ],
     ids=str,
@@ -342,8 +342,8 @@ def test_code_is_not_run_where_it_is_not_wanted():
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr(making, "_players", dict(making._players))
-    monkeypatch.setattr(making, "_around", dict(making._around))
+    monkeypatch.setattr(make_player, "_players", dict(make_player._players))
+    monkeypatch.setattr(make_player, "_around", dict(make_player._around))
 
 
 @pytest.mark.usefixtures("registry")
@@ -368,7 +368,11 @@ def test_names_that_users_add():
     with pytest.raises(TypeError, match="mine: what makes a player is a class or a function"):
         register_player("mine", tiny.Backwards(TWO))
     register_player("greedy", tiny.Backwards, replace=True)
-    assert ("greedy", tiny.Backwards, False) in making.registered()  # as worker processes need it
+    assert (
+        "greedy",
+        tiny.Backwards,
+        False,
+    ) in make_player.registered()  # as worker processes need it
     names = ["backwards:1", "greedy+stubborn:5"]
     alone = play_match(TWO, names, games=130, seed=1)
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone

@@ -17,11 +17,12 @@ from safetensors.numpy import save_file
 
 import tiny
 from armarl.armadora_v0 import env as make_env
-from armarl.game import make_game
-from armarl.matches import play_match
-from armarl.network_players import NetworkPlayer
+from armarl.core.game import make_game
+from armarl.core.verbs import PLAYING
+from armarl.matches.match import play_match
 from armarl.players import GreedyPlayer, make_player, shipped_policies
-from armarl.policies import (
+from armarl.policies.network_players import NetworkPlayer
+from armarl.policies.saved_policy import (
     FORMAT,
     PolicyError,
     load_policy,
@@ -30,7 +31,6 @@ from armarl.policies import (
     save_policy,
     write_tensors,
 )
-from armarl.verbs import PLAYING
 
 GAME = make_game("armadora")
 TENSORS = MappingProxyType(tiny.tensors(GAME))
@@ -217,8 +217,8 @@ def test_who_samples_is_said_by_true_or_false(path, sample):
 def test_it_computes_what_the_network_of_training_does(tmp_path, learner, activation):
     import torch
 
-    from armarl_training.config import TrainingConfig
-    from armarl_training.run import start_run
+    from armarl_training.config.training_config import TrainingConfig
+    from armarl_training.run.run import start_run
 
     net = {"widths": [16, 8], "activation": activation}
     settings = tiny.settings(learner=learner, options={"players": 3, "advanced": True}, network=net)
@@ -352,8 +352,8 @@ def test_foreign_safetensors(path):
 
 def test_the_checkpoint_beside_a_policy(tmp_path):
     """Who names it is told what to name instead, wherever policies are named."""
-    from armarl_training.config import TrainingConfig
-    from armarl_training.run import start_run
+    from armarl_training.config.training_config import TrainingConfig
+    from armarl_training.run.run import start_run
 
     run = start_run(TrainingConfig(**tiny.settings(total_decisions=256)), tmp_path)
     run.train()
@@ -503,8 +503,8 @@ def test_playing_needs_no_torch(path):
 import sys
 for name in ("torch", "stable_baselines3", "sb3_contrib", "pygame", "pydantic", "yaml"):
     sys.modules[name] = None  # importing it raises ImportError
-from armarl.game import make_game
-from armarl.matches import play_match
+from armarl.core.game import make_game
+from armarl.matches.match import play_match
 result = play_match(make_game("armadora"), [{str(path)!r}, "random"], games=2)
 print(result.games)
 """
@@ -532,7 +532,7 @@ def test_a_disk_that_fills_up_within_the_file(path):
     program = f"""
 import resource, signal, tiny
 from pathlib import Path
-from armarl.game import make_game
+from armarl.core.game import make_game
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 path = Path({str(path)!r})

@@ -5,14 +5,20 @@ import dataclasses
 import pytest
 
 import tiny
-from armarl.game import make_game
-from armarl.matches import play_match
+from armarl.arena.policy_card import read_card
+from armarl.arena.policy_card_text import card_text, facts
+from armarl.core.game import make_game
+from armarl.matches.match import play_match
 from armarl.players import shipped_policies
-from armarl.policies import FORMAT, PolicyError, load_policy, read_policy_metadata, write_tensors
-from armarl.policy_card import read_card
-from armarl.policy_card_text import card_text, facts
-from armarl_training.config import load_config
-from armarl_training.named_policies import as_kept, keep_policies
+from armarl.policies.saved_policy import (
+    FORMAT,
+    PolicyError,
+    load_policy,
+    read_policy_metadata,
+    write_tensors,
+)
+from armarl_training.common.kept_policies import as_kept, keep_policies
+from armarl_training.config.training_config import load_config
 
 GAME = make_game("armadora")
 MATCH = play_match(GAME, ["greedy", "random"], games=2).as_dict()

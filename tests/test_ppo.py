@@ -6,18 +6,14 @@ import torch
 from torch.nn import functional
 
 import tiny
-from armarl.game import make_game
-from armarl.seat_loops import LEARNER
-from armarl.verbs import ENDED, PLAYING
-from armarl_training.advantages import seat_advantages
-from armarl_training.bfloat16 import bits_of
-from armarl_training.config import OpponentConfig, TrainingConfig
-from armarl_training.devices import OnCpu
-from armarl_training.opponents import OpponentPool
-from armarl_training.ppo import losses
-from armarl_training.ppo.crew import Crew
-from armarl_training.ppo.looks import LookAhead
-from armarl_training.ppo.losses import (
+from armarl.core.game import make_game
+from armarl.core.verbs import ENDED, PLAYING
+from armarl.environments.seat_loops import LEARNER
+from armarl_training.config.training_config import OpponentConfig, TrainingConfig
+from armarl_training.learners.ppo.rollout.action_lookahead import LookAhead
+from armarl_training.learners.ppo.rollout.rollout import SelfPlay
+from armarl_training.learners.ppo.update import losses
+from armarl_training.learners.ppo.update.losses import (
     ENTROPY,
     MAGNET_DISTANCE,
     POLICY_LOSS,
@@ -30,11 +26,15 @@ from armarl_training.ppo.losses import (
     ppo_gradient,
     ppo_gradient_bfloat16,
 )
-from armarl_training.ppo.reading import Reading
-from armarl_training.ppo.rollout import SelfPlay
-from armarl_training.quantities import Draws, Quantities, draw
-from armarl_training.run import Run
-from armarl_training.softmax import make_softmax_scratch
+from armarl_training.learners.ppo.update.network_inputs import Reading
+from armarl_training.learners.ppo.update.thread_team import Crew
+from armarl_training.learning.advantages import seat_advantages
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.networks.bfloat16 import bits_of
+from armarl_training.networks.integer_observations import Draws, Quantities, draw
+from armarl_training.networks.learner_devices import OnCpu
+from armarl_training.networks.softmax import make_softmax_scratch
+from armarl_training.run.run import Run
 from variants import every_variant
 
 PLAYERS = [2, 3, 4]

@@ -10,7 +10,7 @@ import pytest
 
 FAULTS = """
 import resource, numpy as np
-from armarl_training.process import settle
+from armarl_training.common.process import settle
 if {settled}:
     settle(1)
 def used():
@@ -39,7 +39,7 @@ def test_memory_that_is_freed_is_kept() -> None:
 
 def test_threads_and_tiny_numbers() -> None:
     code = (
-        "import torch; from armarl_training.process import settle; settle(3); "
+        "import torch; from armarl_training.common.process import settle; settle(3); "
         "print(torch.get_num_threads(), float(torch.tensor([1e-39]) * 0.5))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

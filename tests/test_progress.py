@@ -11,17 +11,17 @@ import pytest
 import torch
 
 import tiny
-from armarl.game import make_game
+from armarl.arena.policy_card import read_card
+from armarl.arena.policy_card_text import card_text
+from armarl.core.game import make_game
+from armarl.core.threads import available_cores
 from armarl.players import make_player
-from armarl.policies import read_policy_metadata
-from armarl.policy_card import read_card
-from armarl.policy_card_text import card_text
-from armarl.threads import available_cores
-from armarl_training.anchors import Anchors
-from armarl_training.config import EvaluationConfig, TrainingConfig
-from armarl_training.hardware import processor
-from armarl_training.progress import MOST_MEASURED, RETURNS, ProgressLog, curve
-from armarl_training.run import resume_run, start_run
+from armarl.policies.saved_policy import read_policy_metadata
+from armarl_training.common.hardware import processor
+from armarl_training.config.training_config import EvaluationConfig, TrainingConfig
+from armarl_training.run.anchors import Anchors
+from armarl_training.run.progress import MOST_MEASURED, RETURNS, ProgressLog, curve
+from armarl_training.run.run import resume_run, start_run
 
 SETTINGS = TrainingConfig(
     **tiny.settings(

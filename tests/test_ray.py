@@ -13,13 +13,13 @@ from ray.cluster_utils import Cluster
 
 import tiny
 from armarl.arena.tournament import play_tournament
-from armarl.cli import main
-from armarl.game import make_game
-from armarl.matches import play_match
-from armarl.players import making
-from armarl.ray_cluster import ClusterError, RayCluster
-from armarl_training.config import TrainingConfig
-from armarl_training.run import start_run
+from armarl.cli.main import main
+from armarl.core.game import make_game
+from armarl.matches.match import play_match
+from armarl.roster import make_player
+from armarl.workers.ray_cluster import ClusterError, RayCluster
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run.run import start_run
 
 TWO = make_game("armadora")
 NAMES = ["random", "greedy", "random:patient"]
@@ -84,8 +84,8 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
     """Shard by shard, with earlier selves and a worker that is killed at its first shard."""
-    monkeypatch.setattr(making, "_players", dict(making._players))
-    making.register_player("deadly", partial(tiny.KilledOnce, folder=tmp_path))
+    monkeypatch.setattr(make_player, "_players", dict(make_player._players))
+    make_player.register_player("deadly", partial(tiny.KilledOnce, folder=tmp_path))
     settings = tiny.settings(
         learner=learner,
         options={"board": "mini"},
@@ -123,7 +123,7 @@ def test_errors_come_as_they_are(nodes):
 
 
 def test_another_version_on_a_node_is_refused(nodes, monkeypatch):
-    monkeypatch.setattr("armarl.ray_cluster._sources", lambda package: "another")
+    monkeypatch.setattr("armarl.workers.ray_cluster._sources", lambda package: "another")
     with pytest.raises(ClusterError, match=r"has another ArmaRL .* install the same on every node"):
         play_match(TWO, ["random", "random"], 2, workers=RayCluster())
 

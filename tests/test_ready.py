@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from armarl import loops, seat_loops
-from armarl.ready import compile_game
+from armarl.cli.compile_games import compile_game
+from armarl.core import batch_loops
+from armarl.environments import seat_loops
 from variants import KUHN_POKER
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,13 +20,13 @@ from kuhn_poker import ENTRY
 
 armarl.register_game(ENTRY)
 """
-COMPILE = BEGIN + "from armarl.cli import main; sys.exit(main(['compile', 'kuhn_poker']))"
+COMPILE = BEGIN + "from armarl.cli.main import main; sys.exit(main(['compile', 'kuhn_poker']))"
 PLAY = (
     BEGIN
     + """
 import gymnasium
-from armarl.arena.records import read_records
-from armarl.matches import play_match
+from armarl.matches.records import read_records
+from armarl.matches.match import play_match
 from pathlib import Path
 
 game = armarl.make_game("kuhn_poker", players=3)
@@ -66,7 +67,7 @@ def test_every_loop_is_among_them():
         pass
     bodies = {
         function
-        for module in (loops, seat_loops)
+        for module in (batch_loops, seat_loops)
         for _, function in inspect.getmembers(module, inspect.isfunction)
         if [*inspect.signature(function).parameters][-2:] == ["i", "thread"]
     }

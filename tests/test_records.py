@@ -7,16 +7,16 @@ import re
 import numpy as np
 import pytest
 
-from armarl.arena.records import (
+from armarl.core.game import make_game
+from armarl.games.armada.chart.loading import STANDARD
+from armarl.matches.match import play_games, play_match
+from armarl.matches.records import (
     Recorder,
     RecordError,
     append_records,
     prepare_records,
     read_records,
 )
-from armarl.armada.chart import STANDARD
-from armarl.game import make_game
-from armarl.matches import play_games, play_match
 from armarl.players import make_player
 from variants import VARIANTS, every_variant
 

@@ -9,8 +9,8 @@ import pettingzoo
 import pytest
 
 import armarl
-from armarl.catalogue import OURS, GameEntry, game_names
-from armarl.registration import gymnasium_variants
+from armarl.environments.registration import gymnasium_variants
+from armarl.games.catalogue import OURS, GameEntry, game_names
 from variants import every_game
 
 EXAMPLES = str(Path(__file__).resolve().parent.parent / "examples")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl import make_game, threads
+from armarl import make_game
+from armarl.core import threads
 from armarl.players import GreedyPlayer, Thinker, make_player
 from armarl.search import RolloutPlayer, SearchPlayer
 from test_search import asked, evaluations, same, won_positions

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from armarl.compiled import PLAIN_PYTHON, kernel
-from armarl_training.ppo.sparse.rows import MANY, SOME, add_rows, add_to_rows
+from armarl.compiler.decorators import PLAIN_PYTHON, kernel
+from armarl_training.learners.ppo.incremental.simd_rows import MANY, SOME, add_rows, add_to_rows
 
 
 @kernel

@@ -12,13 +12,13 @@ import pytest
 import yaml
 
 import tiny
-from armarl.game import make_game
-from armarl.policies import load_policy
-from armarl.workers import ClusterError
-from armarl_training import checkpoint, checks
-from armarl_training import run as run_module
-from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.run import Run, RunError, resume_run, start_run
+from armarl.core.game import make_game
+from armarl.policies.saved_policy import load_policy
+from armarl.workers.spread import ClusterError
+from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
+from armarl_training.run import checkpoint, config_checks
+from armarl_training.run import run as run_module
+from armarl_training.run.run import Run, RunError, resume_run, start_run
 from processes import wait_for
 from small_runs import (
     ROLLOUT,
@@ -281,7 +281,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
     settings["evaluation"] = {"games": 2, "workers": 1, "opponents": ["random"]}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(settings), "utf-8")
     folder = tmp_path / "run"
-    train = "import sys; from armarl.cli import main; sys.exit(main({}))"
+    train = "import sys; from armarl.cli.main import main; sys.exit(main({}))"
     begun = train.format(["train", str(tmp_path / "small.yaml"), "--run", str(folder)])
     with in_another_process(begun) as process:
         wait_for((folder / checkpoint.FILE).exists, process, 120)
@@ -307,7 +307,7 @@ def test_a_kill_within_the_writing_of_a_checkpoint(tmp_path):
     program = f"""
 import os, signal
 from pathlib import Path
-from armarl_training.run import resume_run
+from armarl_training.run.run import resume_run
 run = resume_run(Path({str(tmp_path / "run")!r}))
 os.fsync = lambda _file: os.kill(os.getpid(), signal.SIGKILL)
 run.train()
@@ -424,7 +424,7 @@ def test_one_process_at_a_time(stopped):
     """A lock dies with its process, so one that was killed keeps nobody out."""
     program = f"""
 import time
-from armarl_training.run import resume_run
+from armarl_training.run.run import resume_run
 run = resume_run({str(stopped)!r})
 print("locked", flush=True)
 time.sleep(60)
@@ -517,7 +517,7 @@ def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, m
     def refuse(address):
         raise ClusterError(f"there is no cluster of Ray at {address!r}")
 
-    monkeypatch.setattr(checks, "reach", refuse)
+    monkeypatch.setattr(config_checks, "reach", refuse)
     before = (stopped / "config.yaml").read_bytes()
     with pytest.raises(ClusterError, match="at 'nowhere:1'"):
         resume_run(stopped, ["ray=nowhere:1", "evaluation.games=4"])

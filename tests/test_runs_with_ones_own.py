@@ -5,13 +5,13 @@ import signal
 import numpy as np
 import pytest
 
-from armarl.game import IllegalActionError
-from armarl.policies import load_policy
-from armarl.policy_card import read_card
-from armarl.policy_card_text import card_text
-from armarl_training.config import ConfigError
-from armarl_training.ppo.learner import PPO
-from armarl_training.run import resume_run, start_run
+from armarl.arena.policy_card import read_card
+from armarl.arena.policy_card_text import card_text
+from armarl.core.game import IllegalActionError
+from armarl.policies.saved_policy import load_policy
+from armarl_training.config.training_config import ConfigError
+from armarl_training.learners.ppo.learner import PPO
+from armarl_training.run.run import resume_run, start_run
 from small_runs import (
     ROLLOUT,
     assert_equal,

@@ -11,9 +11,9 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecFrameStack, VecNormalize
 
-from armarl.game import make_game
+from armarl.core.game import make_game
 from armarl.players import make_player
-from armarl.policies import PolicyError, load_policy
+from armarl.policies.saved_policy import PolicyError, load_policy
 from armarl_training.sb3 import save_policy
 from armarl_training.vec_env import make_vec_env
 from variants import every_game

@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tiny
-from armarl import make_game, threads
-from armarl.catalogue import game_entry
+from armarl import make_game
+from armarl.compiler.randomness import list_legal, pick
+from armarl.core import threads
+from armarl.core.verbs import as_verbs
+from armarl.games.catalogue import game_entry
 from armarl.players import GreedyPlayer, RandomPlayer, Thinker, Thoughts
-from armarl.randomness import list_legal, pick
 from armarl.search import (
     FlatPlayer,
     IsmctsPlayer,
@@ -21,7 +23,6 @@ from armarl.search import (
 )
 from armarl.search.settings import LARGEST
 from armarl.search.tree import one_of
-from armarl.verbs import as_verbs
 from variants import every_game, every_variant
 
 PLAYERS = [SearchPlayer, IsmctsPlayer, FlatPlayer]

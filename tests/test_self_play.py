@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.game import make_game
+from armarl.core.game import make_game
+from armarl.environments.seat_loops import LEARNER
 from armarl.players import GreedyPlayer, RandomPlayer
-from armarl.seat_loops import LEARNER
-from armarl_training.config import OpponentConfig, TrainingConfig
-from armarl_training.maskable import LATEST, SelfPlayVecEnv
-from armarl_training.opponents import OpponentPool
-from armarl_training.run import start_run
+from armarl_training.config.training_config import OpponentConfig, TrainingConfig
+from armarl_training.learners.maskable import LATEST, SelfPlayVecEnv
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.run.run import start_run
 from reference.seat_game import SeatGame
 
 VARIANTS = [

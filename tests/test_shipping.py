@@ -4,10 +4,10 @@ import pytest
 
 import ship_policy
 import tiny
-from armarl.folders import POLICY_FILE
-from armarl.policies import load_policy, save_policy
-from armarl_training.config import TrainingConfig
-from armarl_training.run import start_run
+from armarl.common.files import POLICY_FILE
+from armarl.policies.saved_policy import load_policy, save_policy
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run.run import start_run
 
 
 def run_of(folder, **changes):

@@ -8,19 +8,19 @@ import torch
 
 import tiny
 from armarl import make_game
-from armarl.self_play_batch import SelfPlayBatch
-from armarl_training.config import NetworkConfig, TrainingConfig
-from armarl_training.devices import OnCpu
-from armarl_training.ppo.networks import make_actor, make_critic
-from armarl_training.ppo.passes import RecordedPasses
-from armarl_training.ppo.sparse.chains import chain_length, chains_of
-from armarl_training.ppo.sparse.entries import entries_of, shares_of
-from armarl_training.ppo.sparse.first_layer import Followed
-from armarl_training.ppo.sparse.passes import sparse_passes, suit, use_sparse
-from armarl_training.ppo.workspace import Workspace
-from armarl_training.quantities import Quantities
-from armarl_training.run import Run
-from armarl_training.saving import weights_of
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl_training.config.training_config import NetworkConfig, TrainingConfig
+from armarl_training.learners.ppo.incremental.changes import entries_of, shares_of
+from armarl_training.learners.ppo.incremental.decision_chains import chain_length, chains_of
+from armarl_training.learners.ppo.incremental.first_layer import Followed
+from armarl_training.learners.ppo.incremental.passes import sparse_passes, suit, use_sparse
+from armarl_training.learners.ppo.networks import make_actor, make_critic
+from armarl_training.learners.ppo.update.buffers import Workspace
+from armarl_training.learners.ppo.update.dense_passes import RecordedPasses
+from armarl_training.learning.saving import weights_of
+from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.learner_devices import OnCpu
+from armarl_training.run.run import Run
 
 GAMES = [
     ("armada", {"players": 2}),
@@ -149,7 +149,7 @@ def _learner(name, options, folder, looks, **network):
 def test_gradients_are_those_of_passes_over_everything(
     name, options, network, looks, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("armarl_training.ppo.sparse.chains.FEWEST", 8)
+    monkeypatch.setattr("armarl_training.learners.ppo.incremental.decision_chains.FEWEST", 8)
     learner = _learner(name, options, tmp_path, looks, **network)
     rng = np.random.default_rng(0)
     with torch.no_grad():  # policies at the start are alike

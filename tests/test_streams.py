@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from armarl_training.streams import Stream, entropy, generator
+from armarl_training.common.random_streams import Stream, entropy, generator
 
 
 def test_streams_are_seeded_as_ever():

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from armarl.armada.style_columns import TABLES
-from armarl.catalogue import OURS, game_entry
-from armarl.game import Game, States, make_game
-from armarl.matches import play_match
+from armarl.core.game import Game, States, make_game
+from armarl.games.armada.style_columns import TABLES
+from armarl.games.catalogue import OURS, game_entry
+from armarl.matches.match import play_match
 from armarl.players import GreedyPlayer, make_player
 
 GAMES = [entry.name for entry in OURS]

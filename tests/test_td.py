@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.game import make_game
+from armarl.core.game import make_game
+from armarl.core.verbs import ENDED, PLAYING
 from armarl.players import make_player
-from armarl.verbs import ENDED, PLAYING
-from armarl_training.advantages import lambda_returns
-from armarl_training.config import ConfigError, OpponentConfig, TrainingConfig
-from armarl_training.lessons import play_lessons
-from armarl_training.opponents import OpponentPool
-from armarl_training.run import start_run
-from armarl_training.saving import saved_networks
-from armarl_training.td.learner import TD
+from armarl_training.config.training_config import ConfigError, OpponentConfig, TrainingConfig
+from armarl_training.learners.td.learner import TD
+from armarl_training.learning.advantages import lambda_returns
+from armarl_training.learning.imitation import play_lessons
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.saving import saved_networks
+from armarl_training.run.run import start_run
 
 SETTINGS = {"learner": "td", "opponents": {"share": 0.5, "earlier": 0}}
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl import loops, threads
-from armarl.game import make_game
-from armarl.self_play_batch import SelfPlayBatch
-from armarl.shares import PLAYED
-from armarl.workers import spread
+from armarl.compiler.work_sharing import PLAYED
+from armarl.core import batch_loops, threads
+from armarl.core.game import make_game
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.workers.spread import spread
 
 
 def a_trace(_=None):
@@ -100,7 +100,7 @@ def test_the_caller_plays_alone_while_the_threads_are_busy(two_threads):
 def test_a_loop_that_does_not_compile(two_threads):
     expected = a_trace()
     with pytest.raises(numba.TypingError):
-        make_game("armadora").run(loops.apply, 300, "no batch")
+        make_game("armadora").run(batch_loops.apply, 300, "no batch")
     assert a_trace() == expected
 
 

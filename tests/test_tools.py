@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from armarl.policies import read_policy_metadata
+from armarl.policies.saved_policy import read_policy_metadata
 
 SMALL = [
     *("total_decisions=512", "environments=16", "network.widths=[8]", "network.advisers=[]"),

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 import tiny
-from armarl.armada.chart import STANDARD
-from armarl.game import make_game
-from armarl.policies import load_policy
-from armarl_training.config import TrainingConfig
-from armarl_training.ppo.learner import PPO
-from armarl_training.run import Run
-from armarl_training.transfer import at_table, shared_entries
+from armarl.core.game import make_game
+from armarl.games.armada.chart.loading import STANDARD
+from armarl.policies.saved_policy import load_policy
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.learners.ppo.learner import PPO
+from armarl_training.learning.transfer import at_table, shared_entries
+from armarl_training.run.run import Run
 
 TABLES = [{"players": n, "cards": cards} for n in (2, 3, 4) for cards in (False, True)]
 

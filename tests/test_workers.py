@@ -12,7 +12,7 @@ import pytest
 # Ctrl-C reaches all processes of a terminal's command, also those that have just begun to import.
 STOPPED_AT_THE_START = """
 import os, signal, threading, time
-from armarl.workers import spread
+from armarl.workers.spread import spread
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests ignore it

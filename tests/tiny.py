@@ -8,8 +8,8 @@ import signal
 
 import numpy as np
 
-from armarl.network_players import NetworkPlayer
-from armarl.policies import save_policy
+from armarl.policies.network_players import NetworkPlayer
+from armarl.policies.saved_policy import save_policy
 
 
 def tensors(game, seed=0, widths=(16,)):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import tiny
 
 if TYPE_CHECKING:
-    from armarl.game import Game
+    from armarl.core.game import Game
 
 
 class Typed(tiny.Backwards):

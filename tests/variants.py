@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from armarl import register_game
-from armarl.aec import CheckedAECEnv, RawAECEnv, make_aec
-from armarl.catalogue import game_entry
-from armarl.game import Game, make_game
-from armarl.seat_env import SeatEnv
+from armarl.core.game import Game, make_game
+from armarl.environments.aec import CheckedAECEnv, RawAECEnv, make_aec
+from armarl.environments.seat_env import SeatEnv
+from armarl.games.catalogue import game_entry
 from kuhn_poker import ENTRY
 from reference.armada import checks as armada_checks
 from reference.armadora import checks as armadora_checks

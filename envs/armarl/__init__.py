@@ -10,15 +10,15 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from armarl.catalogue import GameEntry
-from armarl.registration import register_all, register_game
+from armarl.environments.registration import register_all, register_game
+from armarl.games.catalogue import GameEntry
 
 if TYPE_CHECKING:
-    from armarl.game import make_game
-    from armarl.leaks import assert_no_leak
+    from armarl.analysis.leaks import assert_no_leak
+    from armarl.core.game import make_game
+    from armarl.core.threads import set_threads
+    from armarl.environments.self_play_batch import SelfPlayBatch
     from armarl.players import make_player, register_player
-    from armarl.self_play_batch import SelfPlayBatch
-    from armarl.threads import set_threads
 
 __all__ = [
     "GameEntry",
@@ -35,12 +35,12 @@ __all__ = [
 __version__ = version("armarl")
 
 _HOMES = {
-    "SelfPlayBatch": "armarl.self_play_batch",
-    "assert_no_leak": "armarl.leaks",
-    "make_game": "armarl.game",
+    "SelfPlayBatch": "armarl.environments.self_play_batch",
+    "assert_no_leak": "armarl.analysis.leaks",
+    "make_game": "armarl.core.game",
     "make_player": "armarl.players",
     "register_player": "armarl.players",
-    "set_threads": "armarl.threads",
+    "set_threads": "armarl.core.threads",
 }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armarl.aec import CheckedAECEnv, RawAECEnv, make_aec
+from armarl.environments.aec import CheckedAECEnv, RawAECEnv, make_aec
 
 __all__ = ["env", "raw_env"]
 

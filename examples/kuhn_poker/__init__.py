@@ -11,9 +11,9 @@ from itertools import permutations
 
 import numpy as np
 
-from armarl.catalogue import GameEntry
-from armarl.game import Game, States
-from armarl.verbs import Verbs
+from armarl.core.game import Game, States
+from armarl.core.verbs import Verbs
+from armarl.games.catalogue import GameEntry
 from kuhn_poker import knowledge, rules, state
 from kuhn_poker.actions import ACTIONS
 from kuhn_poker.describe import describe

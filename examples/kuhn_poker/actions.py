@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarl.tables import ActionFamily, ActionTable
+from armarl.core.observation_table import ActionFamily, ActionTable
 
 ACTIONS = ActionTable(
     [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kuhn_poker.describe import describe
 
 if TYPE_CHECKING:
-    from armarl.game import Game, State
+    from armarl.core.game import Game, State
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from armarl.compiled import kernel
-from armarl.verbs import Returns, State
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Returns, State
 from kuhn_poker.rules import returns
 
 

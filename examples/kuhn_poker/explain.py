@@ -8,7 +8,7 @@ from kuhn_poker.actions import CALL
 from kuhn_poker.rules import bettor
 
 if TYPE_CHECKING:
-    from armarl.game import Game, State
+    from armarl.core.game import Game, State
 
 
 def explain(game: Game, state: State, action: int) -> str:

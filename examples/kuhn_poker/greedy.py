@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.compiled import kernel
-from armarl.verbs import Mask, State, States
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Mask, State, States
 from kuhn_poker.actions import BET_CHIP, CALL, CHECK, FOLD
 from kuhn_poker.rules import bettor
 

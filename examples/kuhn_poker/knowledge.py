@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from armarl.compiled import kernel
-from armarl.randomness import seed
-from armarl.verbs import State
+from armarl.compiler.decorators import kernel
+from armarl.compiler.randomness import seed
+from armarl.core.verbs import State
 from kuhn_poker.rules import deal, is_in
 
 

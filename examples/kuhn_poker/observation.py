@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from armarl.compiled import kernel
-from armarl.tables import Block, ObservationTable
-from armarl.verbs import Observation, State
+from armarl.compiler.decorators import kernel
+from armarl.core.observation_table import Block, ObservationTable
+from armarl.core.verbs import Observation, State
 from kuhn_poker.knowledge import is_open
 from kuhn_poker.state import WORD_NAMES
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.compiled import kernel
-from armarl.randomness import random_below
-from armarl.verbs import Mask, Returns, State
+from armarl.compiler.decorators import kernel
+from armarl.compiler.randomness import random_below
+from armarl.core.verbs import Mask, Returns, State
 from kuhn_poker.actions import BET_CHIP, CALL, CHECK, FOLD
 from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from armarl.compiled import kernel
-from armarl.verbs import State
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import State
 from kuhn_poker.rules import bettor
 from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 

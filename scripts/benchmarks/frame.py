@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from armarl_training.hardware import processor
+from armarl_training.common.hardware import processor
 
 SCRIPTS = Path(__file__).resolve().parent.parent
 # What the results depend on; those that are installed are named in them.

@@ -56,7 +56,7 @@ def groups() -> Iterator[list[Measurement]]:
 def _row(
     variant: Variant, how: str, probe: str, batch: int | None, unit: str = "steps/s", **more: Any
 ) -> Measurement:
-    from armarl.cuda import fault
+    from armarl.devices.cuda_game import fault
 
     options = {"variant": variant, **({"batch": batch} if batch else {}), **more}
     return Measurement(
@@ -73,7 +73,7 @@ def _row(
 
 
 def _pgx(game: str, batch: int) -> Measurement:
-    from armarl.cuda import fault
+    from armarl.devices.cuda_game import fault
 
     options = {"game": game, "batch": batch}
     return Measurement(
@@ -120,7 +120,7 @@ def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     """The same without observations: actions are played, games begun anew, masks made."""
-    from armarl import loops
+    from armarl.core import batch_loops
 
     game = _game(variant)
     seeds = game.put(np.arange(batch))
@@ -130,12 +130,12 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     over, ends = game.zeros((2, batch), np.int8)
     rewards = game.zeros((batch, game.game.players), np.float64)
     finals = states.clone()
-    plays = loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
+    plays = batch_loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
 
     def step() -> None:
         game.random_actions(masks, chance, out=actions)
-        game.run(loops.take_turn, batch, plays)
-        game.run(loops.read_mask, batch, loops.Masks(states, masks))
+        game.run(batch_loops.take_turn, batch, plays)
+        game.run(batch_loops.read_mask, batch, batch_loops.Masks(states, masks))
 
     return _chunk(step, batch, graph=True)
 
@@ -181,7 +181,7 @@ def pgx(game: str, batch: int) -> Callable[[], int]:
 
 def _game(variant: Variant) -> Any:
     from armarl import make_game
-    from armarl.cuda import CudaGame
+    from armarl.devices.cuda_game import CudaGame
 
     name, options = variant
     return CudaGame(make_game(name, **options))
@@ -218,7 +218,7 @@ def _chunk(step: Callable[[], None], batch: int, graph: bool) -> Callable[[], in
 def _wait() -> None:
     import torch
 
-    from armarl.cuda import SIMULATED
+    from armarl.devices.cuda_game import SIMULATED
 
     if not SIMULATED:
         torch.cuda.synchronize()

@@ -63,8 +63,8 @@ def _measurement(variant: Variant, how: str, probe: str, part: str | None = None
 
 def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
     """A learner that has just been made; `changes` are settings, as `key=value`."""
-    from armarl_training.config import TrainingConfig
-    from armarl_training.run import Run
+    from armarl_training.config.training_config import TrainingConfig
+    from armarl_training.run.run import Run
 
     name, options = variant
     config = TrainingConfig.model_validate(
@@ -139,8 +139,8 @@ def matrices(variant: Variant) -> Callable[[], int]:
     """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
     import torch
 
-    from armarl_training.ppo.passes import actor_critic_of, passes_of
-    from armarl_training.ppo.workspace import Workspace
+    from armarl_training.learners.ppo.update.buffers import Workspace
+    from armarl_training.learners.ppo.update.dense_passes import actor_critic_of, passes_of
 
     learner = _learner(variant)
     workspace = Workspace(torch.device("cpu"))

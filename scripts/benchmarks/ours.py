@@ -134,7 +134,8 @@ def playouts(variant: Variant) -> Callable[[], int]:
 
 def steps(variant: Variant, batch: int) -> Callable[[], int]:
     """`SelfPlayBatch.step` with random legal actions, chosen from its masks by a compiled loop."""
-    from armarl import SelfPlayBatch, loops
+    from armarl import SelfPlayBatch
+    from armarl.core import batch_loops
 
     game = _game(variant)
     games = SelfPlayBatch(game, batch)
@@ -144,7 +145,7 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
     def chunk() -> int:
         for _ in range(calls):
-            game.run(loops.pick_action, batch, loops.Picks(turn.masks, chance, actions))
+            game.run(batch_loops.pick_action, batch, batch_loops.Picks(turn.masks, chance, actions))
             games.step(actions, out=turn)
         return calls * batch
 
@@ -154,7 +155,7 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     """The same without observations: actions are played, games begun anew, masks made."""
-    from armarl import loops
+    from armarl.core import batch_loops
 
     game = _game(variant)
     states = game.new_states(np.arange(batch))
@@ -162,14 +163,14 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
     over, ends = np.zeros((2, batch), np.int8)
     finals, rewards = np.full(batch, game.blank), np.zeros((batch, game.players))
     masks = game.legal_masks(states)
-    plays = loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
+    plays = batch_loops.Plays(states, actions, 0, True, over, masks, ends, rewards, finals)
     calls = _calls(batch)
 
     def chunk() -> int:
         for _ in range(calls):
-            game.run(loops.pick_action, batch, loops.Picks(masks, chance, actions))
-            game.run(loops.take_turn, batch, plays)
-            game.run(loops.read_mask, batch, loops.Masks(states, masks))
+            game.run(batch_loops.pick_action, batch, batch_loops.Picks(masks, chance, actions))
+            game.run(batch_loops.take_turn, batch, plays)
+            game.run(batch_loops.read_mask, batch, batch_loops.Masks(states, masks))
         return calls * batch
 
     chunk()
@@ -180,7 +181,7 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
     """Random play in a loop that a user compiles around the rules, as `docs/batches.md` has it."""
     import numba
 
-    from armarl.randomness import pick, uniform
+    from armarl.compiler.randomness import pick, uniform
 
     game = _game(variant)
     verbs = import_module(f"armarl.{game.name}").VERBS

@@ -40,7 +40,7 @@ jax.block_until_ready(jax.jit(jax.vmap(env.step))(state, actions))
 
 def groups() -> Iterator[list[Measurement]]:
     """Start-up of our games from an empty and from a full cache, and of Pgx."""
-    from armarl.catalogue import OURS
+    from armarl.games.catalogue import OURS
 
     group = [_use("armarl", "import", _IMPORT, cold=False)]
     for entry in OURS:

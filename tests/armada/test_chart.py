@@ -9,7 +9,14 @@ from itertools import pairwise
 
 import pytest
 
-from armarl.armada.chart import CENTRAL, COLOURS, POSTS, STANDARD, ChartError, load_chart
+from armarl.games.armada.chart.loading import (
+    CENTRAL,
+    COLOURS,
+    POSTS,
+    STANDARD,
+    ChartError,
+    load_chart,
+)
 
 CHART = load_chart()
 TEXT = STANDARD.read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from armarl.armada.dice import Dice, DiceError, load_dice
+from armarl.games.armada.dice import Dice, DiceError, load_dice
 
 
 def test_ada_7_dice() -> None:

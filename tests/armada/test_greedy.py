@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armarl.armada.greedy import row_of
-from armarl.armada.state import LAIR
-from armarl.armada.style_columns import (
+from armarl.core.game import Game, States, make_game
+from armarl.games.armada.scripted.distance_maps import set_goals
+from armarl.games.armada.scripted.greedy import row_of
+from armarl.games.armada.state import LAIR
+from armarl.games.armada.style_columns import (
     AHEAD,
     ALARMED,
     CITY_GARRISON,
@@ -26,10 +28,8 @@ from armarl.armada.style_columns import (
     STANCES,
     TABLES,
 )
-from armarl.armada.styles import FIRST_ROWS, GREEDY_STYLES, STYLES
-from armarl.armada.ways import set_goals
-from armarl.game import Game, States, make_game
-from armarl.matches import play_match
+from armarl.games.armada.styles import FIRST_ROWS, GREEDY_STYLES, STYLES
+from armarl.matches.match import play_match
 from armarl.players import GreedyPlayer, RandomPlayer
 from reference.armada.checks import VARIANTS, variant_name
 

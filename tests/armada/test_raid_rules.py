@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from armarl.armada.actions import CARD_NAMES
+from armarl.games.armada.actions import CARD_NAMES
 from reference.armada.board import COLOURS
 from reference.armada.table import Table
 

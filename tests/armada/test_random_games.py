@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from armarl.armada.chart import load_chart
-from armarl.game import make_game
+from armarl.core.game import make_game
+from armarl.games.armada.chart.loading import load_chart
 from reference.armada.board import CARDS, COLOURS
 from reference.armada.checks import VARIANTS, check_games, variant_name
 

@@ -7,12 +7,12 @@ import pytest
 
 import tiny
 from armarl import make_game
-from armarl.armada.actions import TERRITORIES
-from armarl.armada.greedy import row_of
-from armarl.armada.state import acting_colour, border_from
-from armarl.armada.style_columns import FAR
-from armarl.armada.styles import STYLES
-from armarl.armada.ways import set_goals, set_tolls, spread_costs
+from armarl.games.armada.actions import TERRITORIES
+from armarl.games.armada.scripted.distance_maps import set_goals, set_tolls, spread_costs
+from armarl.games.armada.scripted.greedy import row_of
+from armarl.games.armada.state import acting_colour, border_from
+from armarl.games.armada.style_columns import FAR
+from armarl.games.armada.styles import STYLES
 
 
 def cheapest(s, by_land, by_sea, cost):

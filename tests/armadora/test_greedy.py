@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from armarl.armadora.board import (
+from armarl.core.game import Game, State, States, make_game
+from armarl.games.armadora.board import (
     LINE_EAST,
     LINE_NAMES,
     LINE_SOUTH,
@@ -15,7 +16,6 @@ from armarl.armadora.board import (
     SITE_SQUARES,
     SQUARE_NAMES,
 )
-from armarl.game import Game, State, States, make_game
 from armarl.players import GreedyPlayer, RandomPlayer
 
 VARIANTS = list(product((2, 3, 4), (False, True), (True, False)))

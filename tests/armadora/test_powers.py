@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from armarl.game import make_game
+from armarl.core.game import make_game
 from reference.armadora.game import SITES, SQUARES
 from reference.armadora.table import CORNERS, Table
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.afterstates import Afterstates
-from armarl.armadora.survey import RINGS, WAYS, blocks
-from armarl.game import Game, State, make_game
-from armarl.judges import survey_of
+from armarl.core.game import Game, State, make_game
+from armarl.games.armadora.survey import RINGS, WAYS, blocks
+from armarl.networks.judge import survey_of
 from armarl.players import RandomPlayer
+from armarl.policies.afterstates import Afterstates
 
 GAP = 3
 SQUARES = [f"{column}{row}" for row, column in product(range(1, 6), "abcdefgh")]

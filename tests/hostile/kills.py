@@ -23,10 +23,10 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tiny`
 
 import tiny
-from armarl.policies import FORMAT, read_tensors
-from armarl_training import checkpoint
-from armarl_training.config import TrainingConfig
-from armarl_training.run import resume_run, start_run
+from armarl.policies.saved_policy import FORMAT, read_tensors
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run import checkpoint
+from armarl_training.run.run import resume_run, start_run
 
 MOST_LINES = 2  # that a run may say before it is killed
 TIMES = ("minutes", "decisions_per_second")  # columns of the table

@@ -33,18 +33,18 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tiny`
 import numpy as np
 
 import tiny
-from armarl.aec import CheckedAECEnv
-from armarl.arena.records import read_records
 from armarl.arena.tournament import play_tournament, read_tournament
-from armarl.game import Game, IllegalActionError, make_game
-from armarl.matches import play_match
-from armarl.policies import PolicyError, load_policy
-from armarl.seat_env import SeatEnv
-from armarl.self_play_batch import SelfPlayBatch
-from armarl.threads import set_threads
-from armarl.vector_env import SeatVectorEnv
-from armarl_training.config import TrainingConfig
-from armarl_training.run import RunError, resume_run, start_run
+from armarl.core.game import Game, IllegalActionError, make_game
+from armarl.core.threads import set_threads
+from armarl.environments.aec import CheckedAECEnv
+from armarl.environments.seat_env import SeatEnv
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.environments.vector_env import SeatVectorEnv
+from armarl.matches.match import play_match
+from armarl.matches.records import read_records
+from armarl.policies.saved_policy import PolicyError, load_policy
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run.run import RunError, resume_run, start_run
 
 VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("armadora", {}),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armarl.game import Game
+from armarl.core.game import Game
 
 NUMBER = 7
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from armarl.arena.lineups import lineups
-from armarl.arena.records import RecordError, read_records
 from armarl.arena.report import write_report
 from armarl.arena.summary import summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
-from armarl.folders import lock_folder
-from armarl.game import make_game
-from armarl.matches import play_match
+from armarl.common.files import lock_folder
+from armarl.core.game import make_game
+from armarl.matches.match import play_match
+from armarl.matches.records import RecordError, read_records
 
 GAME = make_game("armadora", board="mini")
 PLAYERS = ["random", "greedy"]

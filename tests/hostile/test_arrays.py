@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.game import Game, IllegalActionError, States, make_game
-from armarl.self_play_batch import SelfPlayBatch
-from armarl.threads import set_threads
-from armarl.vector_env import SeatVectorEnv
+from armarl.core.game import Game, IllegalActionError, States, make_game
+from armarl.core.threads import set_threads
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.environments.vector_env import SeatVectorEnv
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=3, advanced=True)

@@ -15,8 +15,8 @@ import numba
 import numpy as np
 import pytest
 
-from armarl import kernel_cache
-from armarl.kernel_cache import KernelCache, choose_folder, fault_of, fingerprint
+from armarl.compiler import kernel_cache
+from armarl.compiler.kernel_cache import KernelCache, choose_folder, fault_of, fingerprint
 
 posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are POSIX")
 
@@ -213,8 +213,8 @@ def test_a_full_disk(private: Path) -> None:
         import resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-        from armarl.compiled import kernel
-        from armarl.randomness import mix
+        from armarl.compiler.decorators import kernel
+        from armarl.compiler.randomness import mix
         from numba import uint64
         print(kernel(mix.py_func)(uint64(1)), kernel(mix.py_func)(uint64(1)))
         """
@@ -233,7 +233,7 @@ def test_closures_of_two_processes_are_not_taken_for_each_other(private: Path) -
     (private / "products.py").write_text(
         textwrap.dedent(
             """
-            from armarl.compiled import inlined, kernel
+            from armarl.compiler.decorators import inlined, kernel
 
             def times(number):
                 @inlined

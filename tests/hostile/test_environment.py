@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from armarl import catalogue
-from armarl.catalogue import OURS, GameEntry
+from armarl.games import catalogue
+from armarl.games.catalogue import OURS, GameEntry
 
-GOOD = GameEntry("othergame", "armarl.armadora", "Othergame", "a game from outside", (2,))
+GOOD = GameEntry("othergame", "armarl.games.armadora", "Othergame", "a game from outside", (2,))
 SELF = f"{__name__}:"
 NO_ENTRY = "no entry"
 NAMESAKE = replace(OURS[0], module="os")  # takes our game's name for another module
@@ -86,7 +86,7 @@ def test_variables_that_make_no_sense(name: str, value: str, said: str, tmp_path
     for other in ("ARMARL_CACHE_DIR", "XDG_CACHE_HOME"):
         environment.pop(other, None)
     done = subprocess.run(
-        [sys.executable, "-c", "import armarl.compiled"],
+        [sys.executable, "-c", "import armarl.compiler.decorators"],
         env={**environment, name: value},
         cwd=tmp_path,
         capture_output=True,

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.aec import CheckedAECEnv, RawAECEnv
-from armarl.game import Game, IllegalActionError, States
-from armarl.leaks import assert_no_leak
-from armarl.seat_env import SeatEnv
-from armarl.self_play_batch import SelfPlayBatch
-from armarl.vector_env import SeatVectorEnv
+from armarl.analysis.leaks import assert_no_leak
+from armarl.core.game import Game, IllegalActionError, States
+from armarl.environments.aec import CheckedAECEnv, RawAECEnv
+from armarl.environments.seat_env import SeatEnv
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.environments.vector_env import SeatVectorEnv
 from variants import Variant, every_rich_game
 
 Views = Mapping[str, Any]

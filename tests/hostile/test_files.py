@@ -13,12 +13,12 @@ import pytest
 import torch
 
 import tiny
-from armarl import policies
-from armarl.aec import RawAECEnv
-from armarl.folders import write_bytes
-from armarl.game import make_game
-from armarl.judges import layout_of
-from armarl.policies import (
+from armarl.common.files import write_bytes
+from armarl.core.game import make_game
+from armarl.environments.aec import RawAECEnv
+from armarl.networks.judge import layout_of
+from armarl.policies import saved_policy
+from armarl.policies.saved_policy import (
     FORMAT,
     PolicyError,
     load_policy,
@@ -27,12 +27,12 @@ from armarl.policies import (
     save_policy,
     write_tensors,
 )
-from armarl_training import checkpoint
-from armarl_training.checks import resolve_precision
-from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.folders import RunError
-from armarl_training.maskable import _generator
-from armarl_training.run import resume_run, start_run
+from armarl_training.common.run_folder import RunError
+from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
+from armarl_training.learners.maskable import _generator
+from armarl_training.run import checkpoint
+from armarl_training.run.config_checks import resolve_precision
+from armarl_training.run.run import resume_run, start_run
 
 GAME = make_game("armadora", board="mini")
 posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
@@ -40,7 +40,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 
 def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a right checksum: reading them was a RecursionError."""
-    monkeypatch.setattr("armarl.policies.json.dumps", lambda metadata: "[" * 100_000)
+    monkeypatch.setattr("armarl.policies.saved_policy.json.dumps", lambda metadata: "[" * 100_000)
     path = tmp_path / "deep.safetensors"
     write_tensors(path, tiny.tensors(GAME), {})
     with pytest.raises(PolicyError, match="is damaged"):
@@ -61,9 +61,11 @@ def test_a_policy_s_advisers_are_no_files(
     advisers = [str(path) if adviser == "SELF" else adviser]
     write_tensors(path, tensors, {**metadata, "advisers": advisers, "advice": "0" * 16})
     opened = []
-    read = policies.read_tensors
+    read = saved_policy.read_tensors
     monkeypatch.setattr(
-        policies, "read_tensors", lambda path, *formats: opened.append(path) or read(path, *formats)
+        saved_policy,
+        "read_tensors",
+        lambda path, *formats: opened.append(path) or read(path, *formats),
     )
     with pytest.raises(PolicyError, match="only the scripted player can advise"):
         load_policy(path, GAME)
@@ -83,7 +85,7 @@ def test_a_policy_s_chart_is_no_path(
     metadata["variant"]["options"]["chart"] = chart
     write_tensors(path, tensors, metadata)
     opened: list[Path] = []
-    monkeypatch.setattr("armarl.armada.chart._text_of", opened.append)
+    monkeypatch.setattr("armarl.games.armada.chart.loading._text_of", opened.append)
     for load in (policy_game, load_policy):
         with pytest.raises(PolicyError, match="a file holds the content of its chart"):
             load(path)
@@ -276,7 +278,7 @@ def test_a_configuration_is_written_whole_or_not_at_all(
         raise OSError(errno.ENOSPC, "no space left")
 
     config = TrainingConfig(**tiny.settings(options={"board": "mini"}))
-    monkeypatch.setattr("armarl.folders.os.fsync", full)
+    monkeypatch.setattr("armarl.common.files.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
         start_run(config, tmp_path / "run")
     monkeypatch.undo()
@@ -457,7 +459,7 @@ def test_two_who_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             write_bytes(path, written[0])
             assert path.read_bytes() == written[0]
 
-    monkeypatch.setattr("armarl.folders.os.fsync", another)
+    monkeypatch.setattr("armarl.common.files.os.fsync", another)
     write_bytes(path, b"of the first")
     assert path.read_bytes() == b"of the first"
     assert [one.name for one in tmp_path.iterdir()] == ["policy"]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from armarl import armadora_v0
-from armarl.game import IllegalActionError, make_game
-from armarl.seat_env import SeatEnv
-from armarl.self_play_batch import SelfPlayBatch
-from armarl.vector_env import SeatVectorEnv
+from armarl.core.game import IllegalActionError, make_game
+from armarl.environments.seat_env import SeatEnv
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.environments.vector_env import SeatVectorEnv
 from variants import Variant, every_game
 
 GAME = make_game("armadora")

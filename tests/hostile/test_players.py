@@ -14,10 +14,10 @@ import pytest
 
 import tiny
 from armarl.arena.tournament import play_tournament
-from armarl.cli import main
-from armarl.game import make_game
-from armarl.matches import play_match
-from armarl.network_players import NetworkPlayer, player_class
+from armarl.cli.main import main
+from armarl.core.game import make_game
+from armarl.environments.vector_env import SeatVectorEnv
+from armarl.matches.match import play_match
 from armarl.players import (
     HumanPlayer,
     NoisyPlayer,
@@ -30,10 +30,10 @@ from armarl.players import (
     make_player,
     register_player,
 )
-from armarl.policies import load_policy
-from armarl.specs import Spec
-from armarl.vector_env import SeatVectorEnv
-from armarl.workers import workers_for
+from armarl.players.player_specs import Spec
+from armarl.policies.network_players import NetworkPlayer, player_class
+from armarl.policies.saved_policy import load_policy
+from armarl.workers.spread import workers_for
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=4, advanced=True)

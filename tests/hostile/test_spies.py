@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.exploitability import GameTree
-from armarl.game import Game, States, make_game
-from armarl.matches import play_match
+from armarl.analysis.exploitability import GameTree
+from armarl.cli.terminal import play_at_terminal
+from armarl.compiler.randomness import draw, sip_hash, uniform
+from armarl.core.game import Game, States, make_game
+from armarl.environments.seat_env import SeatEnv
+from armarl.matches.match import play_match
 from armarl.players import RandomPlayer, Thoughts, ask_thoughts
-from armarl.randomness import draw, sip_hash, uniform
-from armarl.seat_env import SeatEnv
-from armarl.terminal import play_at_terminal
 from reference.seat_game import Chance
 from reference.seat_game import sip_hash as plain_sip_hash
 from variants import Variant, every_game

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.aec import RawAECEnv
-from armarl.game import Game, States, make_game
+from armarl.core.game import Game, States, make_game
+from armarl.environments.aec import RawAECEnv
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"players": 2}),

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl import threads
-from armarl.game import make_game
-from armarl.self_play_batch import SelfPlayBatch
-from armarl.shares import PLAYED, TAKEN
+from armarl.compiler.work_sharing import PLAYED, TAKEN
+from armarl.core import threads
+from armarl.core.game import make_game
+from armarl.environments.self_play_batch import SelfPlayBatch
 
 pytestmark = pytest.mark.usefixtures("small_shares", "_four_threads")
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.game import make_game
+from armarl.core.game import make_game
 from armarl.players import make_player
-from armarl_training.config import TrainingConfig
-from armarl_training.run import start_run
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run.run import start_run
 from variants import KUHN_POKER  # which registers it
 
 

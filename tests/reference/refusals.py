@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.game import Game, States
-from armarl.loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
+from armarl.core.batch_loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
+from armarl.core.game import Game, States
 
 
 def check_refusals(game: Game, states: States) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from armarl.aec import RawAECEnv
-from armarl.game import Game
+from armarl.core.game import Game
+from armarl.environments.aec import RawAECEnv
 from armarl.players import Player, RandomPlayer
 
 _WORD = 2**64

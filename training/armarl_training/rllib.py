@@ -21,9 +21,9 @@ from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.tune.registry import register_env
 
-from armarl.aec import checked_env
-from armarl.catalogue import game_entry
-from armarl.registration import NAMESPACE
+from armarl.environments.aec import checked_env
+from armarl.environments.registration import NAMESPACE
+from armarl.games.catalogue import game_entry
 
 ONE_SEAT, ALL_SEATS = "armarl-one-seat", "armarl-all-seats"  # environments, as Ray knows them
 LEARNER = "learner"  # the one policy of all seats

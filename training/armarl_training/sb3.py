@@ -14,10 +14,10 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
 from torch import nn
 
-from armarl import policies
-from armarl.game import Game, check_game
-from armarl.policies import PolicyError
-from armarl_training.layers import ACTIVATIONS
+from armarl.core.game import Game, check_game
+from armarl.policies import saved_policy
+from armarl.policies.saved_policy import PolicyError
+from armarl_training.networks.layers import ACTIVATIONS
 
 ACTOR_CRITICS = (ActorCriticPolicy, MaskableActorCriticPolicy)
 _HEADS = {"policy": ("policy_net", "action_net"), "value": ("value_net", "value_net")}
@@ -52,7 +52,7 @@ def save_policy(
     _refuse_other_sizes(policy, game)
     tensors = {name: w.detach().cpu().numpy().copy() for name, w in layers(policy)}
     details = {"trained_by": type(model).__name__, "decisions": int(model.num_timesteps), **details}
-    policies.save_policy(path, game, tensors, activation, **details)
+    saved_policy.save_policy(path, game, tensors, activation, **details)
 
 
 def layers(policy: Any) -> Iterator[tuple[str, torch.Tensor]]:

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from armarl.devices import action_ids
-from armarl.faces import Endings, face_game, observation_box
-from armarl.game import Game
+from armarl.core.game import Game
+from armarl.core.verbs import CUT_SHORT
+from armarl.devices.device import action_ids
+from armarl.environments.base import Endings, face_game, observation_box
+from armarl.environments.registration import NAMESPACE
+from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
+from armarl.environments.self_play_batch import deal_numbers, random_numbers
 from armarl.players import PlayerLike
-from armarl.registration import NAMESPACE
-from armarl.seat_batch import AgainstOpponents, SeatBatch, make_opponents
-from armarl.self_play_batch import deal_numbers, random_numbers
-from armarl.verbs import CUT_SHORT
 
 
 def make_vec_env(

@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.game import Game
+from armarl.core.game import Game
 
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")

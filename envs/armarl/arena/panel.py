@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from armarl.catalogue import game_entry
-from armarl.game import Game
-from armarl.guards import whole_number
-from armarl.matches import MOST_SEED, MatchResult, Standing, as_game, play_match
+from armarl.core.array_checks import whole_number
+from armarl.core.game import Game
+from armarl.games.catalogue import game_entry
+from armarl.matches.match import MOST_SEED, MatchResult, Standing, as_game, play_match
 from armarl.players import PlayerLike
-from armarl.workers import Workers
+from armarl.workers.spread import Workers
 
 PLAIN = ("random", "greedy", "greedy:noise=0.2")  # in every game
 VARIED = ("random:patient", "greedy:first_random=1")  # where the game has `rivals`

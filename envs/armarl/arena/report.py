@@ -10,7 +10,7 @@ import numpy as np
 
 from armarl.arena.summary import Summary
 from armarl.arena.tournament import REPORTS
-from armarl.folders import write_text
+from armarl.common.files import write_text
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --paper: #fbfaf7; --line: #c9cdd2;

@@ -25,8 +25,7 @@ import numpy as np
 
 from armarl.arena.lineups import Lineup, lineups, members, tables
 from armarl.arena.ratings import Tally
-from armarl.arena.records import Recorder
-from armarl.folders import (
+from armarl.common.files import (
     CONFIG_FILE,
     POLICY_FILE,
     append_whole,
@@ -36,12 +35,13 @@ from armarl.folders import (
     remove_temporaries,
     write_text,
 )
-from armarl.game import Game, make_game, restore_game
-from armarl.guards import whole_number
-from armarl.matches import MOST_SEED, as_game, deal_seeds, play_games, shares_of_victory
+from armarl.common.messages import brief, printable
+from armarl.core.array_checks import whole_number
+from armarl.core.game import Game, make_game, restore_game
+from armarl.matches.match import MOST_SEED, as_game, deal_seeds, play_games, shares_of_victory
+from armarl.matches.records import Recorder
 from armarl.players import Player, PlayerLike, digest_of, make_player
-from armarl.words import brief, printable
-from armarl.workers import Workers, check_workers, sent, spread, workers_for
+from armarl.workers.spread import Workers, check_workers, sent, spread, workers_for
 
 MOST_DEALS = 10**7
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks

@@ -11,8 +11,28 @@ adds names to those that there are.
 makes them by name.
 """
 
-from armarl.players.around import NoisyPlayer, OpeningPlayer, split_draws
-from armarl.players.making import (
+from armarl.players.protocol import (
+    Player,
+    Thinker,
+    Thoughts,
+    ask_thoughts,
+    check_variant,
+    choose_legally,
+    digest_of,
+    everybody,
+)
+from armarl.players.simple_players import (
+    GreedyPlayer,
+    HumanPlayer,
+    PatientPlayer,
+    RandomPlayer,
+    pick_at,
+    rivals,
+    style_names,
+    style_number,
+)
+from armarl.players.wrappers import NoisyPlayer, OpeningPlayer, split_draws
+from armarl.roster.make_player import (
     BUILT_AROUND,
     BUILT_IN,
     Factory,
@@ -27,26 +47,6 @@ from armarl.players.making import (
     register_player,
     registered,
     shipped_policies,
-)
-from armarl.players.plain import (
-    GreedyPlayer,
-    HumanPlayer,
-    PatientPlayer,
-    RandomPlayer,
-    pick_at,
-    rivals,
-    style_names,
-    style_number,
-)
-from armarl.players.protocol import (
-    Player,
-    Thinker,
-    Thoughts,
-    ask_thoughts,
-    check_variant,
-    choose_legally,
-    digest_of,
-    everybody,
 )
 
 __all__ = [

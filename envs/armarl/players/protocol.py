@@ -11,8 +11,8 @@ from typing import NamedTuple, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.game import Game, IllegalActionError, States
-from armarl.words import brief
+from armarl.common.messages import brief
+from armarl.core.game import Game, IllegalActionError, States
 
 _MOST_AROUND = 100  # players put around one another
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from armarl.catalogue import game_entry
-from armarl.game import Game
+from armarl.core.game import Game
+from armarl.games.catalogue import game_entry
 from armarl.search.lookahead import RolloutPlayer
 from armarl.search.player import FlatPlayer, IsmctsPlayer, SearchPlayer
 

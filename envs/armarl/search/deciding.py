@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import guards
-from armarl.game import Game, States
+from armarl.core import array_checks
+from armarl.core.game import Game, States
 from armarl.players import Thoughts, split_draws
 
 Think = Callable[[States, NDArray[np.int64], NDArray[np.float64]], Thoughts]
@@ -31,7 +31,7 @@ def decide(
     Raises:
         ValueError: a seat is asked that is not to move.
     """
-    guards.check_movers(game, states, seats)
+    array_checks.check_movers(game, states, seats)
     masks = game.legal_masks(states)
     actions = masks.argmax(axis=1)
     open_ = np.flatnonzero(masks.sum(axis=1, dtype=np.int64) > 1)

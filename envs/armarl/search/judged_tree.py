@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import kernel
-from armarl.judge_kernels import Scratch, Weights, worth
-from armarl.judges import MARGIN
-from armarl.loops import own
-from armarl.randomness import uniform
+from armarl.compiler.decorators import kernel
+from armarl.compiler.randomness import uniform
+from armarl.core.batch_loops import own
+from armarl.core.verbs import PLAYING, Int, Real, verbs
+from armarl.networks.judge import MARGIN
+from armarl.networks.judge_kernels import Scratch, Weights, worth
 from armarl.search.tree import (
     EDGE,
     LONGEST_PATH,
@@ -32,7 +33,6 @@ from armarl.search.tree import (
     Mask,
     Numbers,
 )
-from armarl.verbs import PLAYING, Int, Real, verbs
 
 # Of an edge: by the judge, times tried, sum of what it brought. (An edge of `tree` has others.)
 WORTH, JUDGED_VISITS, JUDGED_TOTALS = range(3)

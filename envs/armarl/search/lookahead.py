@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import guards, threads
-from armarl.game import Game, States
+from armarl.core import array_checks, threads
+from armarl.core.game import Game, States
 from armarl.players import Thoughts, split_draws, style_number
 from armarl.search.deciding import decide, likeliest
 from armarl.search.rollouts import (
@@ -115,14 +115,14 @@ class RolloutPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        guards.check_question(self.game, states, seats, draws)
+        array_checks.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, likeliest, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and say what was found."""
-        guards.check_question(self.game, states, seats, draws)
+        array_checks.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)
         at_once = max(states.size, 1) if self._budget.simulations else threads.get_threads()

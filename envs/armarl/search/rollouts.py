@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.loops import own
-from armarl.playing_on import SIMULATED, play_turns, scripted_action
-from armarl.randomness import seed_chance, uniform
+from armarl.compiler.randomness import seed_chance, uniform
+from armarl.core.batch_loops import own
+from armarl.core.verbs import PLAYING, Int, verbs
+from armarl.players.scripted_playouts import SIMULATED, play_turns, scripted_action
 from armarl.search.tree import SEEDS, Chance, Mask
-from armarl.verbs import PLAYING, Int, verbs
 
 SCRIPTED, ILLEGAL = -1.0, 2.0  # lots
 

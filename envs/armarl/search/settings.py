@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from armarl.catalogue import game_entry
-from armarl.game import Game
+from armarl.core.game import Game
+from armarl.games.catalogue import game_entry
 
 Ranges = Mapping[str, tuple[float, float]]
 MOST = 1 << 24  # visits that a float32 counts one by one

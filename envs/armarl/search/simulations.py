@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.loops import own
-from armarl.randomness import pick, uniform
+from armarl.compiler.randomness import pick, uniform
+from armarl.core.batch_loops import own
+from armarl.core.verbs import PLAYING, Int, verbs
 from armarl.search.tree import (
     EDGE,
     LONGEST_PATH,
@@ -47,7 +48,6 @@ from armarl.search.tree import (
     select_rapid,
     take_table,
 )
-from armarl.verbs import PLAYING, Int, verbs
 
 AT, REFERENCE = range(2)  # of `places`: a row, and the table whose rapid values count there
 SIMULATED, SPARE = range(2)  # of `states`

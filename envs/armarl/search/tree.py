@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.compiled import inlined, kernel
-from armarl.randomness import list_legal, uniform
-from armarl.verbs import Int
+from armarl.compiler.decorators import inlined, kernel
+from armarl.compiler.randomness import list_legal, uniform
+from armarl.core.verbs import Int
 
 Integers = NDArray[np.int32]
 Numbers = NDArray[np.float32]

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from armarl.kernel_cache import KernelCache
+from armarl.compiler.kernel_cache import KernelCache
 from doors import folder
 
 

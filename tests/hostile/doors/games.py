@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from armarl.aec import RawAECEnv
-from armarl.afterstates import Afterstates
-from armarl.game import Game, States, make_game
-from armarl.self_play_batch import SelfPlayBatch
+from armarl.core.game import Game, States, make_game
+from armarl.environments.aec import RawAECEnv
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.policies.afterstates import Afterstates
 
 REFUSALS = (TypeError, ValueError)  # ours are of these kinds
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from armarl.game import Game
-from armarl.network_players import player_class
+from armarl.core.game import Game
 from armarl.players import Player, choose_legally, make_player
+from armarl.players.player_specs import Spec
+from armarl.policies.network_players import player_class
 from armarl.search import PolicySearchPlayer
-from armarl.specs import Spec
 from doors import refused
 from doors.files import policy
 from doors.games import REFUSALS, pool, spoilt

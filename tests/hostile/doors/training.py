@@ -13,14 +13,14 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from armarl.policies import PolicyError, read_tensors
-from armarl_training import checkpoint
-from armarl_training.checks import check_players
-from armarl_training.config import ConfigError, TrainingConfig, load_config
-from armarl_training.folders import RunError
-from armarl_training.learners import LEARNERS as KINDS
-from armarl_training.run import Run, resume_run, start_run
-from armarl_training.saving import refuse_diverged
+from armarl.policies.saved_policy import PolicyError, read_tensors
+from armarl_training.common.run_folder import RunError
+from armarl_training.config.learner_kinds import LEARNERS as KINDS
+from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
+from armarl_training.learning.saving import refuse_diverged
+from armarl_training.run import checkpoint
+from armarl_training.run.config_checks import check_players
+from armarl_training.run.run import Run, resume_run, start_run
 from doors import folder, refused
 from doors.files import json_text, odd, sealed, spoil_json, spoilt_tensor
 from doors.games import damaged

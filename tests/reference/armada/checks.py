@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.armada import state as layout
-from armarl.armada.actions import CARD_NAMES
-from armarl.game import Game, State, States, make_game
-from armarl.loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
+from armarl.core.batch_loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
+from armarl.core.game import Game, State, States, make_game
+from armarl.games.armada import state as layout
+from armarl.games.armada.actions import CARD_NAMES
 from armarl.players import GreedyPlayer
 from reference.armada.board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada.game import Armada

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl import loops
-from armarl.game import Game, State, States, make_game
-from armarl.loops import HAS_ENDED, play_one
+from armarl.core import batch_loops
+from armarl.core.batch_loops import HAS_ENDED, play_one
+from armarl.core.game import Game, State, States, make_game
 from reference.armadora.game import (
     MINES,
     MINI_PILES,
@@ -387,7 +387,9 @@ def check_result(
     assert np.allclose(rewards, reference.returns("win"))
     for kind, name in enumerate(game.rewards):
         out = np.empty((1, game.players))
-        game.run(loops.read_returns, 1, loops.Outcomes(states, np.array([0]), kind, out))
+        game.run(
+            batch_loops.read_returns, 1, batch_loops.Outcomes(states, np.array([0]), kind, out)
+        )
         assert np.allclose(out[0], reference.returns(name)), f"wrong returns {name!r}: {out[0]}"
         assert abs(out.sum()) < 1e-12, "the returns do not add up to 0"
         assert np.abs(out).max() <= 1

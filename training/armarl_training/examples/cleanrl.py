@@ -17,7 +17,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 import armarl
-from armarl.verbs import ILLEGAL
+from armarl.core.verbs import ILLEGAL
 from armarl_training.examples.measured import GAME, Learning, main
 
 ENVS, STEPS, EPOCHS, MINIBATCH = 64, 64, 4, 512

@@ -16,8 +16,8 @@ import hydra
 from hydra.core.hydra_config import HydraConfig
 from omegaconf import DictConfig, OmegaConf
 
-from armarl_training.config import TrainingConfig
-from armarl_training.run import start_run
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.run.run import start_run
 
 
 def train(settings: DictConfig) -> float:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.game import Game, States, make_game
-from armarl.matches import play_match
+from armarl.core.game import Game, States, make_game
+from armarl.matches.match import play_match
 
 GAME = "armadora"
 # From observations (n, size) and masks (n, actions) to actions (n,).

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import optuna
 
-from armarl.matches import play_match
-from armarl_training.config import load_config
-from armarl_training.run import start_run
+from armarl.matches.match import play_match
+from armarl_training.config.training_config import load_config
+from armarl_training.run.run import start_run
 
 
 def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> optuna.Study:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import wandb
 
-from armarl_training.config import load_config
-from armarl_training.run import Report, start_run
+from armarl_training.config.training_config import load_config
+from armarl_training.run.run import Report, start_run
 
 
 def train(folder: Path, settings: list[str]) -> Path:

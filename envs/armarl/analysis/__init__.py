@@ -1,0 +1,1 @@
+"""Measures of a player and of a game: exact exploitability, and a search for leaked secrets."""

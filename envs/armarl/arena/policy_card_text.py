@@ -1,0 +1,124 @@
+"""Cards of saved policies in words: for a terminal, and for the page of the shipped ones."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from armarl.arena.policy_card import WINS, Card, Measured, Row, Training
+from armarl.common.messages import printable
+
+_MOST_SHOWN = 8  # rows of a curve on a terminal
+_WIDTH, _LABEL, _BAR = 100, 10, 24  # of a card's lines, their names, and a curve's bars
+
+T = TypeVar("T")
+
+
+def card_text(card: Card) -> str:
+    """A card for a terminal."""
+    return "\n".join(map(printable, "\n".join(_lines(card)).split("\n")))
+
+
+def facts(card: Card) -> dict[str, str]:
+    """What a card says of a policy beside its matches and its curve, by what it is about."""
+    training = card.training
+    seed = None if training.seed is None else f"seed {training.seed}"
+    decisions = None if training.decisions is None else f"{training.decisions:,} decisions"
+    minutes = None if training.minutes is None else f"{training.minutes:g} minutes"
+    threads = None if training.threads is None else f"threads: {training.threads}"
+    learner = [training.learner, seed, decisions, minutes, threads]
+    words = {
+        "table": table(card),
+        "plays": card.plays,
+        "network": _layers(card),
+        "learner": ", ".join(part for part in learner if part),
+        "hardware": ", ".join(f"{name} {what}" for name, what in training.hardware.items()),
+        "began with": training.head_start or "",
+        "rivals": _rivals(training),
+    }
+    return {label: said for label, said in words.items() if said}
+
+
+def table(card: Card) -> str:
+    """The game that a policy plays, and its options."""
+    options = [f"{name}={value}" for name, value in card.options.items()]
+    return ", ".join([f"{card.game} for {card.players} players", *options])
+
+
+def _layers(card: Card) -> str:
+    """The widths of the network's layers."""
+    parts = [f"{part} {'-'.join(map(str, w))}" for part, w in card.network.items() if w]
+    numbers = f"{card.parameters:,} numbers"
+    return f"{', '.join(parts)}: {numbers}" if parts else numbers
+
+
+def _lines(card: Card) -> Iterator[str]:
+    yield f"{card.name}: {table(card)}\n"
+    for label, words in facts(card).items():
+        if label != "table":
+            yield _labelled(label, words)
+    yield _labelled("again", card.again or "no command: the settings are in `info --json`")
+    if card.strength:
+        yield f"\nstrength, seed {', '.join(map(str, sorted({m.seed for m in card.strength})))}"
+        yield from _strength_table(card.strength)
+    if card.training.curve:
+        yield "\ntraining, in short matches against its anchors; the bars are the rating"
+        yield from _curve_table(card.training.curve)
+
+
+def _rivals(training: Training) -> str:
+    if training.share is None:
+        return ""
+    if not training.share:
+        return "itself alone"
+    who = ", ".join(f"{name} {100 * part:.0f} %" for name, part in training.rivals.items())
+    return f"in {100 * training.share:.0f} % of the games ({who}), else itself"
+
+
+def _labelled(label: str, words: str) -> str:
+    return textwrap.fill(
+        words,
+        _WIDTH,
+        initial_indent=f"{label:<{_LABEL}}  ",
+        subsequent_indent=" " * (_LABEL + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _strength_table(strength: Sequence[Measured]) -> Iterator[str]:
+    yield (
+        f"{'rival':<36}{'games':>7}{'win rate':>10}  {'95 % interval':<16}{'fair':>6}"
+        f"{'cut short':>11}"
+    )
+    for rival, held_out, _, standing in strength:
+        interval = f"{100 * standing.low:.1f} - {100 * standing.high:.1f} %"
+        yield (
+            f"{rival + (' (held out)' if held_out else ''):<36}{standing.games:>7}"
+            f"{100 * standing.win_rate:>8.1f} %  {interval:<16}{100 * standing.fair:>4.0f} %"
+            f"{standing.cut_short:>11}"
+        )
+
+
+def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
+    """Some of its rows, the first and the last among them."""
+    anchors = list(dict.fromkeys(name for row in curve for name in row if name.startswith(WINS)))
+    names = [name.removeprefix(WINS) for name in anchors]
+    yield f"{'decisions':>14}{'rating':>8}  {'':<{_BAR}}" + "".join(
+        f"  {name:>8}" for name in names
+    )
+    ratings = [row["rating"] for row in curve]
+    low, high = min(0.0, *ratings), max(100.0, *ratings)
+    for row in thinned(curve, _MOST_SHOWN):
+        bar = "#" * round(_BAR * (row["rating"] - low) / (high - low))
+        won = (f"{100 * row[name]:.0f} %" if name in row else "" for name in anchors)
+        cells = (f"  {cell:>{max(8, len(name))}}" for cell, name in zip(won, names, strict=True))
+        yield f"{row['decisions']:>14,.0f}{round(row['rating']):>8}  {bar:<{_BAR}}" + "".join(cells)
+
+
+def thinned(rows: Sequence[T], most: int) -> list[T]:
+    """At most so many of the rows, evenly, the first and the last among them."""
+    if len(rows) <= most:
+        return list(rows)
+    return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]

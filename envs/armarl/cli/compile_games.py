@@ -1,0 +1,128 @@
+"""Compiles a game before it is played: for images, clusters and timings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.core.game import Game
+from armarl.environments.aec import CheckedAECEnv
+from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.environments.vector_env import SeatVectorEnv
+from armarl.networks.judge import layout_of
+from armarl.players import BUILT_IN, make_player
+from armarl.policies.afterstates import Afterstates
+from armarl.policies.network_players import CriticPlayer, JudgingPlayer
+from armarl.search import JudgeSearchPlayer
+
+_SEARCHES = ("grave", "ismcts", "flat", "rollout")
+_OTHERS = ("human", "search", "onnx")  # at the terminal; one of the searches; from a file
+
+
+def compile_game(game: Game) -> Iterator[tuple[str, float]]:
+    """Compile all that any face, player or match of a game calls, in any of its variants.
+
+    What has been compiled is kept in the cache folder (`ARMARL_CACHE_DIR`), and is found there by
+    every process of the same machine type, whatever the variant, as one record holds all of them.
+
+    Yields:
+        What is ready, and after how many seconds.
+    """
+    begun = time.perf_counter()
+    for what, use in _USES.items():
+        use(game)
+        yield what, time.perf_counter() - begun
+
+
+def _play_alone(game: Game) -> None:
+    env = CheckedAECEnv(game)
+    env.reset(seed=0)
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    env.load_state(env.state_bytes())
+
+
+def _play_in_batches(game: Game) -> None:
+    envs = SeatVectorEnv(game, 2, opponents="random", autoreset_mode="SAME_STEP")
+    _, infos = envs.reset(seed=0)
+    envs.step(infos["action_mask"].argmax(axis=1))
+    batch = SelfPlayBatch(game, 2)
+    batch.step(batch.reset(seed=0).masks.argmax(axis=1))
+    batch.reset()
+
+
+def _use_states(game: Game) -> None:
+    """All that `Game` does with records, as matches, records and exploitability ask for it."""
+    states, games = game.new_states(np.arange(2)), np.arange(2)
+    seats, masks = game.statuses(states)[1], game.legal_masks(states)
+    game.turns_of(states)
+    game.progress(states, seats)
+    chance = game.new_chance(games)
+    game.random_actions(masks, chance)
+    game.questions(states, games, chance)
+    game.concealed(states, seats)
+    game.determinised(states, seats, games)
+    game.views(states, seats)
+    game.deal(states, games, games)
+    game.apply(states, games, masks.argmax(axis=1))
+    game.playouts(states, games)
+    game.returns(states, games)
+
+
+def _choose(*names: str) -> Callable[[Game], None]:
+    def use(game: Game) -> None:
+        states = game.new_states(0)
+        seats = game.statuses(states)[1]
+        for name in names:
+            make_player(name, game).choose(game.concealed(states, seats), seats, np.zeros(1))
+
+    return use
+
+
+def _judge(game: Game) -> None:
+    """All that judges of positions are asked, and that their training asks."""
+    if game.survey is None:
+        return
+    states = game.new_states(0)
+    afterstates, layout = Afterstates(game), layout_of(game)
+    afterstates.surveys(states, game.statuses(states)[1])
+    afterstates.parts(states)
+    shapes = {
+        "near": (1, layout.features),
+        "far": (1, layout.rest),
+        "prizes": (layout.sides, 1),
+        "whole": (1, layout.whole),
+        "direct": (1, layout.sides - 1),
+    }
+    tensors: dict[str, NDArray[np.float32]] = {}
+    for part, (outputs, inputs) in shapes.items():
+        tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)
+        tensors[f"{part}.0.bias"] = np.zeros(outputs, np.float32)
+    judge, seats = JudgingPlayer(game, tensors), game.statuses(states)[1]
+    for player in (judge, JudgeSearchPlayer(game, judge, 2)):
+        player.choose(game.concealed(states, seats), seats, np.zeros(1))
+
+
+def _critic(game: Game) -> None:
+    """All that critics of scripted play are asked."""
+    tensors: dict[str, NDArray[np.float32]] = {}
+    for part, (outputs, inputs) in {"trunk": (1, game.observation.size), "value": (1, 1)}.items():
+        tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)
+        tensors[f"{part}.0.bias"] = np.zeros(outputs, np.float32)
+    states = game.new_states(0)
+    seats = game.statuses(states)[1]
+    critic = CriticPlayer(game, tensors, advisers=["greedy"])
+    critic.choose(game.concealed(states, seats), seats, np.zeros(1))
+
+
+_USES: dict[str, Callable[[Game], None]] = {
+    "PettingZoo's environment": _play_alone,
+    "batches": _play_in_batches,
+    "states": _use_states,
+    "players": _choose(*(name for name in BUILT_IN if name not in (*_SEARCHES, *_OTHERS))),
+    "judges": _judge,
+    "critics": _critic,
+    "search": _choose(*(f"{name}:2" for name in _SEARCHES)),
+}

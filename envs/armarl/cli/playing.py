@@ -1,0 +1,58 @@
+"""`play`, `watch` and `replay`: a game at the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+
+from armarl.cli.shared_options import game_of
+from armarl.common.messages import printable
+
+
+def play(options: argparse.Namespace) -> int:
+    """Play at this terminal."""
+    from armarl.cli.terminal import play_at_terminal
+
+    game, seed = game_of(options, options.opponents), _seed(options)
+    play_at_terminal(game, options.opponents, options.seat, seed, options.record, options.think)
+    return 0
+
+
+def watch(options: argparse.Namespace) -> int:
+    """Have players play at this terminal."""
+    from armarl.cli.terminal import watch_at_terminal
+
+    game, seed = game_of(options, options.players), _seed(options)
+    watch_at_terminal(game, options.players, seed, options.record, options.think)
+    return 0
+
+
+def _seed(options: argparse.Namespace) -> int:
+    """The seed asked for, or one by chance, of few digits: it is shown, and may be asked again."""
+    return secrets.randbelow(1_000_000) if options.seed is None else int(options.seed)
+
+
+def replay(options: argparse.Namespace) -> int:
+    """Check recorded games, and tell them."""
+    from armarl.matches.records import read_records
+
+    number = 0
+    for record in read_records(options.records):
+        number += 1
+        game = record.game
+        returns = " ".join(f"{value:g}" for value in record.returns)
+        print(f"game {number}: {game.name}")
+        for seat, player in enumerate(record.players):
+            print(f"player {seat}: {player}")
+        if options.draw:
+            print(game.draw(record.states[0]))
+        for seat, action, state in zip(
+            record.seats, record.actions, record.states[1:], strict=True
+        ):
+            print(f"player {seat}: {game.actions.text(action)}")
+            if options.draw:
+                print(game.draw(state))
+        print(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
+    if number == 0:
+        print(f"no games in {printable(str(options.records))}")
+    return 0

@@ -1,0 +1,176 @@
+"""`evaluate` and `arena`: players against each other."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from armarl.cli.shared_options import game_of, show_progress, write_json
+
+if TYPE_CHECKING:
+    from armarl.arena.panel import PanelResult
+    from armarl.arena.stopping import Verdict
+    from armarl.arena.tournament import Tournament
+    from armarl.core.game import Game
+    from armarl.matches.match import MatchResult
+    from armarl.workers.spread import Workers
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Win rates of players, or of one against the panel."""
+    from itertools import combinations
+
+    from armarl.matches.match import play_match
+    from armarl.players import make_player
+    from armarl.workers.spread import workers_at
+
+    if options.json and options.records and options.json.resolve() == options.records.resolve():
+        raise ValueError(f"--json and --records name one file, {options.json}: give two")
+    game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
+    if len(options.players) == 1:
+        return _evaluate_by_panel(options, game, workers)
+    for player in options.players:  # before any plays, that nothing is played in vain
+        make_player(player, game)
+    together = min(len(options.players), len(set(game.sides)))
+    results = []
+    try:
+        for players in combinations(options.players, together):
+            result = play_match(
+                game,
+                players,
+                options.games,
+                options.seed,
+                workers,
+                show_progress,
+                options.records,
+            )
+            results.append(result)
+            print(_table(game, result))
+    finally:  # what has been played is kept if a player fails in a later match
+        if options.json and results:
+            write_json(options.json, [result.as_dict() for result in results])
+    _tell_shares(workers)
+    return 0
+
+
+def _evaluate_by_panel(options: argparse.Namespace, game: Game, workers: Workers) -> int:
+    from armarl.arena.panel import play_panel
+
+    result = play_panel(
+        game,
+        options.players[0],
+        options.games,
+        options.seed,
+        workers,
+        show_progress,
+        options.records,
+    )
+    print(_panel_table(game, result))
+    _tell_shares(workers)
+    if options.json:
+        write_json(options.json, result.as_dict())
+    return 0
+
+
+def arena(options: argparse.Namespace) -> int:
+    """A tournament, and what it says of the players."""
+    from armarl.arena.ratings import LEAST_DEALS
+    from armarl.arena.report import write_report
+    from armarl.arena.summary import stronger, summarise
+    from armarl.arena.tournament import play_tournament
+    from armarl.workers.spread import workers_at
+
+    if options.deals < LEAST_DEALS:
+        raise ValueError(
+            f"ratings need at least {LEAST_DEALS} deals, to tell how much deals differ; "
+            f"--deals is {options.deals}"
+        )
+    game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
+    if options.stronger is not None and len(options.players) != 2:
+        raise ValueError(f"--stronger compares 2 players, not {len(options.players)}")
+
+    def decided(tournament: Tournament) -> bool:
+        return stronger(tournament, elo1=options.stronger).decided is not None
+
+    tournament = play_tournament(
+        game,
+        options.players,
+        options.deals,
+        kind=options.kind,
+        mixed=options.mixed,
+        every=options.every,
+        seed=options.seed,
+        workers=workers,
+        folder=options.folder,
+        records=options.records,
+        progress=show_progress,
+        enough=None if options.stronger is None else decided,
+    )
+    summary = summarise(tournament)
+    print(summary.table())
+    if options.stronger is not None:
+        print(_verdict(tournament.players, stronger(tournament, elo1=options.stronger)))
+    if options.folder is not None:
+        print(f"written: {write_report(summary, options.folder)}")
+    _tell_shares(workers)
+    return 0
+
+
+def _verdict(players: Sequence[str], verdict: Verdict) -> str:
+    said = {True: "is stronger than", False: "is not stronger than", None: "may be as strong as"}
+    after = f"after {verdict.deals} deals" + (", undecided" if verdict.decided is None else "")
+    return (
+        f"{players[0]} {said[verdict.decided]} {players[1]}, {after}: score "
+        f"{100 * verdict.score:.1f} %, log likelihood ratio {verdict.ratio:.2f} "
+        f"(decides at {verdict.low:.2f} and {verdict.high:.2f})"
+    )
+
+
+def _tell_shares(workers: Workers) -> None:
+    """What each worker of a cluster has done."""
+    for worker, share in sorted(getattr(workers, "shares", {}).items()):
+        print(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", file=sys.stderr)
+
+
+def _panel_table(game: Game, result: PanelResult) -> str:
+    """A player's matches with the panel as an aligned table."""
+    options = ", ".join(f"{name}={value}" for name, value in game.options.items())
+    first = result.matches[0]
+    lines = [
+        f"{game.name}, {game.players} players, {options}; {first.standings[0].player} against the "
+        f"panel, {first.games} games with each, seeds {first.seed} to {result.matches[-1].seed}",
+        f"{'against':<40}{'win rate':>9}  {'95 % interval':<16}{'fair':>6}{'cut short':>11}",
+    ]
+    for member, match in zip(result.members, result.matches, strict=True):
+        s = match.standings[0]
+        name = member.player + (" (held out)" if member.held_out else "")
+        interval = f"{100 * s.low:.1f} - {100 * s.high:.1f} %"
+        lines.append(
+            f"{name:<40}{100 * s.win_rate:>7.1f} %  {interval:<16}{100 * s.fair:>4.0f} %"
+            f"{s.cut_short:>11}"
+        )
+    for name, (mean, low, high) in (("panel", result.score), ("held out", result.held_out)):
+        interval = f"{100 * low:.1f} - {100 * high:.1f} %"
+        lines.append(f"{name + ', the mean':<40}{100 * mean:>7.1f} %  {interval}")
+    return "\n".join(lines) + "\n"
+
+
+def _table(game: Game, result: MatchResult) -> str:
+    """The result of a match as an aligned table."""
+    options = ", ".join(f"{name}={value}" for name, value in game.options.items())
+    lines = [
+        f"{game.name}, {game.players} players, {options}; seed {result.seed}: "
+        f"{result.games} games, {result.deals} deals in {result.games // result.deals} rotations, "
+        f"{result.mean_actions:.0f} actions a game",
+        f"{'player':<28}{'win rate':>9}  {'95 % interval':<16}{'fair':>6}"
+        f"{'won':>7}{'shared':>8}{'lost':>7}{'cut short':>11}",
+    ]
+    for s in result.standings:
+        interval = f"{100 * s.low:.1f} - {100 * s.high:.1f} %"
+        lines.append(
+            f"{s.player:<28}{100 * s.win_rate:>7.1f} %  {interval:<16}{100 * s.fair:>4.0f} %"
+            f"{s.wins:>7}{s.shared:>8}{s.losses:>7}{s.cut_short:>11}"
+        )
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,91 @@
+"""`info`, `exploitability` and `compile`: what there is, and how good it is at best."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from armarl.cli.shared_options import game_of, options_of, write_json
+from armarl.common.messages import brief
+
+
+def info(options: argparse.Namespace) -> int:
+    """Describe a game, or a saved policy."""
+    from armarl.core.game import make_game
+    from armarl.games.catalogue import game_names
+
+    if options.game is not None:
+        raise ValueError("--game is for players: info takes a game's name, or a saved policy")
+    if options.subject in game_names():
+        if options.json:
+            raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
+        game = make_game(options.subject, **options_of(options.option))
+        print(
+            f"# {game.name}, version {game.version}: {game.players} players, {dict(game.options)}\n"
+        )
+        print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
+        print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
+        return 0
+    if options.option:
+        raise ValueError(
+            f"-o {options.option[0]}: options are for a game, and {brief(options.subject)} is none "
+            "(a saved policy's card says which variant it plays)"
+        )
+    try:
+        print(_about_policy(options.subject, options.json))
+    except FileNotFoundError as error:
+        names = ", ".join(game_names())
+        raise ValueError(
+            f"{options.subject!r} is neither a game ({names}) nor a saved policy: {error}"
+        ) from error
+    return 0
+
+
+def _about_policy(name: str, raw: bool) -> str:
+    """A saved policy's card, or all that its file says."""
+    from armarl.arena.policy_card import read_card
+    from armarl.arena.policy_card_text import card_text
+    from armarl.policies.saved_policy import read_policy_metadata
+
+    return json.dumps(read_policy_metadata(name), indent=2) if raw else card_text(read_card(name))
+
+
+def exploit(options: argparse.Namespace) -> int:
+    """What could be won from players, exactly."""
+    from armarl.analysis.exploitability import GameTree, exploitability
+    from armarl.players import make_player
+
+    if not options.players and options.solve < 1:
+        raise ValueError("name players, or solve the game with --solve 1000")
+    if options.draws < 1:
+        raise ValueError(f"--draws must be 1 or more, not {options.draws}")
+    tree = GameTree(game_of(options, options.players))
+    plays = {
+        name: tree.play_of(make_player(name, tree.game), options.draws) for name in options.players
+    }
+    if options.solve > 0:
+        plays[f"CFR+ after {options.solve} iterations"] = tree.solve(options.solve)
+    results = {name: exploitability(tree, play) for name, play in plays.items()}
+    print(f"{tree.game.name} {dict(tree.game.options)}: {tree.histories:,} histories")
+    print(f"{'player':<32}{'value':>9}{'best response as 0, as 1':>28}{'exploitability':>17}")
+    for name, found in results.items():
+        first, second = found.best_responses
+        print(
+            f"{name:<32}{found.value:>9.4f}{first:>19.4f}{second:>9.4f}{found.exploitability:>17.4f}"
+        )
+    if options.json:
+        players = {name: result._asdict() for name, result in results.items()}
+        write_json(options.json, {"variant": tree.game.variant, "players": players})
+    return 0
+
+
+def compile_games(options: argparse.Namespace) -> int:
+    """Compile the rules of games."""
+    from armarl.cli.compile_games import compile_game
+    from armarl.core.game import make_game
+    from armarl.games.catalogue import game_names
+
+    for name in options.games or game_names():
+        for what, seconds in compile_game(make_game(name)):
+            print(f"{name}: {what} ready after {seconds:.1f} s", flush=True)
+    return 0

@@ -1,0 +1,190 @@
+"""A game at the terminal: a person in one seat, players in the others."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armarl.common.messages import relation
+from armarl.core.array_checks import whole_number
+from armarl.core.game import Game, States
+from armarl.games.catalogue import game_entry
+from armarl.matches.match import MOST_SEED
+from armarl.matches.records import Recorder, append_records, prepare_records
+from armarl.players import (
+    HumanPlayer,
+    Player,
+    Thinker,
+    Thoughts,
+    ask_thoughts,
+    choose_legally,
+    make_player,
+)
+
+_LIKELIEST = 4  # actions of which is told how likely they are
+
+
+def play_at_terminal(
+    game: Game,
+    opponents: Sequence[str | Player],
+    seat: int = 0,
+    seed: int = 0,
+    record: str | Path | None = None,
+    think: bool = False,
+) -> None:
+    """Play one game; `opponents` sit clockwise from `seat`, the last one in all seats left.
+
+    Args:
+        record: a file to which the game's record is added, if it is stopped as well.
+        think: tell what the opponents think, those who can: of actions what they show, and what
+            they expect by all that they know.
+
+    Raises:
+        ValueError: no such seat or seed, too many opponents, or no file of records.
+        OSError: the record may not be written.
+    """
+    if not 0 <= seat < game.players:
+        raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
+    if not 1 <= len(opponents) < game.players:
+        larger = [n for n in game_entry(game.name).players if n > len(opponents) > 0]
+        raise ValueError(
+            f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
+            + (f" (so many sit at a table of -o players={larger[0]})" if larger else "")
+        )
+    players: list[Player] = [HumanPlayer(game)] * game.players
+    for k in range(1, game.players):
+        opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
+        players[(seat + k) % game.players] = opponent
+    _show(game, players, seat, seed, record, think)
+
+
+def watch_at_terminal(
+    game: Game,
+    players: Sequence[str | Player],
+    seed: int = 0,
+    record: str | Path | None = None,
+    think: bool = False,
+) -> None:
+    """Have players play one game, all of which is shown, board by board.
+
+    Args:
+        players: from seat 0 on, the last one in all seats left.
+        record, think: see `play_at_terminal`.
+
+    Raises:
+        ValueError: no such seed, too many players, or no file of records.
+        OSError: the record may not be written.
+    """
+    if not 1 <= len(players) <= game.players:
+        raise ValueError(
+            f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
+        )
+    made = [make_player(player, game) for player in players]
+    _show(game, [*made, *made[-1:] * (game.players - len(made))], None, seed, record, think)
+
+
+def _show(
+    game: Game,
+    players: list[Player],
+    seat: int | None,
+    seed: int,
+    record: str | Path | None,
+    think: bool,
+) -> None:
+    """Play a game as somebody in a seat, or who sees all (None), is shown it."""
+    whole_number("seed", seed, 0, MOST_SEED)
+    if record is not None:
+        prepare_records(record)
+    if seat is not None:
+        print(f"You play in notation. {game_entry(game.name).notation}")
+    for number, player in enumerate(players):
+        name = "you" if number == seat else player.name
+        yours = "" if seat in (None, number) else relation(game.sides, seat, number)
+        print(f"player {number}{yours}: {name}")
+    print(f"deal {seed}: the same one again by --seed {seed}")
+    recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
+    states = game.new_states(seed)
+    recorder.dealt(states)
+    with _signals_do(signal.default_int_handler):
+        try:
+            _play(game, states, players, seat, seed, recorder, think)
+        finally:
+            with _signals_do(signal.SIG_IGN):
+                if record is not None:
+                    recorder.ended(states)
+                    append_records(record, recorder.texts())
+    if seat is not None:
+        print(f"\n{game.draw(states[0], seat)}\n\nwith all that was hidden:\n")
+        print(game.draw(states[0]))
+
+
+def _play(
+    game: Game,
+    states: States,
+    players: list[Player],
+    seat: int | None,
+    seed: int,
+    recorder: Recorder,
+    think: bool,
+) -> None:
+    only = np.zeros(1, np.int64)  # the number of the only game
+    chance = game.new_chance(np.array([seed]))
+    if seat is None:
+        print(f"\n{game.draw(states[0])}")
+    while not game.statuses(states)[0][0]:
+        questions = game.questions(states, only, chance)
+        mover = int(questions[1][0])
+        player = players[mover]
+        texts = game.actions.texts if seat in (None, mover) else game.actions.public_texts
+        if think and isinstance(player, Thinker):
+            thoughts = ask_thoughts(player, game, *questions)
+            print(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
+        action = choose_legally(player, game, *questions)
+        game.play(states, only, action)
+        recorder.played(states, only, questions[1], action)
+        print(f"player {mover}: {texts[action[0]]}")
+        if seat is None:
+            print(f"\n{game.draw(states[0])}")
+
+
+@contextmanager
+def _signals_do(handler: Any) -> Iterator[None]:
+    """What a closed terminal, and a request to terminate, do meanwhile: with Ctrl-C's handler they
+    end the game as that does, so that what is to be written at the end is. Where they were ignored
+    they are, and they come to the main thread alone.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {n: old for n, old in before.items() if old not in (None, signal.SIG_IGN)}
+    for number in before:
+        signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _thoughts(thoughts: Thoughts, texts: Sequence[str]) -> str:
+    """The likeliest actions, and what the player expects; actions of one text are one."""
+    words = []
+    if thoughts.probabilities is not None:
+        chances: dict[str, float] = {}
+        for text, chance in zip(texts, thoughts.probabilities[0].tolist(), strict=True):
+            if chance:
+                chances[text] = chances.get(text, 0.0) + chance
+        best = sorted(chances, key=lambda text: -chances[text])[:_LIKELIEST]
+        shown = [text for text in best if chances[text] >= 0.005] or best[:1]
+        words += [f"{text} {100 * chances[text]:.0f} %" for text in shown]
+    if thoughts.value is not None:
+        words.append(f"expects {thoughts.value[0]:+z.2f}")
+    return ", ".join(words)

@@ -1,0 +1,1 @@
+"""Everything about Numba: decorators, the kernel cache, record types, bit sets, randomness."""

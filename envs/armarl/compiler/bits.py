@@ -1,0 +1,68 @@
+"""Sets as bits of a word: how many are set, and which is the first; and words of eight bytes.
+
+Each is one instruction of a processor, or few, on a GPU as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from armarl.compiler.decorators import PLAIN_PYTHON, inlined
+from armarl.core.verbs import Int
+
+
+@inlined
+def count(bits: Int) -> Int:
+    """The number of ones in a word (int64 or uint64), as an int64."""
+    return _ones(bits)
+
+
+@inlined
+def lowest(bits: Int) -> Int:
+    """The number of the lowest one in a word (int64) that is not 0."""
+    return _zeros_below(bits)
+
+
+@inlined
+def eight_bytes(numbers: Any, first: Int) -> Int:
+    """Eight numbers of one byte, from `first` on, as a word (uint64), which LLVM loads at once."""
+    word = np.uint64(0)
+    for i in range(8):
+        word |= np.uint64(np.uint8(numbers[first + i])) << np.uint64(8 * i)
+    return word
+
+
+# --- LLVM's words for them -----------------------------------------------------------------------
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _ones(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.ctpop(words[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _zeros_below(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 1))  # 1: the word is not 0
+
+    return types.int64(types.uint64), generate
+
+
+def _ones_in_python(bits: Any) -> Any:
+    return np.int64((int(bits) & (1 << 64) - 1).bit_count())
+
+
+def _zeros_below_in_python(bits: Any) -> Any:
+    return np.int64((int(bits) & -int(bits)).bit_length() - 1)
+
+
+if PLAIN_PYTHON:
+    _ones, _zeros_below = _ones_in_python, _zeros_below_in_python

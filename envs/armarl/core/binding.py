@@ -1,0 +1,98 @@
+"""Functions that are written once for every game, compiled for one of them.
+
+Such a function uses the name `verbs` (imported from `armarl.verbs`), or calls one that does. For a
+game it is compiled as a copy whose `verbs` are that game's own. (A closure would do the same, but
+Numba cannot keep a closure over compiled functions in its cache on disk.)
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar, cast
+
+from armarl.compiler import work_sharing
+from armarl.compiler.decorators import kernel, merged
+from armarl.compiler.work_sharing import Body
+from armarl.core.verbs import Verbs, verbs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Compiler(Protocol):
+    """What makes a compiled function of a plain one; `merge`: as part of its one caller."""
+
+    def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
+
+
+def compile_for_cpu(function: Any, *, merge: bool = False) -> Any:
+    """A kernel, or what becomes part of one."""
+    return merged(function) if merge else kernel(function)
+
+
+class Binding:
+    """The functions above a game, compiled for it when they are first asked for."""
+
+    def __init__(
+        self,
+        game: str,
+        its_verbs: Verbs,
+        compiler: Compiler = compile_for_cpu,
+        instead: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
+    ) -> None:
+        """For the game of this name.
+
+        Args:
+            compiler: what compiles a function; for a GPU `numba.cuda`'s, with verbs of its own.
+            instead: functions that are called in the place of others.
+        """
+        self._game, self.verbs, self._compiler = game, its_verbs, compiler
+        self._instead = instead or {}
+        # By whether they are merged: what is compiled depends on no order of first calls.
+        self._functions: dict[tuple[Callable[..., Any], bool], Any] = {}
+        self._drivers: dict[Body, Any] = {}
+
+    def function(self, function: F, *, merge: bool = False) -> F:
+        """`function` with the game's verbs."""
+        found = self._functions.get((function, merge))
+        if found is None:
+            made = self._compile(function, merge)  # of two threads that ask at once, the first's
+            found = self._functions.setdefault((function, merge), made)
+        return cast(F, found)
+
+    def driver(self, body: Body) -> Callable[..., None]:
+        """`shares.take_shares` over a body with the game's verbs."""
+        found = self._drivers.get(body)
+        if found is None:
+            inner = self.function(body, merge=True)
+            name = f"{self._game}_{_name(body)}_shared"
+            found = _copy(work_sharing.take_shares, name, {"body": inner})
+            found = self._drivers.setdefault(body, self._compiler(found))
+        return cast("Callable[..., None]", found)
+
+    def _compile(self, function: Callable[..., Any], merge: bool) -> Any:
+        known: dict[str, Any] = {"verbs": self.verbs}
+        for name in function.__code__.co_names:
+            value: Any = function.__globals__.get(name)
+            if value is not function and _is_unbound(value):
+                known[name] = self.function(self._instead.get(value, value), merge=merge)
+        copy = _copy(function, f"{self._game}_{_name(function)}", known)
+        return self._compiler(copy, merge=merge)
+
+
+def _is_unbound(value: Any) -> bool:
+    """Whether it is a function of a module that is written for every game."""
+    return inspect.isfunction(value) and value.__globals__.get("verbs") is verbs
+
+
+def _name(function: Any) -> str:
+    return f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+
+
+def _copy(function: Callable[..., Any], name: str, known: dict[str, Any]) -> Callable[..., Any]:
+    """A copy under a name, by which the cache on disk knows it, that finds `known` as globals."""
+    copy = types.FunctionType(function.__code__, {**function.__globals__, **known})
+    copy.__name__ = copy.__qualname__ = name
+    copy.__defaults__, copy.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    return copy

@@ -1,0 +1,604 @@
+"""`Game`: one variant of one game, all that the faces above it know.
+
+A game's state is one fixed-size NumPy record. Copying it is cloning the game, its bytes are a
+saved game, and an array of them is a batch. A `Game` binds the compiled verbs that work on such
+records with the tables of its actions and observation, its options and its version.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.common.messages import brief
+from armarl.compiler.work_sharing import Body
+from armarl.core import array_checks, batch_loops, threads
+from armarl.core.array_checks import action_number, seed_numbers, whole_number
+from armarl.core.binding import Binding
+from armarl.core.observation_table import ActionTable, ObservationTable
+from armarl.core.verbs import as_verbs, unmoving
+from armarl.games.catalogue import game_entry
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules forbid; the message has its notation and the nearest reason."""
+
+
+States = NDArray[np.void]
+State = Any  # one record of such an array: numpy.void
+
+
+@cache
+def _binding(name: str) -> Binding:
+    """The functions above the games, for the game of this name."""
+    return Binding(name, as_verbs(game_entry(name).load()))
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """One variant of a game. Made by `make_game`, immutable, and picklable by its options.
+
+    Every method takes states that the rules have made, and trusts that they are lawful: those from
+    outside go through `check_states` first, or anything may come of them, an abort included.
+
+    Attributes:
+        name: by which the catalogue knows it.
+        version: raised whenever the rules, the actions or the observation change.
+        players: number of seats, 2 to 4.
+        options: the variant's other options.
+        sides: for every seat the side it plays for; partners share one.
+        actions: ids and notation.
+        observation: the named blocks of the flat observation.
+        rewards: names of the ways to reward a finished game.
+        max_actions: no game takes more actions than this.
+        blank: a record of the state's type that holds the options and nothing else; read-only.
+        attributes: what its environments offer besides, by name: a `chart`, for instance.
+        option_fields: fields of `blank` by which a state of another variant is told at a glance.
+        survey: the named blocks of what judges of positions read, or None; see the verb `survey`.
+        faults: texts to the numbers that the verb `valid` returns, the first for lawful states.
+    """
+
+    name: str
+    version: int
+    players: int
+    options: Mapping[str, Any]
+    sides: tuple[int, ...]
+    actions: ActionTable
+    observation: ObservationTable
+    rewards: tuple[str, ...]
+    max_actions: int
+    blank: State = field(repr=False)
+    _describe: Callable[[Game, State, int | None], dict[str, Any]] = field(repr=False)
+    _draw: Callable[[Game, State, int | None], str] = field(repr=False)
+    _explain: Callable[[Game, State, int], str] = field(repr=False)
+    attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    _deals: Callable[[Game], States] | None = field(default=None, repr=False)
+    option_fields: tuple[str, ...] = ("players",)
+    survey: ObservationTable | None = None
+    faults: tuple[str, ...] = field(default=("it is lawful",), repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "blank", _unwritable(self.blank))
+        for name in ("options", "attributes"):  # all who make this variant have this one game
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remake, (self.name, {"players": self.players, **self.options})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+        return self
+
+    @cached_property
+    def _binding(self) -> Binding:
+        return _binding(self.name)
+
+    def compiled(self, function: F) -> F:
+        """A function that is written once for every game, with this game's verbs."""
+        return self._binding.function(function)
+
+    # For one game, called at every step: found once, since to look them up takes a tenth of it.
+
+    @cached_property
+    def deal_one(self) -> Callable[..., int]:
+        """`loops.deal_one`, compiled."""
+        return self.compiled(batch_loops.deal_one)
+
+    @cached_property
+    def view_one(self) -> Callable[..., None]:
+        """`loops.view_one`, compiled."""
+        return self.compiled(batch_loops.view_one)
+
+    @cached_property
+    def play_one(self) -> Callable[..., int]:
+        """`loops.play_one`, compiled."""
+        return self.compiled(batch_loops.play_one)
+
+    def warm_up(self) -> None:
+        """Compile, at the first call, what a game in play needs."""
+        _ = self._is_warm
+
+    @cached_property
+    def _is_warm(self) -> bool:
+        states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
+        observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
+        self.deal_one(states, 0, 0, True)
+        self.view_one(states, 0, 0, observation, mask)
+        self.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
+        return True
+
+    @property
+    def variant(self) -> dict[str, Any]:
+        """What a saved policy or record must agree on, as plain JSON types."""
+        return {
+            "game": self.name,
+            "version": self.version,
+            "players": self.players,
+            "options": dict(self.options),
+            "actions": self.actions.hash,
+            "observation": self.observation.hash,
+        }
+
+    def reward_kind(self, name: str) -> int:
+        """Number of a reward's name.
+
+        Raises:
+            ValueError: this game has no reward of that name.
+        """
+        if name not in self.rewards:
+            known = " or ".join(map(repr, self.rewards))
+            raise ValueError(f"reward must be {known}, not {name!r}")
+        return self.rewards.index(name)
+
+    # --- games, one or many ----------------------------------------------------------------------
+
+    def run(self, body: Body, games: int, batch: Any, *, least: int | None = None) -> None:
+        """Run a body for each of so many games of a batch, on several threads.
+
+        Args:
+            body: one of `loops`, or any function that is written as they are.
+            batch: what the body takes; its arrays are trusted to be as it says.
+            least: so many games are worth a thread of their own; None: as many as loops need.
+        """
+        if least is None and body in batch_loops.LIGHT:
+            least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
+        threads.run(self._binding.driver(body), games, batch, least=least)
+
+    @cached_property
+    def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Where in a record the bytes of `option_fields` are, and those of this variant."""
+        fields: Any = self.blank.dtype.fields
+        places = [
+            np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)
+            for name in self.option_fields
+        ]
+        where = np.concatenate(places)
+        return where, np.frombuffer(self.blank.tobytes(), np.uint8)[where].copy()
+
+    def new_states(self, seeds: NDArray[np.int64] | int) -> States:
+        """Freshly dealt games, one record per seed (an int gives an array of one).
+
+        Raises:
+            TypeError: a seed is no integer.
+            ValueError: a seed is no int64.
+        """
+        numbers = seed_numbers(seeds)
+        states = np.full(numbers.size, self.blank)
+        self.run(
+            batch_loops.deal,
+            numbers.size,
+            batch_loops.Deals(states, np.arange(numbers.size), numbers),
+        )
+        return states
+
+    def deal(self, states: States, games: NDArray[np.int64], seeds: NDArray[np.int64]) -> None:
+        """Deal `states[games]` anew, each from its seed.
+
+        Raises:
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
+        """
+        array_checks.check_chosen(self, states, games, written=True)
+        array_checks.check_numbers("seeds", seeds, games.size)
+        array_checks.check_apart(states=states, seeds=seeds)
+        self.run(batch_loops.deal, games.size, batch_loops.Deals(states, games, seeds))
+
+    def deals(self) -> States:
+        """All deals of a game whose only chance is the deal; they are equally likely.
+
+        Raises:
+            ValueError: this variant has too many, or more chance.
+        """
+        if self._deals is None:
+            raise ValueError(
+                f"the deals of {self.name} {dict(self.options)} cannot be enumerated: it takes a "
+                "variant whose only chance is a small deal (see docs/exploitability.md)"
+            )
+        return self._deals(self)
+
+    def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Play an action in each of `states[games]`.
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            IllegalActionError: the rules forbid one of them; none is played.
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
+        """
+        array_checks.check_chosen(self, states, games, written=True)
+        array_checks.check_numbers("actions", actions, games.size)
+        array_checks.check_apart(states=states, actions=actions)
+        allowed = np.empty(games.size, np.int8)
+        masks = self.scratch_masks(games.size)
+        batch = batch_loops.Judgements(states, games, actions, masks, allowed)
+        self.run(batch_loops.judge, games.size, batch)
+        for i in np.flatnonzero(allowed == 0)[:1]:
+            raise IllegalActionError(self.explain(states[games[i]], int(actions[i])))
+        self.play(states, games, actions)
+
+    def play(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """`apply` without its checks, for callers who have made them: of what is illegal or out of
+        range anything may come."""
+        self.run(batch_loops.apply, games.size, batch_loops.Actions(states, games, actions))
+
+    def check_states(self, states: States) -> None:
+        """Check states that come from outside, such as saved ones: whether the rules know them.
+
+        Raises:
+            TypeError: it is no array of the game's records.
+            ValueError: one is of another variant, or breaks a law of the game; the message says
+                which.
+        """
+        array_checks.check_states(self, states)
+        faults = np.empty(states.size, np.int64)
+        blank = np.full(1, self.blank)
+        self.run(
+            batch_loops.judge_state, states.size, batch_loops.Inspections(states, blank, faults)
+        )
+        for i in np.flatnonzero(faults)[:1]:
+            raise ValueError(f"states[{i}] is no state of {self.name}: {self.faults[faults[i]]}")
+
+    def taken(self, states: States, indices: NDArray[np.int64]) -> States:
+        """Copies of `states[indices]`; much faster than NumPy, which copies field by field."""
+        copies = np.empty(indices.size, states.dtype)
+        size = states.itemsize
+        into = copies.view(np.uint8).reshape(-1, size)
+        states.view(np.uint8).reshape(-1, size).take(indices, axis=0, out=into)
+        return copies
+
+    def legal_masks(self, states: States) -> NDArray[np.int8]:
+        """Masks of the seats to move, int8 of shape (batch, actions).
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            TypeError, ValueError: these are no states of this variant.
+        """
+        array_checks.check_states(self, states)
+        masks = np.empty((states.size, len(self.actions)), np.int8)
+        self.run(batch_loops.read_mask, states.size, batch_loops.Masks(states, masks))
+        return masks
+
+    def views(
+        self, states: States, seats: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        """Observations (batch, size) and masks (batch, actions) of one seat in each state.
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            ValueError: not one seat for each state, or one that there is not.
+        """
+        array_checks.check_seats(self, states, seats)
+        observations = np.empty((states.size, self.observation.size), np.float32)
+        masks = np.empty((states.size, len(self.actions)), np.int8)
+        self.run(
+            batch_loops.view, states.size, batch_loops.Views(states, seats, observations, masks)
+        )
+        return observations, masks
+
+    def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
+        """Copies of the states without anything that `seats[i]` is not shown.
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            ValueError: not one seat for each state, or one that there is not.
+        """
+        array_checks.check_seats(self, states, seats)
+        hidden = self.taken(states, np.arange(states.size))
+        self.run(batch_loops.conceal, states.size, batch_loops.Concealments(hidden, seats))
+        return hidden
+
+    def determinised(
+        self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
+    ) -> States:
+        """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`.
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            ValueError: not one seat and one seed for each state, or a seat that there is not.
+        """
+        array_checks.check_seats(self, states, seats)
+        array_checks.check_numbers("seeds", seeds, states.size)
+        dealt = self.taken(states, np.arange(states.size))
+        self.run(
+            batch_loops.determinise, states.size, batch_loops.Determinisations(dealt, seats, seeds)
+        )
+        return dealt
+
+    def statuses(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move.
+
+        Raises:
+            TypeError, ValueError: these are no states of this variant.
+        """
+        array_checks.check_states(self, states)
+        statuses, seats = np.empty((2, states.size), np.int64)
+        self.run(
+            batch_loops.read_status, states.size, batch_loops.Statuses(states, statuses, seats)
+        )
+        return statuses, seats
+
+    @property
+    def has_progress(self) -> bool:
+        """Whether the game says how far a seat has come."""
+        return self._binding.verbs.progress is not unmoving
+
+    def progress(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How far each of `seats` has come, as all can see, int64 (batch,): the verb `progress`.
+
+        It is 0 of all in a game that does not say (`has_progress`).
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            ValueError: not one seat for each state, or one that there is not.
+        """
+        array_checks.check_seats(self, states, seats)
+        progress = np.empty(states.size, np.int64)
+        self.run(
+            batch_loops.read_progress, states.size, batch_loops.Progresses(states, seats, progress)
+        )
+        return progress
+
+    def turns_of(self, states: States) -> NDArray[np.int64]:
+        """The seat whose turn it is in each state: others may answer or act within it.
+
+        Raises:
+            TypeError, ValueError: these are no states of this variant.
+        """
+        array_checks.check_states(self, states)
+        seats = np.empty(states.size, np.int64)
+        self.run(batch_loops.read_owner, states.size, batch_loops.Owners(states, seats))
+        return seats
+
+    def returns(
+        self, states: States, games: NDArray[np.int64], reward: str = "win"
+    ) -> NDArray[np.float64]:
+        """Returns of all seats in the finished games `states[games]`, (games, players).
+
+        States from outside go through `check_states` first.
+
+        Raises:
+            TypeError, ValueError: arrays of other types, or games that there are not.
+        """
+        array_checks.check_chosen(self, states, games, once=False)
+        returns = np.empty((games.size, self.players))
+        kind = self.reward_kind(reward)
+        self.run(
+            batch_loops.read_returns, games.size, batch_loops.Outcomes(states, games, kind, returns)
+        )
+        return returns
+
+    def playouts(
+        self, states: States, seeds: NDArray[np.int64], reward: str = "win"
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Play games to their end at random, in place.
+
+        States from outside go through `check_states` first.
+
+        Args:
+            states: (batch,) games, which are played on from where they are.
+            seeds: (batch,) one for the random choices of each game; chance in the rules comes from
+                the states' own generators.
+
+        Returns:
+            Returns of all seats, float64 (batch, players), and actions played, int64 (batch,).
+
+        Raises:
+            TypeError, ValueError: arrays of other types, or in the same memory, or not one seed for
+                each state.
+        """
+        array_checks.check_states(self, states, written=True)
+        array_checks.check_numbers("seeds", seeds, states.size)
+        array_checks.check_apart(states=states, seeds=seeds)
+        chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
+        returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
+        kind = self.reward_kind(reward)
+        batch = batch_loops.Playouts(states, chance, kind, masks, returns, lengths)
+        self.run(batch_loops.play_out, states.size, batch)
+        return returns, lengths
+
+    def new_chance(self, seeds: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """A stream of random numbers for each game, besides the one in its state.
+
+        Raises:
+            TypeError, ValueError: the seeds are no array of int64 (n,).
+        """
+        array_checks.check_numbers("seeds", seeds, None)
+        chance = np.empty(seeds.size, np.uint64)
+        batch = batch_loops.Streams(chance, np.arange(seeds.size), seeds)
+        self.run(batch_loops.seed_stream, seeds.size, batch)
+        return chance
+
+    def random_actions(
+        self, masks: NDArray[np.int8], chance: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """A random legal action of each row of `masks`, by its stream; 0 where none is legal.
+
+        Raises:
+            TypeError, ValueError: arrays of other types, numbers that are not 0 or 1, or not one
+                stream for each row.
+        """
+        array_checks.check_masks(masks, len(self.actions))
+        array_checks.check_array("chance", chance, np.uint64, written=True)
+        array_checks.check_size("chance", chance, len(masks))
+        array_checks.check_apart(masks=masks, chance=chance)
+        actions = np.empty(len(masks), np.int64)
+        self.run(batch_loops.pick_action, len(masks), batch_loops.Picks(masks, chance, actions))
+        return actions
+
+    def questions(
+        self, states: States, games: NDArray[np.int64], chance: NDArray[np.uint64]
+    ) -> tuple[States, NDArray[np.int64], NDArray[np.float64]]:
+        """What `Player.choose` takes, for those who are to move in `states[games]`.
+
+        Args:
+            chance: a stream for each of `states`, which gives the random numbers.
+
+        Raises:
+            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
+                that there are not.
+        """
+        array_checks.check_chosen(self, states, games)
+        array_checks.check_array("chance", chance, np.uint64, written=True)
+        array_checks.check_size("chance", chance, states.size)
+        array_checks.check_apart(states=states, games=games, chance=chance)
+        seen = np.empty(games.size, states.dtype)
+        movers, draws = np.empty(games.size, np.int64), np.empty(games.size)
+        batch = batch_loops.Questions(states, games, chance, seen, movers, draws)
+        self.run(batch_loops.ask, games.size, batch)
+        return seen, movers, draws
+
+    def scratch_masks(self, games: int) -> NDArray[np.int8]:
+        """A mask for each thread on a batch, for loops that need one to themselves."""
+        return np.empty((2 * threads.most_threads_for(games), len(self.actions)), np.int8)
+
+    # --- one state, for people -------------------------------------------------------------------
+
+    def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
+        """The game as plain JSON types; with a seat, what that seat may not know is None.
+
+        A state from outside goes through `check_states` first.
+
+        Raises:
+            TypeError, ValueError: this is no state of this variant, or there is no such seat.
+        """
+        self._check_state(state)
+        return self._describe(self, state, self._check_seat(seat))
+
+    def draw(self, state: State, seat: int | None = None) -> str:
+        """The game as a picture of text, whole or as a seat sees it.
+
+        A state from outside goes through `check_states` first.
+
+        Raises:
+            TypeError, ValueError: as `describe`.
+        """
+        self._check_state(state)
+        return self._draw(self, state, self._check_seat(seat))
+
+    def explain(self, state: State, action: int) -> str:
+        """Why an action is illegal in a state: its notation and the nearest reason.
+
+        A state from outside goes through `check_states` first.
+
+        Raises:
+            TypeError, ValueError: this is no state of this variant, or the action is no integer.
+        """
+        self._check_state(state)
+        action = action_number(action)
+        if not 0 <= action < len(self.actions):
+            return f"there is no action {action}: ids run from 0 to {len(self.actions) - 1}"
+        if self.legal_masks(np.full(1, state))[0, action]:
+            return f"`{self.actions.text(action)}` is legal"
+        return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
+
+    def _check_state(self, state: State) -> None:
+        states = np.asarray(state)
+        if states.ndim:
+            raise ValueError(f"a state is one record, not an array of shape {states.shape}")
+        array_checks.check_states(self, states.reshape(1))
+
+    def _check_seat(self, seat: int | None) -> int | None:
+        return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
+
+
+def _unwritable(record: State) -> State:
+    """A record that nobody can write into, nor make writable again: its memory is bytes."""
+    record = np.asarray(record)
+    return np.frombuffer(record.tobytes(), record.dtype)[0]
+
+
+def check_game(game: object, *, or_name: bool = False) -> Game:
+    """What somebody gives as a game, if it is one.
+
+    Args:
+        or_name: where the error is raised a game's name would have done as well.
+
+    Raises:
+        TypeError: it is something else, such as an environment.
+    """
+    if isinstance(game, Game):
+        return game
+    wanted = "the name of a game or a Game" if or_name else "a Game"
+    raise TypeError(
+        f"game must be {wanted}, as make_game returns it (environments have it as `.game`, those "
+        f"with wrappers as `.unwrapped.game`), not {brief(repr(game), 60)}"
+    )
+
+
+def make_game(name: str, **options: Any) -> Game:
+    """Make a game by name: `make_game("armadora", players=3, advanced=True)`.
+
+    Raises:
+        ValueError: an unknown game, or a value out of range.
+        TypeError: an option that the game does not have.
+    """
+    check_options(name, options)
+    return game_entry(name).load().make(**options)
+
+
+def restore_game(name: str, options: Mapping[str, Any]) -> Game:
+    """The game that a file names: as `make_game`, but no option is taken as another file's path.
+
+    Raises:
+        ValueError, TypeError: as `make_game`; or an option that would have a file opened.
+    """
+    check_options(name, options)
+    module = game_entry(name).load()
+    make = getattr(module, "restore", module.make)
+    game: Game = make(**options)
+    return game
+
+
+def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
+    """Check that a game has options of these names; `besides` is said to be possible as well.
+
+    Raises:
+        ValueError: an unknown game.
+        TypeError: an option that the game does not have.
+    """
+    known = inspect.signature(game_entry(name).load().make).parameters
+    for option in options:
+        if option not in known:
+            # Python's own words: by them TorchRL's GymEnv sees that there is no `frameskip`.
+            raise TypeError(
+                f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
+                f"its options are {', '.join(known)}{besides}"
+            )
+
+
+def _remake(name: str, options: dict[str, Any]) -> Game:
+    return make_game(name, **options)

@@ -1,0 +1,170 @@
+"""Observations declared block by block: what a block is stands together with what writes it.
+
+A game's `observation.py` is a list of its blocks, each with the kernel that fills it:
+
+    blocks = Blocks(look)
+
+    @blocks.add(Declared("gold", (MINES,), 7, "gold on the mines", scale=7.0, on="mines"))
+    def _gold(s, view, gold):
+        for mine in range(MINES):
+            gold.out[mine] = s.gold[mine] * gold.unit
+
+`look(s, seat)`, compiled likewise, makes the `view` that all writers get with the state: the seat,
+and what several of them need. Blocks that are worked out together have one writer. Where a block
+begins in the flat observation is nowhere said: `observe` and the table of a variant follow from the
+declarations.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiler.array_views import window
+from armarl.compiler.decorators import kernel, merged
+from armarl.core.observation_table import Block, Board, ObservationTable
+
+Writer = Callable[..., None]
+
+
+class Target(NamedTuple):
+    """Where a writer puts the numbers of a block, all of them.
+
+    Attributes:
+        out: the block, float32 and flat.
+        unit: 1 / scale, which quantities are multiplied by: float64, or an array of it with one
+            number per entry of the last axis. For small whole numbers the product, rounded to
+            float32, is what a division would give, and takes less time.
+    """
+
+    out: NDArray[np.float32]
+    unit: Any
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A block as a game declares it for all its variants; see `armarl.tables.Block`.
+
+    A length, the maximum or the scale may be the name of a whole number in the state, "players"
+    for example.
+
+    Attributes:
+        option: the field of the state that is 0 in variants without this block.
+    """
+
+    name: str
+    shape: tuple[int | str, ...]
+    maximum: float | str
+    meaning: str
+    scale: float | str | tuple[float, ...] = 1.0
+    known: str = "public"
+    on: str | None = None
+    option: str | None = None
+
+    def of_variant(self, values: Mapping[str, int]) -> Block:
+        """The block with the values of a variant in place of names."""
+
+        def number(entry: Any) -> Any:
+            return values[entry] if isinstance(entry, str) else entry
+
+        shape = tuple(number(length) for length in self.shape)
+        scale = float(number(self.scale)) if isinstance(self.scale, str) else self.scale
+        return Block(
+            self.name, shape, number(self.maximum), scale, self.known, self.meaning, self.on
+        )
+
+    @property
+    def size(self) -> str:
+        """Its number of entries, as an expression."""
+        factors = [self.option] if self.option else []
+        return " * ".join(_field(factor) for factor in (*factors, *self.shape))
+
+
+def _field(entry: int | str) -> str:
+    return f"s.{entry}" if isinstance(entry, str) else str(entry)
+
+
+class Blocks:
+    """The declarations of a game's observation, in order."""
+
+    def __init__(self, look: Callable[..., Any]) -> None:
+        self._look = merged(look)
+        self._written: list[tuple[tuple[Declared, ...], Writer]] = []
+
+    def add(self, *blocks: Declared) -> Callable[[Writer], Writer]:
+        """The decorated kernel writes these blocks: called with the state, the view and targets.
+
+        It is compiled into `observe`. Blocks of one writer have one and the same option.
+        """
+
+        def declare(writer: Writer) -> Writer:
+            self._written.append((blocks, merged(writer)))
+            return writer
+
+        return declare
+
+    def table(self, values: Mapping[str, int], board: Board | None) -> ObservationTable:
+        """The blocks of a variant, whose state holds these values."""
+        declared = [block for blocks, _ in self._written for block in blocks]
+        present = [block for block in declared if not block.option or values[block.option]]
+        return ObservationTable([block.of_variant(values) for block in present], board)
+
+    def observe(self, name: str, gap: int = 0) -> Any:
+        """The verb `observe(s, seat, out)`, compiled from all writers.
+
+        Args:
+            name: of the compiled function.
+            gap: entries left alone before each block and after the last, for tests.
+        """
+        text = "\n".join(self._lines(name, gap)) + "\n"
+        file = f"<{name}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+        names = self._names()
+        exec(compile(text, file, "exec"), names)
+        return kernel(names[name])
+
+    def _names(self) -> dict[str, Any]:
+        """What the text of `observe` speaks of."""
+        names: dict[str, Any] = {
+            "__name__": __name__,
+            "look": self._look,
+            "Target": Target,
+            "window": window,
+        }
+        for number, (blocks, writer) in enumerate(self._written):
+            names[f"write_{number}"] = writer
+            for block in blocks:
+                if not isinstance(block.scale, str):
+                    unit = 1 / np.asarray(block.scale)
+                    names[f"{block.name}_unit"] = float(unit) if unit.ndim == 0 else unit
+        return names
+
+    def _lines(self, name: str, gap: int) -> Iterator[str]:
+        """The text of `observe`: where each block begins and ends, then all writers in order."""
+        yield f"def {name}(s, seat, out):"
+        yield "    view = look(s, seat)"
+        end = "0"
+        for blocks, _ in self._written:
+            for block in blocks:
+                yield f"    {block.name} = {end}" + (f" + {gap}" if gap else "")
+                yield f"    {block.name}_end = {block.name} + {block.size}"
+                end = f"{block.name}_end"
+        calls = enumerate(blocks for blocks, _ in self._written)
+        for option, group in groupby(calls, lambda call: call[1][0].option):
+            if option:
+                yield f"    if s.{option}:"
+            for number, blocks in group:
+                targets = ", ".join(map(self._target, blocks))
+                yield f"    {'    ' if option else ''}write_{number}(s, view, {targets})"
+
+    @staticmethod
+    def _target(block: Declared) -> str:
+        scale = block.scale
+        unit = f"1 / s.{scale}" if isinstance(scale, str) else f"{block.name}_unit"
+        return f"Target(window(out, {block.name}, {block.size}), {unit})"

@@ -1,0 +1,357 @@
+"""Games of ours as games of OpenSpiel, for its algorithms. Needs the package `open-spiel`.
+
+    import pyspiel
+    from armarl.open_spiel import Resampler, register
+
+    game = register("armadora", players=3)  # or, from then on, pyspiel.load_game("armarl_armadora")
+
+Chance is sampled: a state begins with one chance node of one outcome, which deals; dice and cards
+after it come from the game's own generator, which is part of the state. What enumerates chance
+outcomes (exact best responses, CFR over the whole tree) is out of reach, but in games whose deals
+can be enumerated (`armadora` with `board="mini"`), which `chance="explicit"` makes. Search that
+looks ahead from a state as it is would foresee what is hidden and to come; a `Resampler`, for
+ISMCTS, deals that anew. OpenSpiel's own serialisation refuses sampled games in Python: use
+`state.serialize()` and `game.deserialize_state(text)`. Its compiled `pyspiel.ISMCTSBot` takes no
+game in Python; `open_spiel.python.algorithms.ismcts` does.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyspiel
+from numpy.typing import NDArray
+
+from armarl.core.array_checks import is_whole, whole_number
+from armarl.core.game import Game, States, make_game
+from armarl.games.catalogue import game_entry
+from armarl.matches.match import MOST_SEED
+
+_SUFFIXES = {"sampled": "", "explicit": "_explicit"}
+SEED = "seed"  # the parameter that every game has besides its options
+_IT = np.zeros(1, np.int64)  # the number of the only game
+_MOST_SEEDS = 2**62
+_MOST_PARAMETER = 2**31 - 1  # OpenSpiel has numbers of 32 bits
+_DIGEST = 16  # bytes
+
+
+def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
+    """Make a game known to OpenSpiel as `armarl_NAME`, with its options as parameters, and load it.
+
+    Args:
+        name: of a game: "armadora", "armada", or one from outside.
+        chance: "sampled", or "explicit", with every deal as an outcome of the chance node; the game
+            is then known as `armarl_NAME_explicit`.
+        options: of the game; and `seed`, from which the deals of new states follow, 0 to
+            2**31 - 1, 0 by default.
+
+    Raises:
+        ValueError, TypeError: as `armarl.make_game`; or the deals cannot be enumerated.
+    """
+    if chance not in _SUFFIXES:
+        raise ValueError(f"chance must be 'sampled' or 'explicit', not {chance!r}")
+    entry = game_entry(name)
+    short_name = f"armarl_{name}{_SUFFIXES[chance]}"
+    if short_name not in pyspiel.registered_names():
+        kind = _game_type(name, short_name, chance)
+        # A class, not a function: OpenSpiel lets go of it when Python has ended already.
+        maker = type(f"{entry.title}Game", (OpenSpielGame,), {"name": name, "kind": kind})
+        pyspiel.register_game(kind, maker)
+    seed = whole_number(SEED, options.pop(SEED, 0), 0, _MOST_PARAMETER)
+    game = make_game(name, **options)  # errors in its own words, before OpenSpiel's
+    if chance == "explicit":
+        game.deals()
+    plain = {key: int(value) if is_whole(value) else value for key, value in options.items()}
+    return pyspiel.load_game(short_name, {**plain, SEED: seed})  # which takes no numbers of NumPy
+
+
+class Resampler:
+    """Deals anew what a player cannot know in a state, and what is to come.
+
+    For `ismcts.ISMCTSBot.set_resampler`; the same seed deals the same, call by call.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seeds = _Seeds(seed)
+
+    def __call__(self, state: OpenSpielState, player: int) -> OpenSpielState:
+        """A state that `player` cannot tell from this one."""
+        return state.resampled(player, self._seeds.next())
+
+
+def _game_type(name: str, short_name: str, chance: str) -> Any:
+    modes, players = pyspiel.GameType.ChanceMode, game_entry(name).players
+    explicit = chance == "explicit"
+    return pyspiel.GameType(
+        short_name=short_name,
+        long_name=f"{game_entry(name).title} of ArmaRL",
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=modes.EXPLICIT_STOCHASTIC if explicit else modes.SAMPLED_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=max(players),
+        min_num_players=min(players),
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification={**_parameters(name), SEED: 0},
+    )
+
+
+def _parameters(name: str) -> dict[str, Any]:
+    """The options that OpenSpiel can hold, with their defaults: truth values, numbers and texts."""
+    signature = inspect.signature(game_entry(name).load().make)
+    defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
+    return {key: value for key, value in defaults.items() if isinstance(value, bool | int | str)}
+
+
+class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
+    """A variant of a game, under OpenSpiel's interface.
+
+    Attributes:
+        name, kind: of all variants, for ours and for OpenSpiel's catalogue.
+        game: the variant itself.
+        deals: all that there are, where chance is explicit; else None.
+        deal_seeds: from which sampled deals follow.
+    """
+
+    name: str
+    kind: Any
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        options = {**_parameters(self.name), **(params or {})}
+        seed = options.pop(SEED, 0)
+        self.game = make_game(self.name, **options)
+        self.deal_seeds = _Seeds(seed)
+        explicit = self.kind.chance_mode == pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC
+        self.deals: States | None = self.game.deals() if explicit else None
+        info = pyspiel.GameInfo(
+            num_distinct_actions=len(self.game.actions),
+            max_chance_outcomes=1 if self.deals is None else self.deals.size,
+            num_players=self.game.players,
+            min_utility=-1.0,
+            max_utility=1.0,
+            utility_sum=0.0,
+            max_game_length=self.game.max_actions,
+        )
+        super().__init__(self.kind, info, dict(params or {}))
+
+    def new_initial_state(self) -> OpenSpielState:
+        """A state whose chance node deals, from the next of the game's seeds."""
+        return OpenSpielState(self)
+
+    def deserialize_state(self, text: str) -> OpenSpielState:
+        """The state that `OpenSpielState.serialize` wrote.
+
+        Raises:
+            ValueError: the text is no state of this variant.
+        """
+        try:
+            record, known, history = text.split("\n")
+            data, told = bytes.fromhex(record), [bytes.fromhex(part) for part in known.split()]
+            moves = [tuple(map(int, move.split(":"))) for move in history.split()]
+            movers, actions = [mover for mover, _ in moves], [action for _, action in moves]
+        except ValueError as error:
+            raise self._no_state("three lines of hexadecimal digits and numbers") from error
+        dealt = bool(data)
+        if [len(part) for part in told] != dealt * self.game.players * [_DIGEST]:
+            raise self._no_state("what each seat was shown")
+        most = [1 if self.deals is None else self.deals.size, len(self.game.actions)]
+        lawful = all(0 <= action < most[min(i, 1)] for i, action in enumerate(actions))
+        seated = all((mover >= 0) == (i > 0) for i, mover in enumerate(movers))
+        if bool(actions) != dealt or not lawful or not seated:
+            raise self._no_state("a history of actions")
+        if not all(-1 <= mover < self.game.players for mover in movers):
+            raise self._no_state("a history of seats that there are")
+        state = OpenSpielState(self)
+        for state._replays, action in moves:  # OpenSpiel's own account of the history
+            state.apply_action(action)
+        state._replays = None
+        if dealt:
+            if len(data) != self.game.blank.dtype.itemsize:
+                raise self._no_state(f"a record of {self.game.blank.dtype.itemsize} bytes")
+            states = np.frombuffer(data, np.uint8).copy().view(self.game.blank.dtype)
+            self.game.check_states(states)
+            state.states, state.known = states, told
+        return state
+
+    def _no_state(self, lacks: str) -> ValueError:
+        return ValueError(f"this is no state of {self.game.name}: it lacks {lacks}")
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> OpenSpielObserver:
+        """The observer of `observation_tensor`."""
+        if params:
+            raise ValueError(f"observations have no parameters; got {params}")
+        return OpenSpielObserver(self.game)
+
+
+class _Seeds:
+    """The seeds of a game's deals, one after the other; states that are copied share them."""
+
+    def __init__(self, seed: int) -> None:
+        self._numbers = np.random.default_rng(whole_number(SEED, seed, 0, MOST_SEED))
+
+    def next(self) -> int:
+        return int(self._numbers.integers(_MOST_SEEDS))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Seeds:
+        return self
+
+
+class OpenSpielState(pyspiel.State):  # type: ignore[misc]
+    """One game: the deal to come, or a record, and what each seat has been shown so far.
+
+    Attributes:
+        states: the record, an array of one; None before the deal.
+        known: for every seat a digest of all that it was shown, in order: its information state.
+    """
+
+    def __init__(self, game: OpenSpielGame) -> None:
+        super().__init__(game)
+        # Copied with the state: no game of theirs.
+        self._game, self._deals, self._seeds = game.game, game.deals, game.deal_seeds
+        self._replays: int | None = None  # who is said to move while a history is read
+        self.states: States | None = None
+        self.known = [b""] * game.game.players
+
+    # --- OpenSpiel's interface -------------------------------------------------------------------
+
+    def current_player(self) -> int:
+        if self._replays is not None:
+            return self._replays
+        if self.states is None:
+            return int(pyspiel.PlayerId.CHANCE)
+        statuses, seats = self._game.statuses(self.states)
+        return int(pyspiel.PlayerId.TERMINAL) if statuses[0] else int(seats[0])
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        deals = 1 if self._deals is None else self._deals.size
+        return [(deal, 1 / deals) for deal in range(deals)]
+
+    def _legal_actions(self, player: int) -> list[int]:
+        assert self.states is not None
+        return [int(action) for action in np.flatnonzero(self._game.legal_masks(self.states)[0])]
+
+    def _apply_action(self, action: int) -> None:
+        if self._replays is not None:
+            return
+        mover = self.current_player()
+        if self.states is None and self._deals is not None:
+            self.states = self._deals[action : action + 1].copy()
+        elif self.states is None:
+            self.states = self._game.new_states(self._seeds.next())
+        else:
+            self._game.apply(self.states, _IT, np.array([action]))
+        for seat in range(self._game.players):
+            self._show(seat, action if seat == mover else -1)
+
+    def information_state_string(self, player: int | None = None) -> str:
+        """A digest of all that the player, or who is to move, was shown, and of his own actions.
+
+        Raises:
+            ValueError: there is no such player; or none is named, and nobody is to move.
+        """
+        return self.known[self._seat(player)].hex()
+
+    def observation_string(self, player: int | None = None) -> str:
+        """A digest of what the player, or who is to move, sees now.
+
+        Raises:
+            ValueError: as `information_state_string`; or nothing has been dealt yet.
+        """
+        return self._seen(self._seat(player)).hex()
+
+    def is_terminal(self) -> bool:
+        return self.current_player() == int(pyspiel.PlayerId.TERMINAL)
+
+    def returns(self) -> list[float]:
+        if self.states is None or not self.is_terminal():
+            return [0.0] * self._game.players
+        return [float(x) for x in self._game.returns(self.states, _IT)[0]]
+
+    def resample_from_infostate(self, player: int, sampler: Any) -> OpenSpielState:
+        """`resampled` by OpenSpiel's name for it; `sampler` gives a number in [0, 1)."""
+        return self.resampled(player, int(float(sampler()) * _MOST_SEEDS))
+
+    def serialize(self) -> str:
+        """The whole state as lines of text; `deserialize_state` of the game reads them."""
+        record = "" if self.states is None else self.states.tobytes().hex()
+        known = " ".join(part.hex() for part in self.known)
+        moves = (f"{move.player}:{move.action}" for move in self.full_history())
+        return "\n".join([record, known, " ".join(moves)])
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return f"deal {action}" if player < 0 else self._game.actions.text(action)
+
+    def __str__(self) -> str:
+        return "before the deal" if self.states is None else self._game.draw(self.states[0])
+
+    # --- ours ------------------------------------------------------------------------------------
+
+    def resampled(self, player: int, seed: int) -> OpenSpielState:
+        """A state that `player` cannot tell from this one; the same seed deals the same.
+
+        What the others were shown before cannot be known in another deal: their information states
+        are of what they see in it now.
+
+        Raises:
+            ValueError: there is no such player, or nothing has been dealt yet, or the seed is below
+                0 or above 2**63 - 1.
+        """
+        seats = np.array([self._seat(player)])
+        seeds = np.array([whole_number(SEED, seed, 0, MOST_SEED)])
+        other: OpenSpielState = self.clone()
+        other.states = self._game.determinised(self._dealt(), seats, seeds)
+        for seat in range(self._game.players):
+            if seat != player:
+                other.known[seat] = b""
+                other._show(seat, -1)
+        return other
+
+    def _show(self, seat: int, action: int) -> None:
+        told = self.known[seat] + action.to_bytes(4, "big", signed=True) + self._seen(seat)
+        self.known[seat] = blake2b(told, digest_size=_DIGEST).digest()
+
+    def _seen(self, seat: int) -> bytes:
+        seen = self._game.concealed(self._dealt(), np.array([seat])).tobytes()
+        return blake2b(seen, digest_size=_DIGEST).digest()
+
+    def _seat(self, player: int | None) -> int:
+        """The seat of a player, or of who is to move.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if player is None and (player := self.current_player()) < 0:
+            raise ValueError("nobody is to move: say whose information is wanted")
+        return whole_number("the player", player, 0, self._game.players - 1)
+
+    def _dealt(self) -> States:
+        if self.states is None:
+            raise ValueError("nothing has been dealt yet: apply the chance node's action first")
+        return self.states
+
+
+class OpenSpielObserver:
+    """Our flat observation as OpenSpiel's tensor, with its blocks by name."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self.tensor: NDArray[np.float32] = np.zeros(game.observation.size, np.float32)
+        self.dict: dict[str, NDArray[np.float32]] = dict(game.observation.views(self.tensor))
+
+    def set_from(self, state: OpenSpielState, player: int) -> None:
+        """Write what a player observes into `tensor`: 0 before the deal."""
+        self.tensor.fill(0)
+        if state.states is not None:
+            self.tensor[:] = self._game.views(state.states, np.array([player]))[0][0]
+
+    def string_from(self, state: OpenSpielState, player: int) -> str:
+        """What he sees, as a digest."""
+        return state.observation_string(player)

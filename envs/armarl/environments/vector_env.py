@@ -1,0 +1,254 @@
+"""Gymnasium's vector face: many single-seat environments in one, played by compiled loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from armarl.core.array_checks import is_whole, whole_number
+from armarl.core.game import Game
+from armarl.core.verbs import CUT_SHORT, ILLEGAL, PLAYING
+from armarl.devices.device import action_ids
+from armarl.environments.base import (
+    RENDER_MODES,
+    Endings,
+    batched,
+    check_render_mode,
+    deal_number,
+    face_game,
+    mask_place,
+)
+from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
+from armarl.environments.seat_env import INFO_KEYS
+from armarl.environments.self_play_batch import (
+    as_autoreset_mode,
+    chosen_games,
+    deal_numbers,
+    refuse_games_over,
+)
+from armarl.players import PlayerLike
+
+Infos = dict[str, Any]
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
+    """What `gymnasium.vector.SyncVectorEnv` of so many `SeatEnv`s would be, to the byte.
+
+    Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game, of
+    which `_key` tells the rows that count: `action_mask`, int8 (num_envs, actions), all 0 where a
+    game is over; `seat`, int64; and `illegal_action`, int8, 1 where an illegal action has ended the
+    episode, with reward -1. With `mask="observation"` observations are Dicts of both arrays. With
+    autoreset SAME_STEP the last observation and info of an episode are in `final_obs` and
+    `final_info`.
+
+    Attributes:
+        refusals: by game, why the illegal actions of the last step were illegal.
+        endings: how many episodes have ended, and by illegal actions.
+    """
+
+    def __init__(
+        self,
+        game: str | Game,
+        num_envs: int,
+        *,
+        opponents: PlayerLike | Sequence[PlayerLike] = "random",
+        seat: int | None = None,
+        reward: str = "win",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        copy: bool = True,
+        render_mode: str | None = None,
+        max_episode_steps: int | None = None,
+        mask: str = "info",
+        observation_key: str = "observation",
+        mask_key: str = "action_mask",
+        **options: Any,
+    ) -> None:
+        """Environments without an episode begun yet.
+
+        Args:
+            game, opponents, seat, reward, render_mode, mask, observation_key, mask_key, options:
+                as for `SeatEnv`.
+            num_envs: number of games.
+            autoreset_mode: Gymnasium's. NEXT_STEP: the step after an episode's end takes no
+                action, and begins the next one; SAME_STEP: the step that ends an episode begins
+                the next one; DISABLED: `reset(options={"reset_mask": ...})` does.
+            copy: whether every step gives new arrays of observations and masks; if not, the same
+                ones are written into again.
+            max_episode_steps: an episode is truncated after so many decisions of its learner.
+
+        Raises:
+            TypeError: an unknown option or render mode, or options beside a `Game`.
+            ValueError: a value out of range, or a wrong number of opponents.
+        """
+        own = (
+            "opponents, seat, reward, autoreset_mode, copy, render_mode, max_episode_steps, mask, "
+            "observation_key, mask_key"
+        )
+        game = face_game(game, options, own)
+        check_render_mode(render_mode)
+        self._batch = SeatBatch(game, num_envs, make_opponents(opponents, game), reward, seat)
+        self.game, self.num_envs, self.render_mode = game, num_envs, render_mode
+        self.__dict__.update(game.attributes)
+        self.autoreset_mode = as_autoreset_mode(autoreset_mode)
+        self.metadata = {"autoreset_mode": self.autoreset_mode, "render_modes": RENDER_MODES}
+        self._place = mask_place(mask, observation_key, mask_key, taken=INFO_KEYS)
+        self.single_observation_space = self._place.space(game)
+        self.single_action_space = gymnasium.spaces.Discrete(len(game.actions))
+        self.observation_space = batched(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.refusals: dict[int, str] = {}
+        self.endings = Endings()
+        limit = max_episode_steps
+        some = limit is not None
+        self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far; counted under a limit
+        self._copy = copy
+        self._begun = False
+        self._new_buffers()
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, Infos]:
+        """Begin episodes, up to the learning seat's first decision in each.
+
+        Args:
+            seed: game `i` is dealt from `seed + i`, or from `seed[i]`. Without a seed chance goes
+                on as it is.
+            options: "reset_mask", bool of shape (num_envs,), tells the games that are reset; all
+                without it. Observations and infos are given of all of them.
+
+        Raises:
+            TypeError: a seed is no integer.
+            ValueError: a wrong number of seeds, one out of range, or a wrong mask.
+        """
+        seeds = deal_numbers(seed, self.num_envs)
+        super().reset(seed=deal_number(seed) % 2**64 if is_whole(seed) else None)  # none below 0
+        games = chosen_games((options or {}).get("reset_mask"), self.num_envs)
+        if not self._begun and games.size < self.num_envs:
+            raise ValueError("the first reset must reset all games")
+        if seeds is None and not self._begun:
+            seeds = self.np_random.integers(2**63, size=self.num_envs)
+        self._begun = True
+        self.refusals = {}
+        self._batch.open(games, None if seeds is None else seeds[games])
+        self._lengths[games] = 0
+        self._show()
+        return self._observed(), self._infos(np.zeros(self.num_envs, np.int8))
+
+    def step(self, actions: NDArray[np.integer[Any]]) -> tuple[Any, Floats, Bools, Bools, Infos]:
+        """Play an action of the learning seat in every game, and those of the others after it.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before `reset`, or, without autoreset, where a game is
+                over.
+            TypeError: the actions are no integers.
+            ValueError: a wrong number of actions.
+        """
+        batch, same_step = self._batch, self.autoreset_mode is AutoresetMode.SAME_STEP
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() before step()")
+        if self.autoreset_mode is AutoresetMode.DISABLED:
+            refuse_games_over(batch.over)
+        ids = action_ids(actions, self.num_envs)
+        over_before = np.flatnonzero(batch.over)
+        batch.answer(ids)
+        truncations = batch.ends == CUT_SHORT
+        terminations = (batch.ends != PLAYING) & ~truncations
+        late = self._late(over_before) if self._limit else None
+        if late is not None:
+            truncations |= late
+        ended = np.flatnonzero(terminations | truncations)
+        illegal = (batch.ends == ILLEGAL).view(np.int8)
+        finals: Infos = {}
+        self.refusals = {}
+        if ended.size:
+            self.refusals = batch.illegal_actions(ids)
+            self.endings.note(ended.size, len(self.refusals))
+            if same_step:
+                finals, illegal = self._finals(ended, illegal), np.zeros_like(illegal)
+        begun = ended if same_step else over_before
+        batch.open(begun)
+        self._show()
+        if late is not None:
+            self._lengths[begun] = 0
+            if not same_step:
+                batch.over |= late
+        infos = {**self._infos(illegal), **finals}
+        return self._observed(), batch.rewards.copy(), terminations, truncations, infos
+
+    def _late(self, over_before: NDArray[np.int64]) -> Bools:
+        """Which of the games that were played have taken as many decisions as are allowed."""
+        self._lengths += 1
+        late: Bools = self._lengths >= self._limit
+        late[over_before] = False
+        return late
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """The masks of the learning seats, int8 (num_envs, actions).
+
+        Raises:
+            gymnasium.error.ResetNeeded: `reset` has not been called.
+        """
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
+        return self._batch.legal.copy()
+
+    def render(self) -> tuple[str, ...] | None:
+        """The boards as text, as far as the learning seats may know them.
+
+        Raises:
+            gymnasium.error.ResetNeeded: `reset` has not been called.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() without a render mode: make it with render_mode='ansi'")
+            return None
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("call reset() before render()")
+        seats = self._batch.seats.tolist()
+        return tuple(map(self.game.draw, self._batch.states, seats))
+
+    def _show(self) -> None:
+        if self._copy:
+            self._new_buffers()
+        self._batch.view(self._observations, self._masks)
+
+    def _new_buffers(self) -> None:
+        self._observations = np.empty((self.num_envs, self.game.observation.size), np.float32)
+        self._masks = np.empty((self.num_envs, len(self.game.actions)), np.int8)
+
+    def _observed(self) -> Any:
+        return self._place.observed(self._observations, self._masks)
+
+    def _infos(self, illegal: NDArray[np.int8]) -> Infos:
+        infos: Infos = {"seat": self._batch.seats.copy(), "illegal_action": illegal}
+        if self._place.in_info:
+            infos[self._place.mask_key] = self._masks
+        everywhere = np.ones(self.num_envs, np.bool_)
+        return {**infos, **{f"_{key}": everywhere.copy() for key in infos}}
+
+    def _finals(self, ended: NDArray[np.int64], illegal: NDArray[np.int8]) -> Infos:
+        """`final_obs` and `final_info` of the games that a step ended: rows of 0 for the others."""
+        batch, present = self._batch, np.zeros(self.num_envs, np.bool_)
+        present[ended] = True
+        observations, masks = batch.final_views(ended)
+        final_obs = np.full(self.num_envs, None, object)
+        for i, observation, mask in zip(ended.tolist(), observations, masks, strict=True):
+            final_obs[i] = self._place.observed(observation, mask)
+        info: Infos = {"seat": np.where(present, batch.seats, 0), "illegal_action": illegal}
+        if self._place.in_info:
+            info[self._place.mask_key] = np.zeros_like(self._masks)
+            info[self._place.mask_key][ended] = masks
+        info |= {f"_{key}": present.copy() for key in info}
+        finals: Infos = {"final_obs": final_obs, "final_info": info}
+        return finals | {f"_{key}": present.copy() for key in finals}

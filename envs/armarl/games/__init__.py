@@ -1,0 +1,1 @@
+"""The list of games, `make_game`, and a folder for each game."""

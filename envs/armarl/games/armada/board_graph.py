@@ -1,0 +1,50 @@
+"""The chart of Armada as a graph, for networks that look at its places and along its borders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.core.observation_table import Board
+from armarl.games.armada.actions import CENTRAL, TERRITORIES, directed_borders
+from armarl.games.armada.chart.geography import COLOURS, Chart
+
+BORDER_KINDS = ("land to land", "land to sea", "sea to land", "sea to sea")
+
+
+def board_of(chart: Chart) -> Board:
+    """The chart as a graph. Its edges are numbered as the actions `move` and `attack` are.
+
+    A place has the features of the blocks that run along places, and `lair[k]`: it is in the lair
+    of the k-th colour, oneself first. Others never change: whether it is sea, holds a city, holds
+    the post of the Centre or another one.
+    """
+    places = range(len(chart.places))
+    to_land, to_sea = directed_borders(chart)
+    edges = np.array(to_land + to_sea).T
+    sea = np.array([chart.is_sea(place) for place in places])
+    territories = chart.territories
+    lairs = np.array([COLOURS.index(t.lair) if t.lair in COLOURS else -1 for t in territories])
+    of_place = np.concatenate([lairs, np.full(len(places) - TERRITORIES, -1)])
+    posts = [t.post for t in territories] + [None] * (len(places) - TERRITORIES)
+    cities = [t.city for t in territories] + [False] * (len(places) - TERRITORIES)
+    return Board(
+        shape=(len(places),),
+        along={
+            "places": {"": np.arange(len(places))},
+            "territories": {"": np.arange(TERRITORIES)},
+            "central": {"": np.arange(CENTRAL, TERRITORIES)},
+        },
+        derived={
+            (f"lair[{k}]", "colour"): np.where(of_place < 0, -1, (of_place - k) % len(COLOURS))
+            for k in range(len(COLOURS))
+        },
+        constants={
+            "sea": sea.astype(np.float32),
+            "city": np.array(cities, np.float32),
+            "centre": np.array([post == "Centre" for post in posts], np.float32),
+            "post": np.array([post not in (None, "Centre") for post in posts], np.float32),
+        },
+        edges=edges,
+        edge_kinds=2 * sea[edges[0]] + sea[edges[1]],
+        kinds=BORDER_KINDS,
+    )

@@ -1,0 +1,24 @@
+"""What chance decided in Armada, in words, for records of games."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarl.games.armada.actions import CARD_NAMES
+from armarl.games.armada.state import DIE_NAMES
+from armarl.games.armada.text.describe import owner_name
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game, State
+
+
+def chance_results(game: Game, state: State, dealt: bool) -> str:
+    """What chance has just decided: dice; at the deal nobody's colour; the deck, its top first."""
+    thrown = range(int(state["thrown"]))
+    words = [f"{DIE_NAMES[state['die'][i]]} {state['face'][i]}" for i in thrown]
+    if dealt and state["neutral"] >= 0:
+        words.append(f"neutral {owner_name(state['neutral'])}")
+    if state["cards"] and (dealt or not thrown):
+        deck = state["deck"][: int(state["deck_size"])][::-1]
+        words += ["deck", *(CARD_NAMES[card - 1] for card in deck)]
+    return " ".join(words)

@@ -1,0 +1,1 @@
+"""Armada's chart: reading a chart file, its checks, coast outlines, and the SVG picture."""

@@ -1,0 +1,225 @@
+"""A chart as it was read, and the checks that make a `Chart` of it (ADA-1 to ADA-4)."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from armarl.common.messages import brief
+from armarl.games.armada.chart.geography import (
+    CENTRAL,
+    CITIES,
+    COLOURS,
+    ISLANDS,
+    POSTS,
+    TERRITORIES_OF,
+    Chart,
+    ChartError,
+    Territory,
+)
+
+LAIRS = (*COLOURS, CENTRAL)
+MOST = {"territories": 1000, "sea squares": 1000, "borders": 10_000}  # that are looked at at all
+MAX_NAME = 40  # characters
+
+
+def shortened(value: Any) -> str:
+    """A value as it is written, for a message: the beginning of it."""
+    try:
+        text = reprlib.repr(value)
+    except ValueError:  # before Python 3.13, of integers of thousands of digits
+        text = f"{type(value).__name__} of thousands of digits"
+    return text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}..."
+
+
+def check_name(name: str, where: str) -> None:
+    """Refuse what is no name of a place.
+
+    Raises:
+        ChartError: it is not a single word that is short, can be printed, and parts nothing in a
+            record of a game.
+    """
+    if not name or len(name.split()) != 1 or name != name.strip():
+        raise ChartError(f"{where}: the name {shortened(name)} is not a single word")
+    if len(name) > MAX_NAME or not name.isprintable():
+        form = f"up to {MAX_NAME} characters that can be printed"
+        raise ChartError(f"{where}: the name {shortened(name)} is not {form}")
+    if "|" in name:
+        raise ChartError(f"{where}: the name {shortened(name)} has a |, which parts records")
+
+
+def check_sizes(territories: int, sea: int, borders: int) -> None:
+    """Refuse at once what is much larger than any chart.
+
+    Raises:
+        ChartError: there are too many of something.
+    """
+    for (name, most), number in zip(MOST.items(), (territories, sea, borders), strict=True):
+        if number > most:
+            raise ChartError(f"the chart has {number} {name}; no chart has more than {most}")
+
+
+@dataclass
+class Draft:
+    """A chart as it was read, and where in the source each thing stands, for the messages."""
+
+    territories: list[tuple[Territory, str]] = field(default_factory=list)
+    sea: list[tuple[str, str]] = field(default_factory=list)
+    borders: dict[tuple[str, str], str] = field(default_factory=dict)
+    cells: list[list[str]] | None = None  # the map, as names
+    text: str | None = None  # of the chart file
+
+    def add_border(self, a: str, b: str, where: str) -> None:
+        """Add a border; one given twice, in either direction, counts once."""
+        self.borders.setdefault((min(a, b), max(a, b)), where)
+
+    def remove_border(self, a: str, b: str) -> bool:
+        """Remove a border, if there is one."""
+        return self.borders.pop((min(a, b), max(a, b)), None) is not None
+
+    def checked(self) -> Chart:
+        """The chart.
+
+        Raises:
+            ChartError: it breaks ADA-1 to ADA-4.
+        """
+        check_sizes(len(self.territories), len(self.sea), len(self.borders))
+        self._check_names()
+        self._check_territories()
+        for lair in LAIRS:
+            self._check_lair(lair)
+        self._check_posts()
+        self._check_borders()
+        self._check_islands()
+        territories = sorted((t for t, _ in self.territories), key=lambda t: LAIRS.index(t.lair))
+        names = [t.name for t in territories] + [name for name, _ in self.sea]
+        number = {name: i for i, name in enumerate(names)}
+        pairs = sorted(sorted((number[a], number[b])) for a, b in self.borders)
+        raster = None
+        if self.cells:
+            raster = tuple(tuple(number[name] for name in row) for row in self.cells)
+        return Chart(
+            tuple(territories),
+            tuple(names[len(territories) :]),
+            tuple((names[a], names[b]) for a, b in pairs),
+            raster,
+            self.text,
+        )
+
+    def _check_territories(self) -> None:
+        for t, where in self.territories:
+            if len(t.island) > MAX_NAME or not t.island.isprintable():
+                raise ChartError(f"{where}: the island of {t.name} has no name that can be printed")
+            if t.lair not in TERRITORIES_OF:
+                known = ", ".join(TERRITORIES_OF)
+                lair = shortened(t.lair)
+                raise ChartError(f"{where}: {t.name} is in lair {lair}; lairs are {known}")
+            if t.city and t.lair == CENTRAL:
+                raise ChartError(f"{where}: city {t.name} is outside the lairs (ADA-2)")
+            if t.post is not None and t.post not in POSTS:
+                raise ChartError(
+                    f"{where}: {t.name} has the post {shortened(t.post)}; "
+                    f"posts are {', '.join(POSTS)}"
+                )
+            if t.post is not None and t.lair != CENTRAL:
+                raise ChartError(
+                    f"{where}: post {t.post} stands on {t.name} of the {t.lair} lair, outside the "
+                    "central group (ADA-2)"
+                )
+
+    def _check_names(self) -> None:
+        first: dict[str, str] = {}
+        for name, where in [(t.name, where) for t, where in self.territories] + self.sea:
+            check_name(name, where)
+            if name in first:
+                raise ChartError(f"{where}: the name {name} is used twice, first at {first[name]}")
+            first[name] = where
+        if not self.sea:
+            raise ChartError("there is no sea square (ADA-3)")
+
+    def _check_lair(self, lair: str) -> None:
+        there = [(t, where) for t, where in self.territories if t.lair == lair]
+        group = f"the {lair} lair" if lair in COLOURS else "the central group"
+        listed = ", ".join(t.name for t, _ in there) or "none"
+        if len(there) != TERRITORIES_OF[lair]:
+            raise ChartError(
+                f"{group} has {len(there)} territories ({listed}); "
+                f"it must have {TERRITORIES_OF[lair]} (ADA-1)"
+            )
+        islands = list(dict.fromkeys(t.island for t, _ in there))
+        if len(islands) != ISLANDS:
+            raise ChartError(
+                f"{group} has {len(islands)} islands ({', '.join(islands)}); "
+                f"it must have {ISLANDS} (ADA-1)"
+            )
+        for t, where in self.territories:
+            if t.lair != lair and t.island in islands:
+                raise ChartError(
+                    f"{where}: {t.name} of {t.lair} lies on {t.island}, an island of {group}"
+                )
+        cities = [t.name for t, _ in there if t.city]
+        if lair in COLOURS and len(cities) != CITIES:
+            raise ChartError(
+                f"{group} has {len(cities)} cities ({', '.join(cities) or 'none'}); "
+                f"it must have {CITIES} (ADA-2)"
+            )
+
+    def _check_posts(self) -> None:
+        places: dict[str, str] = {}
+        for t, where in self.territories:
+            if t.post in places:
+                raise ChartError(
+                    f"{where}: post {t.post} stands on {t.name} and on {places[t.post]}; "
+                    "there is one of each (ADA-2)"
+                )
+            if t.post is not None:
+                places[t.post] = t.name
+        if missing := [post for post in POSTS if post not in places]:
+            raise ChartError(f"no territory has the post {', '.join(missing)} (ADA-2)")
+
+    def _check_borders(self) -> None:
+        island = {t.name: t.island for t, _ in self.territories}
+        known = set(island) | {name for name, _ in self.sea}
+        for (a, b), where in self.borders.items():
+            for name in (a, b):
+                if name not in known:
+                    border = f"{brief(a, MAX_NAME)} {brief(b, MAX_NAME)}"
+                    wrong = shortened(name)
+                    raise ChartError(f"{where}: border {border}: there is no place {wrong}")
+            if a == b:
+                raise ChartError(f"{where}: {a} has a border with itself")
+            if a in island and b in island and island[a] != island[b]:
+                raise ChartError(
+                    f"{where}: a land border joins {a} on {island[a]} to {b} on {island[b]}; "
+                    "no land border joins two islands (ADA-4)"
+                )
+        bordered = {name for border in self.borders for name in border}
+        for name, where in [(t.name, where) for t, where in self.territories] + self.sea:
+            if name not in bordered:
+                raise ChartError(f"{where}: {name} has no border with any place")
+
+    def _check_islands(self) -> None:
+        members: dict[str, list[str]] = {}
+        for t, _ in self.territories:
+            members.setdefault(t.island, []).append(t.name)
+        for island, names in members.items():
+            reached = _reached(names[0], names, self.borders)
+            if cut_off := [name for name in names if name not in reached]:
+                raise ChartError(
+                    f"island {island} is in pieces: no land way leads from {names[0]} to "
+                    f"{', '.join(cut_off)} (ADA-1)"
+                )
+
+
+def _reached(start: str, names: Iterable[str], borders: Iterable[tuple[str, str]]) -> set[str]:
+    """The places among `names` that can be reached from `start` without leaving them."""
+    allowed, reached, frontier = set(names), {start}, [start]
+    links = [border for border in borders if allowed.issuperset(border)]
+    while frontier:
+        place = frontier.pop()
+        beside = {name for border in links if place in border for name in border} - reached
+        reached |= beside
+        frontier.extend(beside)
+    return reached

@@ -1,0 +1,291 @@
+"""Who knows what in Armada (ADA-37): the state as a seat knows it, and what a seat remembers.
+
+All is public but the cards in other hands, what a strategist looks at, and the deck's order. From
+what a seat has seen, and from who was asked for a card and who was not, it may know more than what
+lies before it. The state keeps this:
+
+- `remembered[seat]`: cards that its strategist saw and left. The deck is shuffled then, but at
+  least these lie in it, but for what others have drawn since: at most `drawn[seat, other]` of
+  them are in the other's hand, among the last of his cards.
+- `answers[seat]`: a player who was asked for a card (ADA-32, ADA-33) holds it until he plays one;
+  one who was not asked, where a holder would have been, lacks it until he draws.
+
+What follows from which turns end by themselves (ADA-15, ADA-26) is not kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.compiler.randomness import random_below, seed
+from armarl.core.verbs import Int, State
+from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEKING, holds
+
+HELD, LACKED = 1, -1  # what `answers` says; 0: it is not known
+_MOST_DEALS = 4096  # of the hidden hands, until one agrees with what is known
+_MIXING, _MOST_SWAPS = 4, 4096  # else: exchanges for each card of these hands, and at most in all
+
+
+# --- what is remembered --------------------------------------------------------------------------
+
+
+@kernel
+def forget_all(s: State) -> None:
+    """After the deal nothing has been seen and nobody asked."""
+    s.remembered[:, :] = 0
+    s.drawn[:, :] = 0
+    s.answers[:, :] = 0
+
+
+@kernel
+def note_draw(s: State, seat: Int, card: Int) -> None:
+    """A card went from the deck to a hand, seen by its seat alone."""
+    for answer in range(ANSWERS):
+        s.answers[seat, answer] = max(s.answers[seat, answer], 0)
+    for other in range(s.players):
+        if other != seat:
+            s.drawn[other, seat] += 1
+    if s.remembered[seat, card] > 0:
+        s.remembered[seat, card] -= 1
+
+
+@kernel
+def note_play(s: State, seat: Int, card: Int) -> None:
+    """A card was played out of a hand; it may be one that another seat remembers."""
+    for other in range(s.players):
+        if s.drawn[other, seat] > 0:
+            s.remembered[other, card] = max(s.remembered[other, card] - 1, 0)
+            s.drawn[other, seat] = min(s.drawn[other, seat], s.hand_size[seat])
+    for answer in range(ANSWERS):
+        if ANSWER_CARDS[answer] == card:
+            s.answers[seat, answer] = 0
+
+
+@kernel
+def remember_looked(s: State, seat: Int) -> None:
+    """ADA-32: what a strategist has looked at is in the deck, and of what he knew, what must be."""
+    drawn = 0
+    for other in range(s.players):
+        drawn += s.drawn[seat, other]
+        s.drawn[seat, other] = 0
+    for card in range(CARDS):
+        s.remembered[seat, card] = max(
+            number_on_top(s, card, np.int64(s.looked)), s.remembered[seat, card] - drawn
+        )
+
+
+@kernel
+def is_asked(s: State, seat: Int, answer: Int) -> Int:
+    """ADA-32, ADA-33: a player, if it is one, is asked if he holds the card; all learn which."""
+    if not s.cards or seat < 0:
+        return False
+    held = holds(s, seat, ANSWER_CARDS[answer])
+    s.answers[seat, answer] = HELD if held else LACKED
+    return held
+
+
+@kernel
+def number_on_top(s: State, card: Int, depth: Int) -> Int:
+    """How many of the deck's top cards, so many deep, are of a kind."""
+    n = 0
+    for i in range(s.deck_size - depth, s.deck_size):
+        n += s.deck[i] == card + 1
+    return n
+
+
+# --- what a seat knows ---------------------------------------------------------------------------
+
+
+@kernel
+def known_top(s: State, seat: Int) -> Int:
+    """ADA-37: cards on top of the deck that a seat knows: those its strategist has looked at."""
+    return np.int64(s.looked) if s.stage == PEEKING and s.to_move == seat else 0
+
+
+@kernel
+def conceal(s: State, seat: Int) -> None:
+    """Take out of `s` all that a seat may not know (ADA-37): other hands, the deck, the future."""
+    s.deck[: s.deck_size - known_top(s, seat)] = 0
+    for player in range(s.players):
+        if player != seat:
+            s.hand[player, :] = 0
+            s.remembered[player, :] = 0
+    s.rng = 0
+
+
+@kernel
+def determinise(s: State, seat: Int, number: Int) -> None:
+    """Replace all that a seat may not know by a random deal that agrees with what it may know.
+
+    Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
+    The others remember nothing.
+    """
+    seed(s, number)
+    if s.cards:
+        conceal(s, seat)
+        seed(s, number)
+        _deal_unseen(s, seat)
+
+
+# The cards that a seat has not seen are laid out in the deck's array: below the known top those of
+# the deck, from `deck_size` on those of the other hands, the lower seat's first. A card that must
+# be in the deck, or have been drawn from it since, is marked: CARDS are added to it.
+
+
+@kernel
+def _deal_unseen(s: State, seat: Int) -> None:
+    """The cards that a seat has not seen, at random to the other hands and the deck.
+
+    The hands are dealt until they agree with what the seat knows, so all deals that do are equally
+    likely. Most agree after a few; where knowledge is so odd that none does, exchanges of cards
+    lead to one.
+    """
+    known = known_top(s, seat)
+    unseen = _lay_out(s, seat, known)
+    in_deck = s.deck_size - known
+    _deal_cells(s, known, in_deck, unseen)
+    deals = 1
+    while not _agrees(s, seat) and deals < _MOST_DEALS:
+        _deal_cells(s, known, in_deck, unseen)
+        deals += 1
+    _deal_cells(s, known, 0, in_deck)
+    if deals == _MOST_DEALS:
+        _put_right(s, seat, known, unseen)
+    _take_up(s, seat)
+
+
+@kernel
+def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
+    """Into the unseen cells from `first` up to `end` cards at random of all below `end`."""
+    for i in range(end - 1, max(first, 1) - 1, -1):
+        _swap(s, _cell(s, known, i), _cell(s, known, random_below(s, i + 1)))
+
+
+@kernel
+def _agrees(s: State, seat: Int) -> Int:
+    """Whether the hands laid out agree with what a seat knows."""
+    faults = 0
+    for player in range(s.players):
+        if player != seat:
+            faults += _faults(s, seat, player)
+    return faults == 0
+
+
+@kernel
+def _lay_out(s: State, seat: Int, known: Int) -> Int:
+    """Lay out the unseen cards by kind; returns their number."""
+    unseen = 0
+    for card in range(CARDS):
+        on_top = number_on_top(s, card, known)
+        number = COPIES[card] - s.played[card] - s.hand[seat, card] - on_top
+        marked = s.remembered[seat, card] - on_top
+        for i in range(number):
+            s.deck[_cell(s, known, unseen)] = card + 1 + (CARDS if i < marked else 0)
+            unseen += 1
+    return unseen
+
+
+@kernel
+def _cell(s: State, known: Int, i: Int) -> Int:
+    """Where the `i`-th unseen card lies: the known top is stepped over."""
+    return i if i < s.deck_size - known else i + known
+
+
+@kernel
+def _swap(s: State, a: Int, b: Int) -> None:
+    """Two cards change places."""
+    card = s.deck[a]
+    s.deck[a] = s.deck[b]
+    s.deck[b] = card
+
+
+@kernel
+def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
+    """Swap cards at random, never for the worse, until all agrees with what the seat knows.
+
+    Without faults this goes on as a random walk over the deals that agree (Metropolis et al. 1953),
+    each of which is as likely.
+    """
+    in_hands = known + unseen - s.deck_size
+    faults = 0
+    for player in range(s.players):
+        if player != seat:
+            faults += _faults(s, seat, player)
+    swaps = 0
+    while swaps < _MIXING * in_hands or (faults > 0 and swaps < _MOST_SWAPS):
+        swaps += 1
+        a = s.deck_size + random_below(s, in_hands)
+        b = _cell(s, known, random_below(s, unseen))
+        before = _faults_at(s, seat, a, b)
+        _swap(s, a, b)
+        change = _faults_at(s, seat, a, b) - before
+        if change > 0:
+            _swap(s, a, b)
+        else:
+            faults += change
+
+
+@kernel
+def _faults_at(s: State, seat: Int, a: Int, b: Int) -> Int:
+    """The faults of the hands to which two cells belong."""
+    one, other = _holder(s, seat, a), _holder(s, seat, b)
+    faults = _faults(s, seat, one) if one >= 0 else 0
+    return faults + (_faults(s, seat, other) if other >= 0 and other != one else 0)
+
+
+@kernel
+def _holder(s: State, seat: Int, cell: Int) -> Int:
+    """The player to whose hand a cell belongs; -1: it is the deck's."""
+    if cell < s.deck_size:
+        return -1
+    player = 1 if seat == 0 else 0
+    first = s.deck_size + s.hand_size[player]
+    while cell >= first:
+        player += 2 if player + 1 == seat else 1
+        first += s.hand_size[player]
+    return player
+
+
+@kernel
+def _first_cell(s: State, seat: Int, player: Int) -> Int:
+    """Where the hand of a player begins."""
+    first = np.int64(s.deck_size)
+    for other in range(player):
+        if other != seat:
+            first += s.hand_size[other]
+    return first
+
+
+@kernel
+def _faults(s: State, seat: Int, player: Int) -> Int:
+    """How many cards of a hand laid out are not where a seat knows them to be."""
+    first = _first_cell(s, seat, player)
+    end = first + s.hand_size[player]
+    faults = 0
+    for cell in range(first, end - min(s.drawn[seat, player], s.hand_size[player])):
+        faults += s.deck[cell] > CARDS  # it was in the deck when he held this card already
+    for answer in range(ANSWERS):
+        held, card = 0, ANSWER_CARDS[answer] + 1
+        for cell in range(first, end):
+            held += s.deck[cell] == card or s.deck[cell] == card + CARDS
+        if s.answers[player, answer] == HELD:
+            faults += held == 0
+        elif s.answers[player, answer] == LACKED:
+            faults += held
+    return faults
+
+
+@kernel
+def _take_up(s: State, seat: Int) -> None:
+    """The cards laid out go into the hands; those of the deck lose their marks."""
+    cell = np.int64(s.deck_size)
+    for player in range(s.players):
+        if player != seat:
+            for _ in range(s.hand_size[player]):
+                s.hand[player, (s.deck[cell] - 1) % CARDS] += 1
+                s.deck[cell] = 0
+                cell += 1
+    for i in range(s.deck_size):
+        if s.deck[i] > CARDS:
+            s.deck[i] -= CARDS

@@ -1,0 +1,469 @@
+"""What a seat of Armada observes: each block of the observation, and the kernel that writes it.
+
+Colours are seen from one of the seat's own: first itself, then the others in play order, nobody's
+included. That is the colour which decides, if it is the seat's; else the seat's next one in play
+order. Places are those of the chart, in its order (`Chart.places`), with its fixed adjacency. How
+this becomes one flat observation: see `armarl.observing`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armarl.compiler.array_views import window
+from armarl.compiler.decorators import kernel, part
+from armarl.core.observation_blocks import Blocks, Declared, Target
+from armarl.core.observation_table import ObservationTable
+from armarl.core.verbs import Observation, State
+from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
+from armarl.games.armada.board_graph import board_of
+from armarl.games.armada.chart.geography import Chart
+from armarl.games.armada.knowledge import HELD, LACKED, known_top, number_on_top
+from armarl.games.armada.rules.scoring import in_victory
+from armarl.games.armada.state import (
+    ALL_CARDS,
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    ANSWER_RAID,
+    ANSWERS,
+    CARDS,
+    CENTRALS,
+    COPIES,
+    COUPS,
+    FACES,
+    FOUR,
+    MORE_COUPS,
+    NOBODY,
+    OVER,
+    PLACE_NATIVES,
+    PLACE_RECRUITS,
+    SHIPS,
+    STAGE_NAMES,
+    STAGES,
+    TRIBES,
+    acting_colour,
+    cities_owned,
+    enemy_cities_owned,
+    owned_in,
+    posts_owned,
+    territories_of,
+)
+
+_PIECES = 10.0  # scale of numbers of pieces in one place
+_ALL_PIECES = float(MOST_PIECES)
+_TRIBES = 4.0
+_HAND = 10.0
+_IDLE = 8.0
+_MOST_COUPS = int(COUPS + MORE_COUPS)
+_MOST_ON_FACE = int(abs(FACES).max())
+_COPIES = tuple(float(number) for number in COPIES)
+
+
+def observation_table(chart: Chart, players: int, max_turns: int, cards: bool) -> ObservationTable:
+    """The blocks of a variant's observation."""
+    values = {"players": players, "places": len(chart.places), "max_turns": max_turns}
+    return blocks.table(values | {"cards": cards}, board_of(chart))
+
+
+# --- how a seat looks at it ----------------------------------------------------------------------
+
+
+class View(NamedTuple):
+    """What the writers get, beside the state."""
+
+    seat: Any
+    own: Any  # the colour from which the seat sees the game
+
+
+@kernel
+def perspective(s: State, seat: int) -> Any:
+    """The colour from which a seat sees the game."""
+    colour = acting_colour(s)
+    if s.stage == ANSWER_RAID:
+        colour = (s.colour[0] + s.asked) % FOUR
+    elif s.stage == ANSWER_DEFENCE and s.to_move == seat:
+        colour = np.int64(s.owner[s.target])
+    while s.seat_of[colour] != seat:
+        colour = (colour + 1) % FOUR
+    return colour
+
+
+def look(s: State, seat: int) -> View:
+    """How a seat looks at a state."""
+    return View(seat, perspective(s, seat))
+
+
+blocks = Blocks(look)
+
+# LLVM makes vector instructions of loops over an array from its beginning, not of those with
+# `out[at + i]`.
+
+
+@part
+def _numbers(numbers: Any, first: int, block: Target) -> None:
+    """Write a field's numbers, from `first` on."""
+    out = block.out
+    for i in range(out.size):
+        out[i] = numbers[first + i] * block.unit
+
+
+@part
+def _equal(numbers: Any, first: int, number: int, out: Observation) -> None:
+    """Write 1 where a field's number, from `first` on, is this one, else 0."""
+    for i in range(out.size):
+        out[i] = numbers[first + i] == number
+
+
+@part
+def _one_hot(number: int, out: Observation) -> None:
+    """Write 1 at a number, and 0 elsewhere."""
+    for i in range(out.size):
+        out[i] = i == number
+
+
+# --- places and territories -----------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared(
+        "bands", (FOUR, "places"), MOST_PIECES, "bands of the colour there", _PIECES, on="places"
+    )
+)
+def _bands(s: State, view: View, bands: Target) -> None:
+    for k in range(FOUR):
+        colour, out = (view.own + k) % FOUR, window(bands.out, k * s.places, s.places)
+        for place in range(out.size):
+            out[place] = s.bands[place] * (s.owner[place] == colour) * bands.unit
+
+
+@blocks.add(
+    Declared(
+        "owner", (FOUR, TERRITORIES), 1, "the colour's flag on the territory", on="territories"
+    )
+)
+def _owner(s: State, view: View, owner: Target) -> None:
+    for k in range(FOUR):
+        out = window(owner.out, k * TERRITORIES, TERRITORIES)
+        _equal(s.owner, 0, (view.own + k) % FOUR, out)
+
+
+@blocks.add(Declared("gold", ("places",), MOST_PIECES, "gold there", _PIECES, on="places"))
+def _gold(s: State, view: View, gold: Target) -> None:
+    _numbers(s.gold, 0, gold)
+
+
+@blocks.add(Declared("ship", ("places",), 1, "a ship there; on land, not launched", on="places"))
+def _ship(s: State, view: View, ship: Target) -> None:
+    _numbers(s.ship, 0, ship)
+
+
+@blocks.add(Declared("explored", (CENTRALS,), 1, "the central territory is explored", on="central"))
+def _explored(s: State, view: View, explored: Target) -> None:
+    out = explored.out
+    for i in range(out.size):
+        out[i] = s.owner[CENTRAL + i] != NOBODY
+
+
+@blocks.add(Declared("tribes_own", (CENTRALS,), 1, "it bears the tribes' flag", on="central"))
+def _tribes_own(s: State, view: View, tribes_own: Target) -> None:
+    _equal(s.owner, CENTRAL, TRIBES, tribes_own.out)
+
+
+@blocks.add(Declared("tribes", (CENTRALS,), MOST_PIECES, "tribes there", _TRIBES, on="central"))
+def _tribes(s: State, view: View, tribes: Target) -> None:
+    _numbers(s.tribes, CENTRAL, tribes)
+
+
+# --- the colours ----------------------------------------------------------------------------------
+
+
+@blocks.add(Declared("reserve", (FOUR,), MOST_PIECES, "bands in the reserve", _ALL_PIECES))
+def _reserve(s: State, view: View, reserve: Target) -> None:
+    for k in range(FOUR):
+        reserve.out[k] = s.reserve[(view.own + k) % FOUR] * reserve.unit
+
+
+@blocks.add(Declared("claim", (FOUR,), 1, "the colour has claimed victory (ADA-28)"))
+def _claim(s: State, view: View, claim: Target) -> None:
+    for k in range(FOUR):
+        claim.out[k] = s.claims[(view.own + k) % FOUR]
+
+
+@blocks.add(
+    Declared("victory", (FOUR,), 1, "the colour is in victory now (ADA-27)"),
+    Declared("lairs", (FOUR, FOUR), 7, "territories owned of green's to orange's lair", 4.0),
+    Declared("cities", (FOUR, FOUR), 3, "cities owned there", 3.0),
+    Declared("enemy_cities", (FOUR,), 12, "cities owned in enemy lairs (ADA-27)", 4.0),
+    Declared("posts", (FOUR,), 5, "trading posts owned", 3.0),
+    Declared("central", (FOUR,), CENTRALS, "central territories owned", 4.0),
+)
+def _standing(
+    s: State,
+    view: View,
+    victory: Target,
+    lairs: Target,
+    cities: Target,
+    enemy_cities: Target,
+    posts: Target,
+    central: Target,
+) -> None:
+    for k in range(FOUR):
+        colour = (view.own + k) % FOUR
+        owned = territories_of(s, colour)
+        victory.out[k] = in_victory(s, colour)
+        for lair in range(FOUR):
+            lairs.out[k * FOUR + lair] = owned_in(owned, lair) * lairs.unit
+            cities.out[k * FOUR + lair] = cities_owned(s, owned, lair) * cities.unit
+        enemy_cities.out[k] = enemy_cities_owned(s, owned, colour) * enemy_cities.unit
+        posts.out[k] = posts_owned(s, owned) * posts.unit
+        central.out[k] = owned_in(owned, FOUR) * central.unit
+
+
+@blocks.add(
+    Declared(
+        "supply",
+        (3,),
+        MOST_PIECES,
+        "supply of gold and tribes, ships in the box",
+        (_ALL_PIECES, _ALL_PIECES, float(SHIPS)),
+    )
+)
+def _supply(s: State, view: View, supply: Target) -> None:
+    supply.out[0] = s.supply_gold * supply.unit[0]
+    supply.out[1] = s.supply_tribes * supply.unit[1]
+    supply.out[2] = s.box * supply.unit[2]
+
+
+# --- the turn -------------------------------------------------------------------------------------
+
+
+@blocks.add(Declared("colour", (FOUR,), 1, "one-hot: the own colour, green to orange"))
+def _colour(s: State, view: View, colour: Target) -> None:
+    _one_hot(view.own, colour.out)
+
+
+@blocks.add(Declared("neutral", (FOUR,), 1, "the colour is nobody's (ADA-12)"))
+def _neutral(s: State, view: View, neutral: Target) -> None:
+    _one_hot((s.neutral - view.own) % FOUR if s.neutral >= 0 else -1, neutral.out)
+
+
+@blocks.add(Declared("acting", (FOUR,), 1, "its turn or raid is under way"))
+def _acting(s: State, view: View, acting: Target) -> None:
+    _one_hot((acting_colour(s) - view.own) % FOUR, acting.out)
+
+
+@blocks.add(Declared("turn", (FOUR,), 1, "its turn is under way; in a raid, interrupted"))
+def _turn(s: State, view: View, turn: Target) -> None:
+    _one_hot((s.colour[0] - view.own) % FOUR, turn.out)
+
+
+@blocks.add(Declared("to_move", ("players",), 1, "this seat is to move, oneself first"))
+def _to_move(s: State, view: View, to_move: Target) -> None:
+    _one_hot((s.to_move - view.seat) % s.players if s.stage != OVER else -1, to_move.out)
+
+
+@blocks.add(Declared("stage", (STAGES,), 1, "one-hot: " + ", ".join(STAGE_NAMES)))
+def _stage(s: State, view: View, stage: Target) -> None:
+    _one_hot(s.stage, stage.out)
+
+
+@blocks.add(
+    Declared(
+        "coups",
+        (2,),
+        _MOST_COUPS,
+        "coups left of the turn or raid, and of the interrupted turn",
+        float(COUPS),
+    )
+)
+def _coups(s: State, view: View, coups: Target) -> None:
+    coups.out[0] = s.coups[s.raid] * coups.unit
+    coups.out[1] = s.raid * s.coups[0] * coups.unit
+
+
+@blocks.add(Declared("raid", (1,), 1, "a raid is under way"))
+def _raid(s: State, view: View, raid: Target) -> None:
+    raid.out[0] = s.raid
+
+
+@blocks.add(Declared("enrolled", (1,), 1, "enrolment is used up (ADA-31)"))
+def _enrolled(s: State, view: View, enrolled: Target) -> None:
+    enrolled.out[0] = s.enrolled[s.raid]
+
+
+@blocks.add(Declared("more_coups", (1,), 1, "more-coups is used up (ADA-32)"))
+def _more_coups(s: State, view: View, more_coups: Target) -> None:
+    more_coups.out[0] = s.more_coups[s.raid]
+
+
+@blocks.add(Declared("turns_left", (1,), "max_turns", "until ADA-30", "max_turns"))
+def _turns_left(s: State, view: View, turns_left: Target) -> None:
+    turns_left.out[0] = (s.max_turns - max(s.turn, 0)) * turns_left.unit
+
+
+@blocks.add(Declared("idle", (1,), _IDLE, "turns that ended by themselves (ADA-26)", _IDLE))
+def _idle(s: State, view: View, idle: Target) -> None:
+    idle.out[0] = s.idle * idle.unit
+
+
+# --- the chain of decisions under way -------------------------------------------------------------
+
+
+@blocks.add(Declared("origin", ("places",), 1, "whence the chain under way goes", on="places"))
+def _origin(s: State, view: View, origin: Target) -> None:
+    _one_hot(s.origin, origin.out)
+
+
+@blocks.add(
+    Declared("target", ("places",), 1, "whither it goes, or where bands are due", on="places")
+)
+def _target(s: State, view: View, target: Target) -> None:
+    _one_hot(s.target, target.out)
+
+
+@blocks.add(
+    Declared("used", (TERRITORIES,), 1, "territory which the card has used", on="territories")
+)
+def _used(s: State, view: View, used: Target) -> None:
+    _one_hot(s.used, used.out)
+
+
+@blocks.add(Declared("count", (1,), MOST_PIECES, "bands chosen, ships or bands placed", _PIECES))
+def _count(s: State, view: View, count: Target) -> None:
+    count.out[0] = s.count * count.unit
+
+
+@blocks.add(Declared("due", (1,), MOST_PIECES, "bands, gold or rolls still due", _PIECES))
+def _due(s: State, view: View, due: Target) -> None:
+    due.out[0] = s.due * due.unit
+
+
+@blocks.add(
+    Declared("hits", (1,), _MOST_ON_FACE, "hits of the roll that may be answered", 2.0),
+    Declared("losses", (1,), _MOST_ON_FACE, "its losses", 2.0),
+    Declared("rolled", (1,), _MOST_ON_FACE, "tribes die to be placed", _TRIBES),
+)
+def _roll(s: State, view: View, hits: Target, losses: Target, rolled: Target) -> None:
+    combat = s.stage == ANSWER_ATTACK or s.stage == ANSWER_DEFENCE
+    placing = s.stage == PLACE_RECRUITS or s.stage == PLACE_NATIVES
+    hits.out[0] = combat * max(s.roll, 0) * hits.unit
+    losses.out[0] = combat * max(-s.roll, 0) * losses.unit
+    rolled.out[0] = placing * s.roll * rolled.unit
+
+
+# --- cards ----------------------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared("hand", (CARDS,), 8, "own cards by kind", _COPIES, known="own", option="cards")
+)
+def _hand(s: State, view: View, hand: Target) -> None:
+    for card in range(CARDS):
+        hand.out[card] = s.hand[view.seat, card] * hand.unit[card]
+
+
+@blocks.add(Declared("played", (CARDS,), 8, "cards played, by kind", _COPIES, option="cards"))
+def _played(s: State, view: View, played: Target) -> None:
+    for card in range(CARDS):
+        played.out[card] = s.played[card] * played.unit[card]
+
+
+@blocks.add(
+    Declared(
+        "looked",
+        (CARDS,),
+        8,
+        "cards one's strategist has looked at",
+        _COPIES,
+        known="own",
+        option="cards",
+    ),
+    Declared(
+        "offered",
+        (CARDS,),
+        1,
+        "one-hot: the card that `take` would take",
+        known="own",
+        option="cards",
+    ),
+)
+def _looked(s: State, view: View, looked: Target, offered: Target) -> None:
+    number = known_top(s, view.seat)
+    for card in range(CARDS):
+        looked.out[card] = number_on_top(s, card, number) * looked.unit[card]
+        offered.out[card] = number > 0 and s.deck[s.deck_size - number] == card + 1
+
+
+@blocks.add(
+    Declared(
+        "hand_sizes", ("players",), ALL_CARDS, "cards held, oneself first", _HAND, option="cards"
+    )
+)
+def _hand_sizes(s: State, view: View, hand_sizes: Target) -> None:
+    for k in range(s.players):
+        hand_sizes.out[k] = s.hand_size[(view.seat + k) % s.players] * hand_sizes.unit
+
+
+@blocks.add(
+    Declared("deck_size", (1,), ALL_CARDS, "cards in the deck", float(ALL_CARDS), option="cards")
+)
+def _deck_size(s: State, view: View, deck_size: Target) -> None:
+    deck_size.out[0] = s.deck_size * deck_size.unit
+
+
+@blocks.add(
+    Declared("peeked", (1,), ALL_CARDS, "cards the strategist has looked at", _HAND, option="cards")
+)
+def _peeked(s: State, view: View, peeked: Target) -> None:
+    peeked.out[0] = s.looked * peeked.unit
+
+
+@blocks.add(
+    Declared(
+        "remembered",
+        (CARDS,),
+        8,
+        "cards known to be left in the deck",
+        _COPIES,
+        known="own",
+        option="cards",
+    )
+)
+def _remembered(s: State, view: View, remembered: Target) -> None:
+    for card in range(CARDS):
+        remembered.out[card] = s.remembered[view.seat, card] * remembered.unit[card]
+
+
+@blocks.add(
+    Declared(
+        "drawn",
+        ("players",),
+        ALL_CARDS,
+        "of which this seat may have drawn some",
+        _HAND,
+        known="own",
+        option="cards",
+    )
+)
+def _drawn(s: State, view: View, drawn: Target) -> None:
+    for k in range(s.players):
+        drawn.out[k] = s.drawn[view.seat, (view.seat + k) % s.players] * drawn.unit
+
+
+@blocks.add(
+    Declared(
+        "held", ("players", ANSWERS), 1, "holds attack, defence, raid for sure", option="cards"
+    ),
+    Declared("lacked", ("players", ANSWERS), 1, "has none of them for sure", option="cards"),
+)
+def _answers(s: State, view: View, held: Target, lacked: Target) -> None:
+    for k in range(s.players):
+        for answer in range(ANSWERS):
+            known = s.answers[(view.seat + k) % s.players, answer]
+            held.out[k * ANSWERS + answer] = known == HELD
+            lacked.out[k * ANSWERS + answer] = known == LACKED
+
+
+observe = blocks.observe("armada_observe")

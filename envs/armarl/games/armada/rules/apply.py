@@ -1,0 +1,284 @@
+"""The rules of Armada: the verbs of the game.
+
+Every function is compiled and works on one record of type `STATE`. The layout of the state is in
+`state`; what is legal in `offers` and `answers`; the preliminary turn in `setup`; the course of the
+turns in `turns`; the orders in `orders`, the cards in `deck` and `cards`; who
+wins, and what he gets, in `scoring`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Int, State
+from armarl.games.armada.actions import (
+    ATTACK,
+    BUY,
+    CENTRAL,
+    CONVERT,
+    COUNT,
+    DECLINE,
+    DISCOVERY,
+    END,
+    ENROL,
+    EXPLORE,
+    FAMILIES,
+    GOLD,
+    GOLD_MINE,
+    LAUNCH,
+    LEVY,
+    LOOK,
+    MOVE,
+    MUTINY,
+    PAY,
+    PEEK,
+    PLAY,
+    RISE,
+    SAIL,
+    SCUTTLE,
+    SHIP,
+    SHIPYARD,
+    TERRITORIES,
+)
+from armarl.games.armada.rules.cards import (
+    begin_buying,
+    pay_gold,
+    peek,
+    place_natives,
+    place_recruits,
+    play_card,
+    play_gold_mine,
+    play_mutiny,
+    play_plain,
+    play_shipyard,
+    take,
+)
+from armarl.games.armada.rules.deck import discard
+from armarl.games.armada.rules.legal_answers import legal
+from armarl.games.armada.rules.orders import (
+    DOUBLE,
+    MOST_HITS,
+    MOST_LOSSES,
+    SINGLE,
+    ask_defence,
+    attack,
+    begin_enrolment,
+    begin_move,
+    choose_bands,
+    city_of_launch,
+    complete_move,
+    convert,
+    explore,
+    fight,
+    launch,
+    pay_coups,
+    place_enrolled,
+    sail,
+    scuttle,
+)
+from armarl.games.armada.rules.setup import place_ship, spread_bands, start
+from armarl.games.armada.rules.turns import TURN, begin_raid, end_turn_or_raid, go_on, open_asking
+from armarl.games.armada.state import (
+    ANSWER_ATTACK,
+    ANSWER_RAID,
+    ATTACK_CARD,
+    DEFENCE_CARD,
+    DISCOVERY_CARD,
+    GOLD_MINE_CARD,
+    MUTINY_CARD,
+    ORDER,
+    OVER,
+    PLACE_ENROLLED,
+    RAID_CARD,
+    SHIPYARD_CARD,
+    STATE,
+    city_place,
+    finish_chain,
+)
+
+__all__ = [
+    "STATE",
+    "apply",
+    "legal",
+    "start",
+    "status",
+    "to_move",
+]
+
+
+# --- playing -------------------------------------------------------------------------------------
+
+
+@kernel
+def family_of(s: State, action: Int) -> Int:
+    """The family of actions to which an id belongs."""
+    family = np.int64(0)
+    for later in range(1, FAMILIES):  # LLVM looks at many at once
+        family += action >= s.first[later]
+    return family
+
+
+@kernel
+def apply(s: State, action: Int) -> None:
+    """Play a legal action of the player to move; what an illegal one does is undefined."""
+    s.thrown = 0
+    family = family_of(s, action)
+    number = action - s.first[family]
+    if s.stage < ORDER:
+        _prepare(s, family, number)
+        if s.stage < ORDER:
+            return
+    elif family == END:
+        end_turn_or_raid(s)
+    elif s.stage == ANSWER_RAID:
+        _answer_raid(s, number)
+    else:
+        if s.stage == ORDER:
+            s.order = action
+            _carry_out(s, family, number)
+        else:
+            _answer(s, family, number)
+        if s.stage != ORDER:
+            return  # the chain goes on, or the game is over
+        open_asking(s)
+    go_on(s)
+
+
+@kernel
+def _prepare(s: State, family: Any, number: Int) -> None:
+    """ADA-13: a decision of the preliminary turn."""
+    if family == SHIP:
+        place_ship(s, number)
+    else:
+        spread_bands(s, number)
+
+
+@kernel
+def _carry_out(s: State, family: Any, number: Int) -> None:
+    """ADA-15: an order of the acting colour, which is completed or begins a chain."""
+    if family < BUY:
+        pay_coups(s, np.int64(1))
+        if family == MOVE:
+            begin_move(s, number)
+        elif family == ATTACK:
+            attack(s, number)
+        elif family == ENROL:
+            begin_enrolment(s)
+        else:
+            _carry_out_at_once(s, family, number)
+            finish_chain(s)
+    elif family == BUY:
+        begin_buying(s)
+    elif family == PLAY:
+        play_plain(s, number)
+    else:
+        _play_at_once(s, family, number)
+        finish_chain(s)
+
+
+@kernel
+def _carry_out_at_once(s: State, family: Any, number: Int) -> None:
+    """The orders that are one decision."""
+    if family == LAUNCH:
+        launch(s, city_of_launch(s, number), number)
+    elif family == SAIL:
+        sail(s, s.sea_borders[TERRITORIES] + number)
+    elif family == EXPLORE:
+        explore(s, CENTRAL + number, SINGLE)
+    elif family == CONVERT:
+        convert(s, number)
+    elif family == SCUTTLE:
+        scuttle(s, number)
+
+
+@kernel
+def _play_at_once(s: State, family: Any, number: Int) -> None:
+    """The cards that are one decision, with their place."""
+    if family == SHIPYARD:
+        play_card(s, SHIPYARD_CARD)
+        play_shipyard(s, city_place(s, number))
+    elif family == GOLD_MINE:
+        play_card(s, GOLD_MINE_CARD)
+        play_gold_mine(s, number)
+    elif family == MUTINY:
+        play_card(s, MUTINY_CARD)
+        play_mutiny(s, TERRITORIES + number)
+    elif family == DISCOVERY:
+        play_card(s, DISCOVERY_CARD)
+        pay_coups(s, np.int64(1))
+        explore(s, CENTRAL + number, DOUBLE)
+
+
+@kernel
+def _answer(s: State, family: Any, number: Int) -> None:
+    """A further decision of the chain under way."""
+    if family == COUNT:
+        choose_bands(s, number)
+    elif family == GOLD:
+        complete_move(s, number)
+    elif family == PAY:
+        pay_gold(s, number)
+    elif family == RISE:
+        place_natives(s, CENTRAL + number)
+    elif family == LEVY:
+        if s.stage == PLACE_ENROLLED:
+            place_enrolled(s, number)
+        else:
+            place_recruits(s, number)
+    elif family == LOOK:
+        if number == PEEK:
+            peek(s)
+        else:
+            take(s)
+    else:
+        _answer_combat(s, number)
+
+
+@kernel
+def _answer_combat(s: State, number: Int) -> None:
+    """ADA-32: the attacker's card makes a roll 2 hits, the attacked player's 2 losses."""
+    played = number != DECLINE
+    if s.stage == ANSWER_ATTACK:
+        if played:
+            discard(s, to_move(s), ATTACK_CARD)
+            s.roll = MOST_HITS
+        ask_defence(s)
+    else:
+        if played:
+            discard(s, to_move(s), DEFENCE_CARD)
+            s.roll = MOST_LOSSES
+        fight(s)
+
+
+@kernel
+def _answer_raid(s: State, number: Int) -> None:
+    """ADA-33: a raid begins, or the next player is asked."""
+    if number != DECLINE:
+        discard(s, to_move(s), RAID_CARD)
+        begin_raid(s)
+
+
+# --- the end -------------------------------------------------------------------------------------
+
+
+@kernel
+def status(s: State) -> Int:
+    """0 while the game goes on, 1 when a player has won, 2 when it was cut short (ADA-30)."""
+    if s.stage != OVER:
+        return 0
+    return 1 if s.winner >= 0 else 2
+
+
+@kernel
+def to_move(s: State) -> Int:
+    """The seat that decides next."""
+    return np.int64(s.to_move)
+
+
+@kernel
+def turn_of(s: State) -> Int:
+    """The player whose colour's turn it is (ADA-15), while others raid or answer in it too."""
+    return np.int64(s.seat_of[s.colour[TURN]])

@@ -1,0 +1,249 @@
+"""Buying and playing the cards of Armada (ADA-32 to ADA-36), but for the answers to combat."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Int, State
+from armarl.games.armada.actions import CENTRAL, TERRITORIES
+from armarl.games.armada.knowledge import remember_looked
+from armarl.games.armada.rules.deck import TOP, discard, draw_card, shuffle
+from armarl.games.armada.rules.legal_answers import may_pay_from
+from armarl.games.armada.rules.legal_orders import (
+    PLAIN_KINDS,
+    may_recruit_in,
+    may_rise_in,
+    natives_places,
+    recruit_places,
+)
+from armarl.games.armada.rules.orders import pay_coups
+from armarl.games.armada.state import (
+    BIG_NATIVES_CARD,
+    BIG_RECRUIT_CARD,
+    CARD_PRICE,
+    MORE_COUPS,
+    MORE_COUPS_CARD,
+    NATIVES_CARD,
+    PAY_GOLD,
+    PEEKING,
+    PLACE_NATIVES,
+    PLACE_RECRUITS,
+    STRATEGIST_CARD,
+    TRIBES,
+    TRIBES_DIE,
+    acting_colour,
+    acting_seat,
+    add_bands,
+    add_gold,
+    add_tribes,
+    check_last_player,
+    finish_chain,
+    remove_bands,
+    throw,
+)
+
+MINED = np.int64(3)  # gold of a gold-mine
+
+
+@kernel
+def play_card(s: State, card: Int) -> None:
+    """ADA-15: a card is out with the first decision of its chain."""
+    discard(s, acting_seat(s), card)
+
+
+# --- buying --------------------------------------------------------------------------------------
+
+
+@kernel
+def begin_buying(s: State) -> None:
+    """ADA-32: two coups, and two gold, taken piece by piece."""
+    pay_coups(s, CARD_PRICE)
+    s.due = CARD_PRICE
+    _ask_payment(s)
+
+
+@kernel
+def pay_gold(s: State, place: Int) -> None:
+    """ADA-32: one gold from a place, and then the next."""
+    _take_gold(s, place)
+    _ask_payment(s)
+
+
+@kernel
+def _ask_payment(s: State) -> None:
+    """ADA-36: ask where there is a choice, and draw the card when all is paid."""
+    while s.due > 0:
+        place = _only_purse(s)
+        if place < 0:
+            s.stage = PAY_GOLD
+            return
+        _take_gold(s, place)
+    draw_card(s, acting_seat(s), TOP)
+    finish_chain(s)
+
+
+@kernel
+def _take_gold(s: State, place: Int) -> None:
+    """A gold that is paid goes back to the supply."""
+    s.gold[place] -= 1
+    s.supply_gold += 1
+    s.due -= 1
+
+
+@kernel
+def _only_purse(s: State) -> Int:
+    """The only place that can pay, or -1 if there are several."""
+    only = -1
+    for place in range(s.places):
+        if may_pay_from(s, place, acting_colour(s)):
+            if only >= 0:
+                return -1
+            only = place
+    return only
+
+
+# --- cards without a place -----------------------------------------------------------------------
+
+
+@kernel
+def play_plain(s: State, plain: Int) -> None:
+    """ADA-32: a card of the family `play`."""
+    card = PLAIN_KINDS[plain]
+    play_card(s, card)
+    if card == MORE_COUPS_CARD:
+        s.more_coups[s.raid] = 1
+        s.coups[s.raid] += MORE_COUPS
+        finish_chain(s)
+    elif card == STRATEGIST_CARD:
+        peek(s)
+    else:
+        s.due = 1
+        if card == BIG_RECRUIT_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
+            s.due = 2
+        if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
+            _roll_natives(s)
+        else:
+            _roll_recruits(s)
+
+
+@kernel
+def peek(s: State) -> None:
+    """ADA-32: look at the next card, for a coup; if there can be no other, take this one."""
+    pay_coups(s, np.int64(1))
+    s.looked += 1
+    if s.coups[s.raid] == 0 or s.looked == s.deck_size:
+        take(s)
+    else:
+        s.stage = PEEKING
+
+
+@kernel
+def take(s: State) -> None:
+    """ADA-32: the last card looked at into the hand; then the whole deck is shuffled."""
+    remember_looked(s, acting_seat(s))
+    draw_card(s, acting_seat(s), np.int64(s.looked))
+    shuffle(s, s.deck_size)
+    finish_chain(s)
+
+
+@kernel
+def _roll_recruits(s: State) -> None:
+    """ADA-32, ADA-35: roll, and ask where the bands go; a roll that places nothing asks nothing."""
+    colour = acting_colour(s)
+    while s.due > 0:
+        s.due -= 1
+        s.roll = throw(s, TRIBES_DIE)
+        if s.roll > 0 and s.reserve[colour] > 0:
+            if recruit_places(s, colour, np.int64(s.used)) == 0:
+                s.used = -1  # there is no other territory than the one used
+            if recruit_places(s, colour, np.int64(s.used)) > 1:
+                s.stage = PLACE_RECRUITS
+                return
+            _recruit_in_only(s, colour)
+    finish_chain(s)
+
+
+@kernel
+def _recruit_in_only(s: State, colour: Int) -> None:
+    """ADA-36: one possible territory is not asked for."""
+    for territory in range(TERRITORIES):
+        if may_recruit_in(s, territory, colour, np.int64(s.used)):
+            add_bands(s, territory, colour, np.int64(s.roll))
+            s.used = territory
+            return
+
+
+@kernel
+def place_recruits(s: State, territory: Int) -> None:
+    """ADA-32: the whole roll on one own territory."""
+    add_bands(s, territory, acting_colour(s), np.int64(s.roll))
+    s.used = territory
+    _roll_recruits(s)
+
+
+@kernel
+def _roll_natives(s: State) -> None:
+    """ADA-32, ADA-35: roll, and ask where the tribes go; likewise."""
+    while s.due > 0:
+        s.due -= 1
+        s.roll = throw(s, TRIBES_DIE)
+        if s.roll > 0 and s.supply_tribes > 0:
+            if natives_places(s, np.int64(s.used)) == 0:
+                s.used = -1  # there is no other territory than the one used
+            if natives_places(s, np.int64(s.used)) > 1:
+                s.stage = PLACE_NATIVES
+                return
+            _rise_in_only(s)
+    finish_chain(s)
+
+
+@kernel
+def _rise_in_only(s: State) -> None:
+    """ADA-36: one possible territory is not asked for."""
+    for territory in range(CENTRAL, TERRITORIES):
+        if may_rise_in(s, territory, np.int64(s.used)):
+            _rise(s, territory)
+            return
+
+
+@kernel
+def _rise(s: State, territory: Int) -> None:
+    """ADA-35: natives make a territory theirs; some came, as the roll and the supply are not 0."""
+    add_tribes(s, territory, np.int64(s.roll))
+    s.owner[territory] = TRIBES
+    s.used = territory
+
+
+@kernel
+def place_natives(s: State, territory: Int) -> None:
+    """ADA-32: the whole roll on one central territory."""
+    _rise(s, territory)
+    _roll_natives(s)
+
+
+# --- cards with a place --------------------------------------------------------------------------
+
+
+@kernel
+def play_shipyard(s: State, place: Int) -> None:
+    """ADA-32: a ship out of the box on an own city."""
+    s.box -= 1
+    s.ship[place] = 1
+
+
+@kernel
+def play_gold_mine(s: State, territory: Int) -> None:
+    """ADA-32: 3 gold on an own territory."""
+    add_gold(s, territory, MINED)
+
+
+@kernel
+def play_mutiny(s: State, square: Int) -> None:
+    """ADA-32, ADA-35: a ship's bands become one's own; those beyond the 50 are lost."""
+    n = np.int64(s.bands[square])
+    remove_bands(s, square, n)
+    add_bands(s, square, acting_colour(s), n)
+    if s.bands[square] > 0:
+        s.owner[square] = acting_colour(s)
+    check_last_player(s)

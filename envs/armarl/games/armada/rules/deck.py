@@ -1,0 +1,71 @@
+"""The deck and the hands of Armada's cards (ADA-32)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.compiler.randomness import random_below
+from armarl.core.verbs import Int, State
+from armarl.games.armada.knowledge import note_draw, note_play
+from armarl.games.armada.state import CARDS, COPIES
+
+DEALT = 2
+TOP = np.int64(1)  # depth of the top card
+
+
+@kernel
+def gather_deck(s: State) -> None:
+    """All cards in the deck, none in a hand or played; without the option no cards at all."""
+    s.hand[:, :] = 0
+    s.hand_size[:] = 0
+    s.played[:] = 0
+    s.pool[:] = 0
+    s.deck[:] = 0
+    s.deck_size = 0
+    if s.cards:
+        for card in range(CARDS):
+            for _ in range(COPIES[card]):
+                s.deck[s.deck_size] = card + 1
+                s.deck_size += 1
+        shuffle(s, s.deck_size)
+
+
+@kernel
+def shuffle(s: State, n: Int) -> None:
+    """Shuffle the lowest `n` cards of the deck (Fisher and Yates)."""
+    for i in range(n - 1, 0, -1):
+        j = random_below(s, i + 1)
+        card = s.deck[i]
+        s.deck[i] = s.deck[j]
+        s.deck[j] = card
+
+
+@kernel
+def deal_hands(s: State) -> None:
+    """ADA-14, ADA-32: the two top cards to each player in turn."""
+    for seat in range(s.players):
+        for _ in range(DEALT):
+            draw_card(s, np.int64(seat), TOP)
+
+
+@kernel
+def draw_card(s: State, seat: Int, depth: Int) -> None:
+    """The card `depth` from the top (TOP) into a hand; the top card takes its place."""
+    top = s.deck_size - 1
+    card = s.deck[s.deck_size - depth] - 1
+    s.deck[s.deck_size - depth] = s.deck[top]
+    s.deck[top] = 0
+    s.deck_size -= 1
+    s.hand[seat, card] += 1
+    s.hand_size[seat] += 1
+    note_draw(s, seat, card)
+
+
+@kernel
+def discard(s: State, seat: Int, card: Int) -> None:
+    """ADA-32: a played card is out."""
+    s.hand[seat, card] -= 1
+    s.hand_size[seat] -= 1
+    s.played[card] += 1
+    note_play(s, seat, card)

@@ -1,0 +1,149 @@
+"""What is legal in Armada: an order, or the answers to a decision within a chain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Int, Mask, State
+from armarl.games.armada.actions import (
+    ANSWER,
+    CENTRAL,
+    COUNT,
+    DECLINE,
+    END,
+    GOLD,
+    LEVY,
+    LOOK,
+    PAY,
+    PEEK,
+    RISE,
+    SHIP,
+    TAKE,
+    TERRITORIES,
+)
+from armarl.games.armada.chart.loading import CITIES
+from armarl.games.armada.rules.legal_orders import may_recruit_in, may_rise_in, offer_orders
+from armarl.games.armada.state import (
+    ANSWER_ATTACK,
+    FOUR,
+    LAIR_HELD,
+    NUMBER_BANDS,
+    NUMBER_GOLD,
+    ORDER,
+    OVER,
+    PAY_GOLD,
+    PEEKING,
+    PLACE_NATIVES,
+    PLACE_RECRUITS,
+    PLACE_SHIP,
+    SPREAD_BANDS,
+    acting_colour,
+    lair_of,
+    owned_in,
+    room,
+    territories_of,
+)
+
+
+@kernel
+def legal(s: State, mask: Mask) -> None:
+    """Write into `mask`, int8 of shape (actions,), 1 for what the player to move may do, else 0."""
+    mask[:] = 0
+    if s.stage == ORDER:
+        mask[s.first[END]] = 1
+        offer_orders(s, mask)
+    elif s.stage != OVER:
+        _offer_answers(s, mask)
+
+
+@kernel
+def _offer_answers(s: State, mask: Mask) -> None:
+    """What may be answered to any decision but an order."""
+    stage = s.stage
+    if stage == PLACE_SHIP:
+        _offer_ships(s, mask)
+    elif stage == SPREAD_BANDS:
+        _offer_numbers(mask, s.first[COUNT], 0, np.int64(s.due))
+    elif stage == NUMBER_BANDS:
+        _offer_numbers(mask, s.first[COUNT], 1, most_bands(s))
+    elif stage == NUMBER_GOLD:
+        _offer_numbers(mask, s.first[GOLD], 0, most_gold(s))
+    elif stage == PEEKING:
+        mask[s.first[LOOK] + PEEK] = 1
+        mask[s.first[LOOK] + TAKE] = 1
+    elif stage >= ANSWER_ATTACK:
+        mask[s.first[ANSWER] + answer_of(stage)] = 1
+        mask[s.first[ANSWER] + DECLINE] = 1
+    else:
+        _offer_places(s, mask)
+
+
+@kernel
+def _offer_places(s: State, mask: Mask) -> None:
+    """Where bands, tribes or payments may come to lie, or from."""
+    colour, stage = acting_colour(s), s.stage
+    if stage == PAY_GOLD:
+        for place in range(s.places):
+            mask[s.first[PAY] + place] = may_pay_from(s, place, colour)
+    elif stage == PLACE_NATIVES:
+        for territory in range(CENTRAL, TERRITORIES):
+            mask[s.first[RISE] + territory - CENTRAL] = may_rise_in(s, territory, np.int64(s.used))
+    elif stage == PLACE_RECRUITS:
+        for territory in range(TERRITORIES):
+            mask[s.first[LEVY] + territory] = may_recruit_in(s, territory, colour, np.int64(s.used))
+    else:
+        lair = levy_lair(s, colour, np.int64(s.count))
+        for territory in range(TERRITORIES):
+            mask[s.first[LEVY] + territory] = (
+                s.owner[territory] == colour and lair_of(territory) == lair
+            )
+
+
+@kernel
+def levy_lair(s: State, colour: Int, n: Int) -> Int:
+    """ADA-31: where the n-th band, from 0, goes: the n-th lair held, then the central group."""
+    owned = territories_of(s, colour)
+    for lair in range(FOUR):
+        if owned_in(owned, lair) >= LAIR_HELD:
+            if n == 0:
+                return lair
+            n -= 1
+    return FOUR
+
+
+@kernel
+def answer_of(stage: Int) -> Int:
+    """The card that a question asks for, as numbered in ANSWER."""
+    return stage - ANSWER_ATTACK
+
+
+@kernel
+def _offer_ships(s: State, mask: Mask) -> None:
+    """ADA-13: a city of the own lair without a ship."""
+    for city in range(acting_colour(s) * CITIES, (acting_colour(s) + 1) * CITIES):
+        mask[s.first[SHIP] + city] = s.ship[s.cities[city]] == 0
+
+
+@kernel
+def _offer_numbers(mask: Mask, first: Int, lowest: Int, highest: Int) -> None:
+    """All numbers from `lowest` to `highest`."""
+    mask[first + lowest : first + highest + 1] = 1
+
+
+@kernel
+def most_bands(s: State) -> Int:
+    """ADA-17: all the bands, or the ship's room."""
+    return min(np.int64(s.bands[s.origin]), np.int64(room(s, s.target)))
+
+
+@kernel
+def most_gold(s: State) -> Int:
+    """ADA-17: all the gold, or the room left beside the bands."""
+    return min(np.int64(s.gold[s.origin]), np.int64(room(s, s.target) - s.count))
+
+
+@kernel
+def may_pay_from(s: State, place: Int, colour: Int) -> Int:
+    """ADA-32: gold in a territory that the colour owns, or on a ship that it crews."""
+    return s.owner[place] == colour and s.gold[place] > 0

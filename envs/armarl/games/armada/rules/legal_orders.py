@@ -1,0 +1,378 @@
+"""The orders that are legal in Armada; the answers within a chain of decisions are in `answers`.
+
+Every `offer_…` function writes 1 into the mask for each action that it allows and returns False.
+With an *empty* mask it only answers whether there is any such action, and stops at the first: that
+is how the rules know, from the same lines, that only `end` is left (ADA-15).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.bits import lowest
+from armarl.compiler.decorators import inlined, kernel
+from armarl.core.verbs import Int, Mask, State
+from armarl.games.armada.actions import (
+    ALL_CITIES,
+    ATTACK,
+    BUY,
+    CARD_NAMES,
+    CENTRAL,
+    CONVERT,
+    DISCOVERY,
+    ENROL,
+    EXPLORE,
+    GOLD_MINE,
+    LAUNCH,
+    MOVE,
+    MUTINY,
+    PLAIN_CARDS,
+    PLAY,
+    SAIL,
+    SCUTTLE,
+    SHIPYARD,
+    TERRITORIES,
+)
+from armarl.games.armada.chart.loading import CITIES
+from armarl.games.armada.state import (
+    ALL_POSTS,
+    BIG_NATIVES_CARD,
+    CARD_PRICE,
+    DISCOVERY_CARD,
+    FOUR,
+    GOLD_MINE_CARD,
+    MORE_COUPS_CARD,
+    MUTINY_CARD,
+    NATIVES_CARD,
+    NOBODY,
+    PLACE_ROOM,
+    SHIPYARD_CARD,
+    STRATEGIST_CARD,
+    acting_colour,
+    acting_seat,
+    cities_owned,
+    city_place,
+    holds,
+    is_enemy,
+    is_hostile,
+    is_unexplored,
+    lairs_held,
+    manned_by,
+    may_enter,
+    owned_in,
+    post_place,
+    posts_owned,
+    territories_of,
+)
+
+CENTRAL_PER_BAND = 4  # ADA-31
+# The kind of each card without a place in its notation, as they are numbered in PLAY.
+PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
+
+
+@kernel
+def offer(mask: Mask, action: Int) -> Int:
+    """Offer an action; True, to stop looking, where only the question counts."""
+    if mask.size == 0:
+        return True
+    mask[action] = 1
+    return False
+
+
+@kernel
+def any_order(s: State) -> Int:
+    """ADA-15, ADA-26: whether the acting colour may do anything but end its turn."""
+    return offer_orders(s, s.pool[:0])
+
+
+@kernel
+def offer_orders(s: State, mask: Mask) -> Int:
+    """ADA-15: all that the acting colour may begin, but `end`."""
+    colour = acting_colour(s)
+    if s.coups[s.raid] > 0:
+        for first in range(0, PLACE_ROOM, 64):
+            manned = manned_by(s, colour, first)
+            while manned:
+                if _offer_from(s, mask, first + lowest(manned)):
+                    return True
+                manned &= manned - 1
+        if _offer_unlaunched(s, mask, colour) or _offer_conversions(s, mask, colour):
+            return True
+        if s.enrolment and may_enrol(s, colour) and offer(mask, s.first[ENROL]):
+            return True
+    return s.cards == 1 and _offer_cards(s, mask, colour)
+
+
+# --- orders from a place with bands --------------------------------------------------------------
+
+
+@inlined
+def _offer_from(s: State, mask: Mask, place: Int) -> Int:
+    """ADA-17, 20, 21, 22, 24: what the bands of the acting colour in a place may do."""
+    return _offer_landwards(s, mask, place) or _offer_seawards(s, mask, place)
+
+
+@kernel
+def _may_attack(s: State, place: Int, to: Int) -> Int:
+    """ADA-22: at least 2 bands, and enemy bands or tribes in the contiguous place."""
+    return s.bands[place] >= 2 and is_hostile(s, to, np.int64(s.owner[place]))
+
+
+@inlined
+def _offer_landwards(s: State, mask: Mask, place: Int) -> Int:
+    """Move to, attack or explore a contiguous territory."""
+    colour = np.int64(s.owner[place])
+    for border in range(s.land_borders[place], s.land_borders[place + 1]):
+        to = np.int64(s.border_to[border])
+        if is_unexplored(s, to):
+            if offer(mask, s.first[EXPLORE] + to - CENTRAL):
+                return True
+        elif may_enter(s, to, colour):
+            if offer(mask, s.first[MOVE] + border):
+                return True
+        elif _may_attack(s, place, to) and offer(mask, s.first[ATTACK] + border):
+            return True
+    return False
+
+
+@inlined
+def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
+    """Move to, attack or scuttle the ship on a contiguous square, or sail where there is none."""
+    colour = np.int64(s.owner[place])
+    for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
+        to = np.int64(s.border_to[border])
+        if s.ship[to] == 0:
+            if place >= TERRITORIES:
+                sail = s.first[SAIL] + border - s.sea_borders[TERRITORIES]
+                if offer(mask, sail):
+                    return True
+            continue
+        if s.bands[to] == 0 and offer(mask, s.first[SCUTTLE] + ALL_CITIES + to - TERRITORIES):
+            return True
+        if may_enter(s, to, colour):
+            if offer(mask, s.first[MOVE] + border):
+                return True
+        elif _may_attack(s, place, to) and offer(mask, s.first[ATTACK] + border):
+            return True
+    return False
+
+
+# --- orders of an owner --------------------------------------------------------------------------
+
+
+@kernel
+def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
+    """ADA-16, ADA-24: launch or scuttle a ship on a city of a territory the colour owns."""
+    for city in range(ALL_CITIES):
+        place = city_place(s, city)
+        if s.ship[place] == 1 and s.owner[place] == colour:
+            if offer(mask, s.first[SCUTTLE] + city):
+                return True
+            begin = np.int64(s.sea_borders[place])
+            for border in range(begin, s.sea_borders[place + 1]):
+                if s.ship[s.border_to[border]] == 0:
+                    launch = s.first[LAUNCH] + s.launches[city] + border - begin
+                    if offer(mask, launch):
+                        return True
+    return False
+
+
+@kernel
+def _offer_conversions(s: State, mask: Mask, colour: Int) -> Int:
+    """ADA-25: gold in an own city or post, with 2 cities of that lair, or 3 posts."""
+    if s.reserve[colour] == 0:
+        return False
+    for city in range(ALL_CITIES):
+        if _may_convert_in_city(s, colour, city) and offer(mask, s.first[CONVERT] + city):
+            return True
+    for post in range(ALL_POSTS):
+        action = s.first[CONVERT] + ALL_CITIES + post
+        if _may_convert_in_post(s, colour, post) and offer(mask, action):
+            return True
+    return False
+
+
+@kernel
+def _may_convert_in_city(s: State, colour: Int, city: Int) -> Int:
+    """ADA-25: gold in an own city, with at least 2 cities of that lair."""
+    place = city_place(s, city)
+    if s.gold[place] == 0 or s.owner[place] != colour:
+        return False
+    return cities_owned(s, territories_of(s, colour), city // CITIES) >= 2
+
+
+@kernel
+def _may_convert_in_post(s: State, colour: Int, post: Int) -> Int:
+    """ADA-25: gold in an own post, with at least 3 posts."""
+    place = post_place(s, post)
+    return (
+        s.gold[place] > 0
+        and s.owner[place] == colour
+        and posts_owned(s, territories_of(s, colour)) >= 3
+    )
+
+
+@kernel
+def levies(s: State, colour: Int) -> Int:
+    """ADA-31: bands that enrolment gives: one per lair held, one per four central territories."""
+    owned = territories_of(s, colour)
+    n = lairs_held(owned) + owned_in(owned, FOUR) // CENTRAL_PER_BAND
+    return min(n, np.int64(s.reserve[colour]))
+
+
+@kernel
+def may_enrol(s: State, colour: Int) -> Int:
+    """ADA-31: once a turn and once a raid."""
+    return s.enrolled[s.raid] == 0 and levies(s, colour) > 0
+
+
+# --- cards ---------------------------------------------------------------------------------------
+
+
+@kernel
+def payable_gold(s: State, colour: Int) -> Int:
+    """ADA-32: gold in territories that a colour owns and on ships that it crews."""
+    gold = 0
+    for place in range(s.places):
+        if s.owner[place] == colour:
+            gold += s.gold[place]
+    return gold
+
+
+@kernel
+def may_buy(s: State, colour: Int) -> Int:
+    """ADA-32: 2 coups and 2 gold for a card of the deck."""
+    return (
+        s.coups[s.raid] >= CARD_PRICE and s.deck_size > 0 and payable_gold(s, colour) >= CARD_PRICE
+    )
+
+
+@kernel
+def _offer_cards(s: State, mask: Mask, colour: Int) -> Int:
+    """ADA-32: buy a card, or play one where it would change something."""
+    if may_buy(s, colour) and offer(mask, s.first[BUY]):
+        return True
+    if s.hand_size[acting_seat(s)] == 0:
+        return False
+    for plain in range(PLAIN_KINDS.size):
+        if may_play(s, colour, PLAIN_KINDS[plain]) and offer(mask, s.first[PLAY] + plain):
+            return True
+    return (
+        _offer_shipyard(s, mask, colour)
+        or _offer_gold_mine(s, mask, colour)
+        or _offer_mutiny(s, mask, colour)
+        or _offer_discovery(s, mask, colour)
+    )
+
+
+@kernel
+def may_play(s: State, colour: Int, card: Int) -> Int:
+    """ADA-32: whether a card without a place is held and would change something."""
+    if not holds(s, acting_seat(s), card):
+        return False
+    if card == MORE_COUPS_CARD:
+        return s.more_coups[s.raid] == 0
+    if card == STRATEGIST_CARD:
+        return s.coups[s.raid] > 0 and s.deck_size > 0
+    if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - `in` could raise
+        return s.supply_tribes > 0 and natives_places(s, -1) > 0
+    return s.reserve[colour] > 0 and recruit_places(s, colour, -1) > 0
+
+
+@kernel
+def may_recruit_in(s: State, territory: Int, colour: Int, used: Int) -> Int:
+    """ADA-32, ADA-35: an own territory, not the one the card has used."""
+    return s.owner[territory] == colour and territory != used
+
+
+@kernel
+def recruit_places(s: State, colour: Int, used: Int) -> Int:
+    """The number of territories that `may_recruit_in` allows."""
+    n = 0
+    for territory in range(TERRITORIES):
+        n += may_recruit_in(s, territory, colour, used)
+    return n
+
+
+@kernel
+def may_rise_in(s: State, territory: Int, used: Int) -> Int:
+    """ADA-32, ADA-35: an explored central territory without pirates, not one the card has used."""
+    return s.owner[territory] != NOBODY and s.bands[territory] == 0 and territory != used
+
+
+@kernel
+def natives_places(s: State, used: Int) -> Int:
+    """The number of central territories that `may_rise_in` allows."""
+    n = 0
+    for territory in range(CENTRAL, TERRITORIES):
+        n += may_rise_in(s, territory, used)
+    return n
+
+
+@kernel
+def _offer_shipyard(s: State, mask: Mask, colour: Int) -> Int:
+    """A ship in the box, and an own city, in any lair, without a ship."""
+    if s.box == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
+        return False
+    for city in range(ALL_CITIES):
+        place = city_place(s, city)
+        free = s.owner[place] == colour and s.ship[place] == 0
+        if free and offer(mask, s.first[SHIPYARD] + city):
+            return True
+    return False
+
+
+@kernel
+def _offer_gold_mine(s: State, mask: Mask, colour: Int) -> Int:
+    """Gold in the supply, and an own territory."""
+    if s.supply_gold == 0 or not holds(s, acting_seat(s), GOLD_MINE_CARD):
+        return False
+    for territory in range(TERRITORIES):
+        if s.owner[territory] == colour and offer(mask, s.first[GOLD_MINE] + territory):
+            return True
+    return False
+
+
+@kernel
+def may_mutiny(s: State, place: Int, colour: Int) -> Int:
+    """An enemy ship at sea with 1 to 3 bands aboard."""
+    return 1 <= s.bands[place] <= 3 and is_enemy(s, colour, np.int64(s.owner[place]))
+
+
+@kernel
+def _offer_mutiny(s: State, mask: Mask, colour: Int) -> Int:
+    """Any such ship, anywhere."""
+    if not holds(s, acting_seat(s), MUTINY_CARD):
+        return False
+    for place in range(TERRITORIES, s.places):
+        if may_mutiny(s, place, colour) and offer(mask, s.first[MUTINY] + place - TERRITORIES):
+            return True
+    return False
+
+
+@kernel
+def may_explore(s: State, territory: Int, colour: Int) -> Int:
+    """ADA-21: unexplored, and contiguous to a ship with a band, or to land the colour occupies."""
+    if not is_unexplored(s, territory):
+        return False
+    for border in range(s.land_borders[territory], s.land_borders[territory + 1]):
+        place = np.int64(s.border_to[border])
+        if s.owner[place] == colour and s.bands[place] > 0:
+            return True
+    for border in range(s.sea_borders[territory], s.sea_borders[territory + 1]):
+        place = np.int64(s.border_to[border])
+        if s.owner[place] == colour and s.bands[place] > 0:
+            return True
+    return False
+
+
+@kernel
+def _offer_discovery(s: State, mask: Mask, colour: Int) -> Int:
+    """An exploration, whose coup is paid."""
+    if s.coups[s.raid] == 0 or not holds(s, acting_seat(s), DISCOVERY_CARD):
+        return False
+    for territory in range(CENTRAL, TERRITORIES):
+        action = s.first[DISCOVERY] + territory - CENTRAL
+        if may_explore(s, territory, colour) and offer(mask, action):
+            return True
+    return False

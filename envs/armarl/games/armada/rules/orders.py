@@ -1,0 +1,227 @@
+"""Carrying out the orders of Armada's turns (ADA-16 to ADA-25, ADA-31), but not its cards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Int, State
+from armarl.games.armada.actions import ALL_CITIES, TERRITORIES
+from armarl.games.armada.knowledge import is_asked
+from armarl.games.armada.rules.legal_answers import most_bands, most_gold
+from armarl.games.armada.rules.legal_orders import levies
+from armarl.games.armada.state import (
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    ATTACK_ANSWER,
+    CENTRE,
+    COMBAT_DIE,
+    DEFENCE_ANSWER,
+    GOLD_DIE,
+    NOBODY,
+    NUMBER_BANDS,
+    NUMBER_GOLD,
+    PLACE_ENROLLED,
+    TRIBES,
+    TRIBES_DIE,
+    acting_colour,
+    acting_seat,
+    add_bands,
+    add_gold,
+    add_tribes,
+    border_from,
+    check_last_player,
+    city_place,
+    disown_empty_ship,
+    finish_chain,
+    post_place,
+    remove_bands,
+    throw,
+)
+
+BANDS_FOR_GOLD = np.int64(4)  # ADA-25
+SINGLE, DOUBLE = np.arange(1, 3)  # what is found counts so often
+MOST_HITS, MOST_LOSSES = 2, -2  # ADA-32: what `attack` and `defence` make of a combat roll
+
+
+@kernel
+def pay_coups(s: State, n: Int) -> None:
+    """ADA-15: coups are paid with the first decision of a chain."""
+    s.coups[s.raid] -= n
+
+
+# --- ships ---------------------------------------------------------------------------------------
+
+
+@kernel
+def launch(s: State, city: Int, number: Int) -> None:
+    """ADA-16: the city's ship goes to a contiguous square; `number` counts all cities' launches."""
+    place = city_place(s, city)
+    border = s.sea_borders[place] + number - s.launches[city]
+    s.ship[place] = 0
+    s.ship[s.border_to[border]] = 1
+
+
+@kernel
+def city_of_launch(s: State, number: Int) -> Int:
+    """The city from which a launch goes."""
+    city = 0
+    while number >= s.launches[city + 1]:
+        city += 1
+    return city
+
+
+@kernel
+def sail(s: State, border: Int) -> None:
+    """ADA-20: a ship with its crew and gold to the next square."""
+    origin, to = border_from(s, border), s.border_to[border]
+    s.ship[to] = 1
+    s.owner[to] = s.owner[origin]
+    s.bands[to] = s.bands[origin]
+    s.gold[to] = s.gold[origin]
+    s.ship[origin] = s.bands[origin] = s.gold[origin] = 0
+    s.owner[origin] = NOBODY
+
+
+@kernel
+def scuttle(s: State, number: Int) -> None:
+    """ADA-24: gold aboard goes to the supply, the ship to the box."""
+    if number < ALL_CITIES:
+        s.ship[city_place(s, number)] = 0
+    else:
+        square = TERRITORIES + number - ALL_CITIES
+        s.ship[square] = 0
+        s.supply_gold += s.gold[square]
+        s.gold[square] = 0
+    s.box += 1
+
+
+# --- moving --------------------------------------------------------------------------------------
+
+
+@kernel
+def begin_move(s: State, border: Int) -> None:
+    """ADA-17: the places of a move; then the number of bands, if there is a choice."""
+    s.origin, s.target = border_from(s, border), s.border_to[border]
+    if most_bands(s) > 1:
+        s.stage = NUMBER_BANDS
+    else:
+        choose_bands(s, np.int64(1))
+
+
+@kernel
+def choose_bands(s: State, n: Int) -> None:
+    """ADA-17: so many bands; then how much gold goes with them, if there is a choice."""
+    s.count = n
+    if most_gold(s) > 0:
+        s.stage = NUMBER_GOLD
+    else:
+        complete_move(s, np.int64(0))
+
+
+@kernel
+def complete_move(s: State, gold: Int) -> None:
+    """ADA-17, ADA-18: bands and gold go over, and put their colour's flag there."""
+    origin, target = np.int64(s.origin), np.int64(s.target)
+    s.owner[target] = s.owner[origin]
+    s.bands[target] += s.count
+    s.bands[origin] -= s.count
+    s.gold[target] += gold
+    s.gold[origin] -= gold
+    disown_empty_ship(s, origin)
+    finish_chain(s)
+
+
+# --- land ----------------------------------------------------------------------------------------
+
+
+@kernel
+def explore(s: State, territory: Int, factor: Int) -> None:
+    """ADA-21: gold and tribes as thrown, double at the Centre; the tribes' flag."""
+    if territory == post_place(s, CENTRE):
+        factor *= 2
+    gold = throw(s, GOLD_DIE)
+    tribes = throw(s, TRIBES_DIE)
+    add_gold(s, territory, factor * gold)
+    add_tribes(s, territory, factor * tribes)
+    s.owner[territory] = TRIBES
+
+
+@kernel
+def convert(s: State, number: Int) -> None:
+    """ADA-25: a gold of a city or post becomes 4 bands, or as many as the 50 allow."""
+    place = city_place(s, number) if number < ALL_CITIES else post_place(s, number - ALL_CITIES)
+    s.gold[place] -= 1
+    s.supply_gold += 1
+    add_bands(s, place, acting_colour(s), BANDS_FOR_GOLD)
+
+
+@kernel
+def begin_enrolment(s: State) -> None:
+    """ADA-31: once a turn or raid; each band is placed in turn."""
+    s.enrolled[s.raid] = 1
+    s.due = levies(s, acting_colour(s))
+    s.stage = PLACE_ENROLLED
+
+
+@kernel
+def place_enrolled(s: State, territory: Int) -> None:
+    """ADA-31: one band. There is always a choice: four territories at least."""
+    add_bands(s, territory, acting_colour(s), np.int64(1))
+    s.count += 1
+    s.due -= 1
+    if s.due == 0:
+        finish_chain(s)
+
+
+# --- combat --------------------------------------------------------------------------------------
+
+
+@kernel
+def attack(s: State, border: Int) -> None:
+    """ADA-22: roll the combat die; cards may answer before it counts."""
+    s.origin, s.target = border_from(s, border), s.border_to[border]
+    s.roll = throw(s, COMBAT_DIE)
+    if s.roll != MOST_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):
+        s.stage = ANSWER_ATTACK  # ADA-32
+    else:
+        ask_defence(s)
+
+
+@kernel
+def ask_defence(s: State) -> None:
+    """ADA-32: asked of the attacked player, never for tribes or nobody's."""
+    defender = attacked_seat(s)
+    if s.roll != MOST_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
+        s.stage = ANSWER_DEFENCE
+        s.to_move = defender
+    else:
+        fight(s)
+
+
+@kernel
+def attacked_seat(s: State) -> Int:
+    """The player whose bands are attacked, or -1."""
+    return np.int64(s.seat_of[s.owner[s.target]]) if s.bands[s.target] > 0 else -1
+
+
+@kernel
+def fight(s: State) -> None:
+    """ADA-22: hits remove defenders, losses attackers; what exceeds them is void."""
+    origin, target, roll = np.int64(s.origin), np.int64(s.target), np.int64(s.roll)
+    if roll < 0:
+        remove_bands(s, origin, -roll)
+    elif s.bands[target] > 0:
+        remove_bands(s, target, roll)
+    else:
+        _remove_tribes(s, target, roll)
+    check_last_player(s)
+    finish_chain(s)
+
+
+@kernel
+def _remove_tribes(s: State, territory: Int, n: Int) -> None:
+    """Up to `n` tribes back to their supply."""
+    n = min(n, s.tribes[territory])
+    s.tribes[territory] -= n
+    s.supply_tribes += n

@@ -1,0 +1,164 @@
+"""The start of a game of Armada: the deal, and the preliminary turn (ADA-6 to ADA-14)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.compiler.randomness import random_below
+from armarl.core.verbs import Int, State
+from armarl.games.armada.actions import CENTRAL, MOST_PIECES
+from armarl.games.armada.chart.loading import CITIES
+from armarl.games.armada.knowledge import forget_all
+from armarl.games.armada.rules.deck import deal_hands, gather_deck
+from armarl.games.armada.rules.turns import begin_first_turn, next_colour
+from armarl.games.armada.state import (
+    FOUR,
+    LAIR,
+    NOBODY,
+    PLACE_SHIP,
+    SHIPS,
+    SPREAD_BANDS,
+    acting_colour,
+    acting_seat,
+    add_bands,
+    city_place,
+    finish_chain,
+)
+
+SHIPS_EACH = 2
+BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
+OPPOSITE_BONUS = 5  # ADA-12
+NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
+
+
+@kernel
+def start(s: State) -> None:
+    """Deal a new game from the random generator, the options and the chart in `s`."""
+    _clear_board(s)
+    _clear_turn(s)
+    _seat_players(s)
+    if s.neutral >= 0:
+        _man_neutral_lair(s)
+    gather_deck(s)
+    if s.cards:
+        deal_hands(s)
+    forget_all(s)
+    s.colour[0] = next_colour(s, np.int64(FOUR - 1))
+    _begin_preliminary(s)
+
+
+@kernel
+def _clear_board(s: State) -> None:
+    """ADA-6, ADA-14: an empty board on which each colour owns its lair."""
+    s.bands[:] = 0
+    s.gold[:] = 0
+    s.ship[:] = 0
+    s.tribes[:] = 0
+    s.owner[:] = NOBODY
+    for territory in range(CENTRAL):
+        s.owner[territory] = territory // LAIR
+    s.reserve[:] = MOST_PIECES
+    s.supply_gold = s.supply_tribes = MOST_PIECES
+    s.box = SHIPS
+
+
+@kernel
+def _clear_turn(s: State) -> None:
+    """No turn yet, no chain, no claim, no winner."""
+    s.turn = s.winner = -1
+    s.colour[:] = 0
+    s.coups[:] = 0
+    s.enrolled[:] = 0
+    s.more_coups[:] = 0
+    s.claims[:] = 0
+    s.raid = s.asked = s.idle = s.thrown = 0
+    s.die[:] = 0
+    s.face[:] = 0
+    s.stage = PLACE_SHIP
+    finish_chain(s)
+
+
+@kernel
+def _seat_players(s: State) -> None:
+    """ADA-9 to ADA-12: whose each colour is; with three players a random one is nobody's."""
+    s.neutral = random_below(s, FOUR) if s.players == 3 else -1
+    seat = 0
+    for colour in range(FOUR):
+        if colour == s.neutral:
+            s.seat_of[colour] = -1
+        else:
+            s.seat_of[colour] = seat % s.players
+            seat += 1
+
+
+@kernel
+def _man_neutral_lair(s: State) -> None:
+    """ADA-12: 3 bands on each city of nobody's lair and 1 on each other territory."""
+    neutral = np.int64(s.neutral)
+    for territory in range(neutral * LAIR, (neutral + 1) * LAIR):
+        add_bands(s, territory, neutral, NEUTRAL_ELSEWHERE)
+    for city in range(neutral * CITIES, (neutral + 1) * CITIES):
+        add_bands(s, city_place(s, city), neutral, NEUTRAL_IN_CITY - NEUTRAL_ELSEWHERE)
+
+
+@kernel
+def starting_bands(s: State, colour: Int) -> Int:
+    """ADA-10 to ADA-12: bands that a colour spreads; more opposite nobody's lair."""
+    opposite = s.neutral >= 0 and (s.neutral + FOUR // 2) % FOUR == colour
+    return np.int64(BANDS[s.players]) + (OPPOSITE_BONUS if opposite else 0)
+
+
+# --- the preliminary turn ------------------------------------------------------------------------
+
+
+@kernel
+def _begin_preliminary(s: State) -> None:
+    """ADA-13: the colour puts its ships first."""
+    s.stage = PLACE_SHIP
+    s.count = 0
+    s.to_move = acting_seat(s)
+
+
+@kernel
+def place_ship(s: State, city: Int) -> None:
+    """ADA-13: a ship on a city; after the second one the bands are spread."""
+    s.ship[city_place(s, city)] = 1
+    s.box -= 1
+    s.count += 1
+    if s.count == SHIPS_EACH:
+        s.stage = SPREAD_BANDS
+        s.count = 0
+        s.target = acting_colour(s) * LAIR
+        s.due = starting_bands(s, acting_colour(s))
+
+
+@kernel
+def spread_bands(s: State, n: Int) -> None:
+    """ADA-13: bands on the next territory of the lair; the last one gets the rest, unasked."""
+    _put_next(s, n)
+    if s.target % LAIR == LAIR - 1:
+        _put_next(s, np.int64(s.due))
+    if s.due == 0:
+        _end_preliminary(s)
+
+
+@kernel
+def _put_next(s: State, n: Int) -> None:
+    """Bands on the territory in turn."""
+    add_bands(s, np.int64(s.target), acting_colour(s), n)
+    s.due -= n
+    s.target += 1
+
+
+@kernel
+def _end_preliminary(s: State) -> None:
+    """ADA-13: on to the next colour, and after the last one to the first turn."""
+    finish_chain(s)
+    following = next_colour(s, np.int64(s.colour[0]))
+    last = following < s.colour[0]
+    s.colour[0] = following
+    if last:
+        begin_first_turn(s)
+    else:
+        _begin_preliminary(s)

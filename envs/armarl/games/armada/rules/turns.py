@@ -1,0 +1,155 @@
+"""The course of Armada's turns: budget, raids, ends of turns, claims and the end of the game."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Int, State
+from armarl.games.armada.knowledge import is_asked
+from armarl.games.armada.rules.legal_orders import any_order
+from armarl.games.armada.rules.scoring import in_victory
+from armarl.games.armada.state import (
+    ANSWER_RAID,
+    COUPS,
+    FOUR,
+    ORDER,
+    OVER,
+    RAID_ANSWER,
+    RAID_COUPS,
+    acting_colour,
+    acting_seat,
+    colours_playing,
+    win,
+)
+
+IDLE_ROUNDS = 2  # ADA-26
+TURN, RAID = np.arange(2)  # what `raid` says is under way
+BEGINNING = -1  # of `asked`: a turn in which nothing has been asked, not even whether it is idle
+
+
+@kernel
+def next_colour(s: State, colour: Int) -> Int:
+    """ADA-9, ADA-12: the next colour in play order that takes turns."""
+    following = (colour + 1) % FOUR
+    return (following + 1) % FOUR if following == s.neutral else following
+
+
+@kernel
+def begin_first_turn(s: State) -> None:
+    """The preliminary turn is over."""
+    s.turn = 0
+    _begin_turn(s, acting_colour(s))
+
+
+@kernel
+def _begin_turn(s: State, colour: Int) -> None:
+    """ADA-15: a colour's turn, of which it is not yet known whether it can do anything."""
+    _set_budget(s, TURN, colour, COUPS)
+    s.stage = ORDER
+    s.asked = BEGINNING
+
+
+@kernel
+def _set_budget(s: State, raid: Int, colour: Int, coups: Int) -> None:
+    """ADA-15, ADA-33: a turn or a raid of a colour begins."""
+    s.raid = raid
+    s.colour[raid] = colour
+    s.coups[raid] = coups
+    s.enrolled[raid] = s.more_coups[raid] = 0
+
+
+@kernel
+def go_on(s: State) -> None:
+    """On to the next decision: the question of a raid, an order, or what the next turn brings."""
+    while s.stage != OVER:
+        if s.raid == TURN and s.asked != BEGINNING and _ask_for_raid(s):
+            return
+        able = any_order(s)
+        if s.asked == BEGINNING and able:
+            s.idle = s.asked = 0
+        elif able:
+            s.stage = ORDER
+            s.to_move = acting_seat(s)
+            return
+        else:
+            s.idle += s.asked == BEGINNING  # ADA-26: nobody may raid
+            end_turn_or_raid(s)
+
+
+@kernel
+def end_turn_or_raid(s: State) -> None:
+    """ADA-15: what is left of the budget is lost."""
+    if s.raid:
+        _end_raid(s)
+    else:
+        _close_turn(s)
+
+
+# --- raids ---------------------------------------------------------------------------------------
+
+
+@kernel
+def open_asking(s: State) -> None:
+    """ADA-33: after a completed order the others may raid, but not within a raid."""
+    if s.raid == TURN:
+        s.asked = 0
+
+
+@kernel
+def _ask_for_raid(s: State) -> Int:
+    """ADA-33: ask the next player who holds the card, each once, in play order from the turn's.
+
+    With two players the other one's next colour is the one asked; its second is not.
+    """
+    if not s.cards:
+        return False
+    last = 1 if s.players == 2 else FOUR - 1
+    while s.asked < last:
+        s.asked += 1
+        seat = np.int64(s.seat_of[raider(s)])
+        if is_asked(s, seat, RAID_ANSWER):
+            s.stage = ANSWER_RAID
+            s.to_move = seat
+            return True
+    return False
+
+
+@kernel
+def raider(s: State) -> Int:
+    """ADA-33: the colour that is asked, or raids."""
+    return (s.colour[TURN] + s.asked) % FOUR
+
+
+@kernel
+def begin_raid(s: State) -> None:
+    """ADA-32: three coups at once."""
+    _set_budget(s, RAID, raider(s), RAID_COUPS)
+
+
+@kernel
+def _end_raid(s: State) -> None:
+    """ADA-34: a raid's end makes a claim, and never withdraws or fulfils one."""
+    if in_victory(s, acting_colour(s)):
+        s.claims[acting_colour(s)] = 1
+    s.colour[RAID] = s.coups[RAID] = s.enrolled[RAID] = s.more_coups[RAID] = 0
+    s.raid = TURN
+
+
+# --- the end of a turn ---------------------------------------------------------------------------
+
+
+@kernel
+def _close_turn(s: State) -> None:
+    """ADA-28, then ADA-30 and ADA-26; the game goes on with the next colour's budget."""
+    colour = np.int64(s.colour[TURN])
+    victory = in_victory(s, colour)
+    s.turn += 1
+    if victory and s.claims[colour]:
+        win(s, np.int64(s.seat_of[colour]))
+        return
+    s.claims[colour] = victory
+    if s.turn >= s.max_turns or s.idle == IDLE_ROUNDS * colours_playing(s):
+        s.stage = OVER  # truncated: nobody has won
+        return
+    _begin_turn(s, next_colour(s, colour))

@@ -1,0 +1,1 @@
+"""Armada's scripted player and the distance maps that it reads."""

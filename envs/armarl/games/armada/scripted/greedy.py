@@ -1,0 +1,489 @@
+"""A scripted player of Armada: one look at the map, then the order that brings most, coup by coup.
+
+It sees the map as costs (see `ways`): for every place the way to the nearest goal of its colour.
+Goals are what ADA-27 asks for (posts, the Centre first, enemy cities, the lair), what breaks
+another's claim, and own posts that stand open. Bands flow down the costs; what they take, explore
+or fight on the way has its own worth. When bands run short, gold goes home to be converted, and
+ships fetch those who wait on a coast. In long games, when few bands are left and all of them would
+guard posts for ever, garrisons shrink. The player reads no hidden card and rolls no die.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armarl.compiler.bits import eight_bytes
+from armarl.compiler.decorators import inlined, kernel
+from armarl.compiler.randomness import mix
+from armarl.core.verbs import Int, Mask, State, States
+from armarl.games.armada.actions import (
+    ALL_CITIES,
+    ANSWER,
+    ATTACK,
+    BUY,
+    CENTRAL,
+    CONVERT,
+    COUNT,
+    DECLINE,
+    DISCOVERY,
+    ENROL,
+    EXPLORE,
+    GOLD,
+    GOLD_MINE,
+    LAUNCH,
+    LEVY,
+    MOVE,
+    MUTINY,
+    PAY,
+    PEEK,
+    PLAY,
+    RISE,
+    SAIL,
+    SCUTTLE,
+    SHIP,
+    SHIPYARD,
+    TERRITORIES,
+)
+from armarl.games.armada.chart.loading import CITIES
+from armarl.games.armada.rules.apply import family_of
+from armarl.games.armada.rules.legal_answers import answer_of, legal, most_bands
+from armarl.games.armada.rules.legal_orders import PLAIN_KINDS
+from armarl.games.armada.rules.orders import city_of_launch
+from armarl.games.armada.rules.scoring import CITIES_ASKED, in_victory
+from armarl.games.armada.scripted.distance_maps import (
+    CARAVAN,
+    defenders_of,
+    garrison_of,
+    gives_way,
+    impatience,
+    is_ferry,
+    is_own,
+    is_partners,
+    is_treasure,
+    owns_gold,
+    set_goals,
+    set_landings,
+    set_markets,
+    set_tolls,
+    ship_beside,
+    spread_costs,
+)
+from armarl.games.armada.state import (
+    ALL_POSTS,
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    ANSWER_RAID,
+    BIG_NATIVES_CARD,
+    FOUR,
+    MORE_COUPS_CARD,
+    NATIVES_CARD,
+    NOBODY,
+    SHIP_ROOM,
+    SPREAD_BANDS,
+    STRATEGIST_CARD,
+    TRIBES,
+    acting_colour,
+    border_from,
+    cities_owned,
+    city_place,
+    colours_playing,
+    enemy_cities_owned,
+    is_enemy,
+    lair_of,
+    post_place,
+    posts_owned,
+    room,
+    territories_of,
+)
+from armarl.games.armada.style_columns import (
+    AHEAD,
+    ALARMED,
+    AT_SHIPS,
+    CITY_GARRISON,
+    CLOSE,
+    CONVERT_WORTH,
+    EARLY,
+    EARLY_ROUNDS,
+    ENROL_WORTH,
+    EXPLORE_COST,
+    EXPLORE_WORTH,
+    FAR,
+    FERRY_WORTH,
+    FIGHT_GOAL,
+    FIGHT_OTHER,
+    HOME_GARRISON,
+    HUNGRY,
+    IN_REACH,
+    JOIN_WORTH,
+    LAUNCH_BANDS,
+    LAUNCH_WORTH,
+    MOST_ODDS,
+    MOVE_BANDS,
+    MOVE_WORTH,
+    NEAR,
+    ODDS,
+    PASSING,
+    PLAIN,
+    SAIL_BANDS,
+    SAIL_WORTH,
+    STEP,
+    TAKE,
+    TAKE_WORTH,
+    TREASURE_WORTH,
+    Style,
+)
+from armarl.games.armada.styles import FIRST_ROWS, STYLES
+
+DRAWS = 2.0**53  # how many different draws there are
+FERRYING = 3  # bands that may spare one, to fetch others
+
+
+@kernel
+def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
+    """The action chosen by the player to move in a state concealed for him.
+
+    Args:
+        draw: the number of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
+        mask: scratch, int8 of shape (actions,).
+        scratch: scratch, an array of one record like `s`.
+    """
+    if ANSWER_ATTACK <= s.stage <= ANSWER_RAID:
+        return _answer(s)  # for which no look at the map is needed
+    number, colour = np.int64(draw), acting_colour(s)
+    style = STYLES[row_of(s, number, colour)]
+    if s.stage == SPREAD_BANDS:
+        return s.first[COUNT] + _bands_beside_ship(s, style)  # nor for this
+    legal(s, mask)
+    # int8 per place, or longer; the scratch state is used for nothing else
+    cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
+    by_land, by_sea = scratch[0].owner, scratch[0].border_to
+    land, sea = scratch[0].land_near, scratch[0].sea_near
+    set_tolls(s, style, colour, by_land, by_sea)
+    set_goals(s, style, colour, cost)
+    spread_costs(s, by_land, by_sea, cost, land, sea)
+    set_markets(s, colour, home)
+    if s.reserve[colour] >= style[HUNGRY] and owns_gold(s, colour):
+        spread_costs(s, by_land, by_sea, home, land, sea)
+    if set_landings(s, colour, cost, ferry):
+        spread_costs(s, by_land, by_sea, ferry, land, sea)
+    lots = np.uint64((draw - number) * DRAWS)
+    best = np.int64(-1000), np.uint64(0), np.int64(0)
+    whole = mask.size - mask.size % 8
+    for first in range(0, whole, 8):
+        if eight_bytes(mask, first):  # most are illegal: eight are passed over in one step
+            for action in range(first, first + 8):
+                if mask[action]:
+                    worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
+                    best = _better(best, worth, mix(lots + np.uint64(action)), action)
+    for action in range(whole, mask.size):
+        if mask[action]:
+            worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
+            best = _better(best, worth, mix(lots + np.uint64(action)), action)
+    return best[2]
+
+
+@inlined
+def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tuple[Int, Int, Int]:
+    """What is worth most so far, its lot, which breaks ties, and the action."""
+    if worth > best[0] or (worth == best[0] and lot > best[1]):
+        return worth, lot, np.int64(action)
+    return best
+
+
+@kernel
+def row_of(s: State, number: Int, colour: Int) -> Int:
+    """The row of a style in `styles.STYLES`, as a colour stands."""
+    return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour)
+
+
+@kernel
+def _stance(s: State, colour: Int) -> Int:
+    """How a colour stands: see `style_columns`."""
+    for other in range(FOUR):
+        if s.claims[other] == 1 and is_enemy(s, colour, other):
+            return ALARMED
+    if in_victory(s, colour):
+        return AHEAD
+    if s.turn < EARLY_ROUNDS * colours_playing(s):
+        return EARLY
+    cities = enemy_cities_owned(s, territories_of(s, colour), colour)
+    return CLOSE if cities == CITIES_ASKED - 1 else PLAIN
+
+
+# --- what an action is worth ---------------------------------------------------------------------
+
+
+@kernel
+def _worth(
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, action: Int
+) -> Int:
+    """A number that grows with what an action promises; `end` is worth 0."""
+    family = family_of(s, action)
+    number = action - s.first[family]
+    if family == MOVE:
+        return _worth_of_move(s, style, colour, cost, home, ferry, number)
+    if family == SAIL:
+        return _worth_of_sail(
+            s, style, colour, cost, home, ferry, s.sea_borders[TERRITORIES] + number
+        )
+    if family == ATTACK:
+        return _worth_of_attack(s, style, colour, cost, number)
+    if family == LAUNCH:
+        return _worth_of_launch(s, style, colour, cost, number)
+    if family == EXPLORE:
+        return _worth_of_exploring(style, cost, CENTRAL + number)
+    if family == DISCOVERY:
+        return _worth_of_exploring(style, cost, CENTRAL + number) + 2
+    if family == COUNT:
+        return _worth_of_count(s, style, colour, cost, home, ferry, number)
+    if family >= LEVY:
+        return _worth_of_placing(s, style, colour, cost, family, number)
+    if family == CONVERT:
+        return style[CONVERT_WORTH]
+    if family == GOLD:
+        return number if home[s.target] < home[s.origin] else -number
+    if family == SHIP:
+        return -cost[city_place(s, number)]
+    return -1 if family == SCUTTLE else 0
+
+
+@kernel
+def _worth_of_placing(
+    s: State, style: Style, colour: Int, cost: Any, family: Any, number: Int
+) -> Int:
+    """Enrolment, purchases and cards."""
+    if family == LEVY:
+        return -cost[number]
+    if family == ENROL:
+        return style[ENROL_WORTH]
+    if family == BUY:
+        return 12
+    if family == PAY:
+        return 0 if number < TERRITORIES else 1
+    if family == GOLD_MINE:
+        return _worth_of_mine(s, colour, number)
+    if family == SHIPYARD:
+        return 20 - cost[city_place(s, number)] // 4
+    if family == MUTINY:
+        return 78 + s.bands[TERRITORIES + number]
+    if family == PLAY:
+        return _worth_of_plain(s, colour, PLAIN_KINDS[number])
+    if family == RISE:
+        return _worth_of_rising(s, colour, CENTRAL + number)
+    return 1 if (number == PEEK) == (s.coups[s.raid] > 7) else 0  # LOOK
+
+
+@kernel
+def _worth_of_move(
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
+) -> Int:
+    """Bands that take a territory, or come nearer to a goal."""
+    place, to = border_from(s, border), np.int64(s.border_to[border])
+    if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
+        return 8  # one goes to fetch others
+    if s.bands[place] <= _garrison(s, style, place, colour, home):
+        return -1
+    nearer = np.int64(cost[place]) - cost[to]
+    if to < TERRITORIES and not is_own(s, to, colour) and cost[to] <= style[TAKE]:
+        return style[TAKE_WORTH] - cost[to]
+    if is_ferry(s, place, ferry):
+        return -1
+    if is_treasure(s, style, place, colour, home):
+        ashore = place < TERRITORIES or to < TERRITORIES
+        return (
+            style[TREASURE_WORTH] + 2 * s.gold[place] if ashore and home[to] < home[place] else -1
+        )
+    if nearer <= 0:
+        joins = s.bands[place] == 1 and s.bands[to] > 0 and nearer >= -style[STEP]
+        return style[JOIN_WORTH] if joins and to < TERRITORIES else -1
+    bands = min(np.int64(s.bands[place]), room(s, to))
+    worth = style[MOVE_WORTH] + nearer + style[MOVE_BANDS] * min(bands, SHIP_ROOM)
+    in_reach = np.int64(cost[to]) <= style[STEP] * s.coups[s.raid]
+    return worth + (style[IN_REACH] if in_reach else 0)
+
+
+@kernel
+def _holds_post(s: State, place: Int, colour: Int) -> Int:
+    """Whether a place is an own post."""
+    for post in range(ALL_POSTS):
+        if post_place(s, post) == place:
+            return is_own(s, place, colour)
+    return False
+
+
+@kernel
+def _garrison(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int:
+    """Bands that should stay in a place."""
+    if place < CENTRAL:
+        return _garrison_of_city(s, style, place, colour)
+    if not _holds_post(s, place, colour) or gives_way(s, colour):
+        return 0
+    return 1 if is_treasure(s, style, place, colour, home) else garrison_of(s, style)
+
+
+@kernel
+def _garrison_of_city(s: State, style: Style, place: Int, colour: Int) -> Int:
+    """Bands that should stay in a territory of a lair."""
+    for city in range(ALL_CITIES):
+        if city_place(s, city) == place and is_own(s, place, colour):
+            at_home = city // CITIES == colour
+            return style[HOME_GARRISON] if at_home else style[CITY_GARRISON]
+    return 0
+
+
+@kernel
+def _worth_of_sail(
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
+) -> Int:
+    """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
+    place, to = border_from(s, border), np.int64(s.border_to[border])
+    if is_ferry(s, place, ferry):
+        return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
+    if is_treasure(s, style, place, colour, home):
+        return 30 + 2 * s.gold[place] if home[to] < home[place] else -1
+    nearer = np.int64(cost[place]) - cost[to]
+    return style[SAIL_WORTH] + nearer + style[SAIL_BANDS] * s.bands[place] if nearer > 0 else -1
+
+
+@kernel
+def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
+    """What lies near the goals first."""
+    return style[EXPLORE_WORTH] - cost[territory] * style[EXPLORE_COST] // 4
+
+
+@kernel
+def _bands_around(s: State, colour: Int, place: Int) -> Int:
+    """Bands that may attack a place, from wherever."""
+    bands = np.int64(0)
+    for border in range(s.land_borders[place], s.land_borders[place + 1]):
+        bands += _attackers(s, colour, np.int64(s.border_to[border]))
+    for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
+        bands += _attackers(s, colour, np.int64(s.border_to[border]))
+    return bands
+
+
+@kernel
+def _attackers(s: State, colour: Int, place: Int) -> Int:
+    """Bands that may attack from a place (ADA-22)."""
+    return np.int64(s.bands[place]) if is_own(s, place, colour) and s.bands[place] > 1 else 0
+
+
+@kernel
+def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int) -> Int:
+    """A fight at good odds: a roll costs the attacker a third of a band, the other five sixths."""
+    place, to = border_from(s, border), np.int64(s.border_to[border])
+    attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
+    if impatience(s) > 0:
+        attackers = _bands_around(s, colour, to)
+    odds = 2 * attackers - defenders
+    goal = cost[to] < cost[place] or cost[to] <= style[NEAR]
+    wanted = style[ODDS] - impatience(s)
+    if odds < wanted or not (goal or s.bands[to] > 0):
+        return -1
+    worth = style[FIGHT_GOAL] if goal else style[FIGHT_OTHER]
+    return worth + min(odds, style[MOST_ODDS]) - cost[to] // 4
+
+
+@kernel
+def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int) -> Int:
+    """A ship for bands that wait on the coast and have none with room beside them."""
+    city = city_of_launch(s, number)
+    place = city_place(s, city)
+    square = np.int64(s.border_to[s.sea_borders[place] + number - s.launches[city]])
+    waiting: Int = np.int64(0)
+    for border in range(s.land_borders[square], s.land_borders[square + 1]):
+        shore = np.int64(s.border_to[border])
+        if is_own(s, shore, colour) and not ship_beside(s, shore, colour):
+            waiting += s.bands[shore]
+    if waiting < 2:
+        return -1
+    return (
+        style[LAUNCH_WORTH]
+        + style[LAUNCH_BANDS] * min(waiting, SHIP_ROOM)
+        + (cost[place] - cost[square])
+    )
+
+
+@kernel
+def _worth_of_count(
+    s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, n: Int
+) -> Int:
+    """How many bands: nearly all."""
+    origin, target = np.int64(s.origin), np.int64(s.target)
+    stay: Int = np.int64(_garrison(s, style, origin, colour, home))
+    if origin >= TERRITORIES and ferry[origin] < FAR:
+        stay = 1  # a crew, to fetch others
+    stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
+    wanted = s.bands[origin] - stay
+    if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
+        wanted = min(wanted, CARAVAN - 1)
+    elif cost[target] >= cost[origin]:
+        wanted = min(wanted, style[PASSING])  # taken in passing, or the crew of a ferry
+    return -abs(n - wanted)
+
+
+@kernel
+def _worth_of_mine(s: State, colour: Int, territory: Int) -> Int:
+    """Gold where it becomes bands: in an own city, of a lair with two of them, or a post."""
+    owned = territories_of(s, colour)
+    for city in range(ALL_CITIES):
+        if city_place(s, city) == territory:
+            return 80 if cities_owned(s, owned, lair_of(territory)) >= 2 else 5
+    if _holds_post(s, territory, colour) and posts_owned(s, owned) >= 3:
+        return 85
+    return -1
+
+
+@kernel
+def _worth_of_plain(s: State, colour: Int, card: Int) -> Int:
+    """The cards without a place."""
+    if card == MORE_COUPS_CARD:
+        return 60 if s.coups[s.raid] <= 2 else -1
+    if card == STRATEGIST_CARD:
+        return 14
+    if card == NATIVES_CARD or card == BIG_NATIVES_CARD:  # noqa: SIM109 - Numba
+        for post in range(ALL_POSTS):
+            if _worth_of_rising(s, colour, post_place(s, post)) > 0 and (
+                s.bands[post_place(s, post)] == 0
+            ):
+                return 40
+        return -1
+    return 76
+
+
+@kernel
+def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
+    """Natives where an enemy owns a post without bands."""
+    owner = np.int64(s.owner[territory])
+    if owner == colour or is_partners(s, territory, colour):
+        return -50
+    if owner == TRIBES or owner == NOBODY:  # noqa: SIM109
+        return 0
+    for post in range(ALL_POSTS):
+        if post_place(s, post) == territory:
+            return 20 + 20 * s.claims[owner]
+    return 5
+
+
+@kernel
+def _answer(s: State) -> Int:
+    """The card that is asked for where it helps, else none."""
+    return s.first[ANSWER] + (answer_of(s.stage) if _card_helps(s) else DECLINE)
+
+
+@kernel
+def _bands_beside_ship(s: State, style: Style) -> Int:
+    """How many bands go to a city in the preliminary turn: all to where ships are."""
+    return min(style[AT_SHIPS], np.int64(s.due)) if s.ship[s.target] == 1 else np.int64(0)
+
+
+@kernel
+def _card_helps(s: State) -> Int:
+    """Cards against a roll where they change something; a raid to break a claim."""
+    if s.stage == ANSWER_ATTACK:
+        return s.roll < 0 or defenders_of(s, np.int64(s.target)) > 1
+    if s.stage == ANSWER_DEFENCE:
+        return s.roll > 0
+    return in_victory(s, np.int64(s.colour[0])) and s.coups[0] <= 2

@@ -1,0 +1,1 @@
+"""Armada in words: description, text drawing, and why an action is illegal."""

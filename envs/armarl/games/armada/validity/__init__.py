@@ -1,0 +1,1 @@
+"""Checks that a saved state of Armada is lawful."""

@@ -1,0 +1,232 @@
+"""Whether the decision that is open in a game of Armada is one that can be open there."""
+
+# ruff: noqa: SIM109 - what these propose cannot be compiled, or could raise
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Int, State
+from armarl.games.armada.actions import (
+    ATTACK,
+    BUY,
+    CENTRAL,
+    ENROL,
+    MOST_PIECES,
+    MOVE,
+    PLAY,
+    TERRITORIES,
+)
+from armarl.games.armada.knowledge import HELD
+from armarl.games.armada.rules.legal_answers import most_bands, most_gold
+from armarl.games.armada.rules.legal_orders import (
+    CENTRAL_PER_BAND,
+    PLAIN_KINDS,
+    natives_places,
+    payable_gold,
+    recruit_places,
+)
+from armarl.games.armada.rules.orders import MOST_HITS, MOST_LOSSES, attacked_seat
+from armarl.games.armada.rules.turns import raider
+from armarl.games.armada.state import (
+    ANSWER_ATTACK,
+    ANSWER_DEFENCE,
+    ANSWER_RAID,
+    ATTACK_ANSWER,
+    BIG_NATIVES_CARD,
+    BIG_RECRUIT_CARD,
+    CARD_PRICE,
+    COMBAT_DIE,
+    DEFENCE_ANSWER,
+    FOUR,
+    NATIVES_CARD,
+    NUMBER_BANDS,
+    NUMBER_GOLD,
+    ORDER,
+    PAY_GOLD,
+    PEEKING,
+    PLACE_ENROLLED,
+    PLACE_NATIVES,
+    RAID_ANSWER,
+    RECRUIT_CARD,
+    STRATEGIST_CARD,
+    TRIBES,
+    TRIBES_DIE,
+    acting_colour,
+    acting_seat,
+    border_from,
+    is_hostile,
+    is_unexplored,
+    lairs_held,
+    may_enter,
+    owned_in,
+    territories_of,
+)
+from armarl.games.armada.validity.pieces import is_face
+
+
+@kernel
+def no_chain(s: State) -> Int:
+    """Nothing is under way: no order, no place chosen, nothing due."""
+    if s.order != -1 or s.origin != -1 or s.target != -1 or s.used != -1:
+        return False
+    return s.count == 0 and s.roll == 0 and s.due == 0 and s.looked == 0
+
+
+@kernel
+def _was_asked(s: State, seat: Int, answer: Int) -> Int:
+    """ADA-32, ADA-33: a player is asked for a card because he holds it, and all know that."""
+    return seat >= 0 and s.answers[seat, answer] == HELD
+
+
+@kernel
+def chain_is_right(s: State) -> Int:
+    """Whoever is to move can be asked what he is asked."""
+    if not several_have_bands(s):
+        return False  # ADA-29: the game would be over
+    stage = s.stage
+    if stage == ANSWER_RAID:
+        seat = np.int64(s.seat_of[raider(s)])
+        asked = s.raid == 0 and s.to_move == seat and seat != s.seat_of[s.colour[0]]
+        return asked and _was_asked(s, seat, RAID_ANSWER) and no_chain(s)
+    if stage == ANSWER_DEFENCE:
+        return _combat_is_right(s)
+    if s.to_move != acting_seat(s):
+        return False
+    if stage == ORDER:
+        return no_chain(s)
+    if stage == ANSWER_ATTACK:
+        return _combat_is_right(s)
+    if stage == NUMBER_BANDS or stage == NUMBER_GOLD:
+        return _move_is_right(s)
+    if s.origin != -1 or s.target != -1:
+        return False
+    return _placing_is_right(s)
+
+
+@kernel
+def several_have_bands(s: State) -> Int:
+    """ADA-29: bands of two players at least."""
+    first: Int = -1
+    for colour in range(FOUR):
+        seat = np.int64(s.seat_of[colour])
+        if seat >= 0 and s.reserve[colour] < MOST_PIECES:
+            if first >= 0 and seat != first:
+                return True
+            first = seat
+    return False
+
+
+@kernel
+def _on_a_border(s: State, family: Any) -> Int:
+    """The order is one of the family, along the border from `origin` to `target`."""
+    border = np.int64(s.order) - s.first[family]
+    if border < 0 or s.order >= s.first[family + 1]:
+        return False
+    if border_from(s, border) != s.origin or s.border_to[border] != s.target:
+        return False
+    return s.owner[s.origin] == acting_colour(s) and s.bands[s.origin] > 0
+
+
+@kernel
+def _move_is_right(s: State) -> Int:
+    """ADA-17 to ADA-19: there is a choice of how many bands, or of how much gold."""
+    if not _on_a_border(s, MOVE) or s.used != -1 or s.roll != 0 or s.due != 0 or s.looked != 0:
+        return False
+    if is_unexplored(s, np.int64(s.target)):
+        return False
+    if not may_enter(s, np.int64(s.target), acting_colour(s)):
+        return False
+    if s.stage == NUMBER_BANDS:
+        return s.count == 0 and most_bands(s) > 1
+    return 1 <= s.count <= most_bands(s) and most_gold(s) > 0
+
+
+@kernel
+def _combat_is_right(s: State) -> Int:
+    """ADA-22, ADA-32: a roll that a card in the hand of whoever is asked would change."""
+    if not _on_a_border(s, ATTACK) or s.bands[s.origin] < 2 or not s.cards:
+        return False
+    if s.count != 0 or s.used != -1 or s.due != 0 or s.looked != 0:
+        return False
+    target, colour = np.int64(s.target), acting_colour(s)
+    if not is_hostile(s, target, colour) or not is_face(COMBAT_DIE, s.roll):
+        return False
+    if s.stage == ANSWER_ATTACK:
+        return s.roll != MOST_HITS and _was_asked(s, acting_seat(s), ATTACK_ANSWER)
+    seat = attacked_seat(s)
+    return s.to_move == seat and s.roll != MOST_LOSSES and _was_asked(s, seat, DEFENCE_ANSWER)
+
+
+@kernel
+def _placing_is_right(s: State) -> Int:
+    """Enrolment and cards: what is left to place, pay or look at."""
+    stage = s.stage
+    if stage == PLACE_ENROLLED:
+        return _enrolment_is_right(s)
+    if s.count != 0 or not s.cards:
+        return False
+    if stage == PAY_GOLD:
+        return _payment_is_right(s)
+    if stage == PEEKING:
+        looking = s.used == -1 and s.roll == 0 and s.due == 0 and s.coups[s.raid] > 0
+        return looking and 1 <= s.looked < s.deck_size and _plain_order(s, STRATEGIST_CARD)
+    return s.looked == 0 and _levy_is_right(s)
+
+
+@kernel
+def _enrolment_is_right(s: State) -> Int:
+    """ADA-31: bands for lairs and central land, as many as there are, one after the other."""
+    if s.order != s.first[ENROL] or s.enrolled[s.raid] != 1:
+        return False
+    if s.used != -1 or s.roll != 0 or s.looked != 0:
+        return False
+    owned, reserve = territories_of(s, acting_colour(s)), np.int64(s.reserve[acting_colour(s)])
+    levies = lairs_held(owned) + owned_in(owned, FOUR) // CENTRAL_PER_BAND
+    if s.due < 1 or s.count < 0 or s.due > reserve:
+        return False
+    return s.count + s.due == min(levies, reserve + s.count)
+
+
+@kernel
+def _payment_is_right(s: State) -> Int:
+    """ADA-32, ADA-36: gold in several places, enough to pay, and a card to be had."""
+    if s.order != s.first[BUY] or s.used != -1 or s.roll != 0 or s.looked != 0:
+        return False
+    colour, purses = acting_colour(s), 0
+    for place in range(s.places):
+        purses += s.owner[place] == colour and s.gold[place] > 0
+    enough = 1 <= s.due <= CARD_PRICE and payable_gold(s, colour) >= s.due
+    return enough and purses > 1 and s.deck_size > 0
+
+
+@kernel
+def _plain_order(s: State, card: Int) -> Int:
+    """The order under way is to play this card, which is played."""
+    for plain in range(PLAIN_KINDS.size):
+        if s.order == s.first[PLAY] + plain:
+            return PLAIN_KINDS[plain] == card and s.played[card] > 0
+    return False
+
+
+@kernel
+def _levy_is_right(s: State) -> Int:
+    """ADA-32, ADA-35: a roll that is placed on one of several territories, of one or two."""
+    natives = s.stage == PLACE_NATIVES
+    small = _plain_order(s, NATIVES_CARD if natives else RECRUIT_CARD)
+    big = _plain_order(s, BIG_NATIVES_CARD if natives else BIG_RECRUIT_CARD)
+    if not (small or big) or s.due < 0 or s.due > big:
+        return False
+    if s.roll < 1 or not is_face(TRIBES_DIE, s.roll) or s.used < -1 or s.used >= TERRITORIES:
+        return False
+    if (small or s.due == 1) and s.used != -1:  # nothing has been placed yet
+        return False
+    if natives:
+        lawful = s.used == -1 or (s.used >= CENTRAL and s.owner[s.used] == TRIBES)
+        return lawful and s.supply_tribes > 0 and natives_places(s, np.int64(s.used)) > 1
+    lawful = s.used == -1 or s.owner[s.used] == acting_colour(s)
+    several = recruit_places(s, acting_colour(s), np.int64(s.used)) > 1
+    return lawful and several and s.reserve[acting_colour(s)] > 0

@@ -1,0 +1,220 @@
+"""Where a lawful game of Armada stands: in the preliminary turn, in a turn or raid, at an end."""
+
+# ruff: noqa: SIM110 - what these propose cannot be compiled, or could raise
+
+from __future__ import annotations
+
+import numpy as np
+
+from armarl.compiler.decorators import kernel
+from armarl.core.verbs import Int, State
+from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
+from armarl.games.armada.chart.loading import CITIES
+from armarl.games.armada.rules.deck import DEALT
+from armarl.games.armada.rules.scoring import in_victory
+from armarl.games.armada.rules.setup import (
+    NEUTRAL_ELSEWHERE,
+    NEUTRAL_IN_CITY,
+    SHIPS_EACH,
+    starting_bands,
+)
+from armarl.games.armada.rules.turns import BEGINNING, IDLE_ROUNDS, next_colour, raider
+from armarl.games.armada.state import (
+    ANSWER_RAID,
+    COUPS,
+    FOUR,
+    LAIR,
+    MORE_COUPS,
+    NOBODY,
+    OVER,
+    PLACE_ROOM,
+    PLACE_SHIP,
+    RAID_COUPS,
+    acting_colour,
+    acting_seat,
+    city_place,
+    colours_playing,
+)
+from armarl.games.armada.validity.chain import no_chain, several_have_bands
+from armarl.games.armada.validity.pieces import any_set, is_city, total_of
+
+# --- the preliminary turn ------------------------------------------------------------------------
+
+
+@kernel
+def is_preliminary(s: State) -> Int:
+    """ADA-12 to ADA-14: colours before the one in turn are done, and those after it not begun."""
+    if s.turn != -1 or s.winner != -1 or s.colour[0] == s.neutral:
+        return False
+    if not _nothing_has_happened(s) or s.to_move != acting_seat(s):
+        return False
+    for colour in range(FOUR):
+        if colour == s.neutral:
+            if not _neutral_lair_is_right(s):
+                return False
+        elif not _lair_is_prepared(s, colour):
+            return False
+    return _preparing_is_right(s)
+
+
+@kernel
+def _nothing_has_happened(s: State) -> Int:
+    """No turn, raid, claim, card or exploration, and no pieces outside the lairs."""
+    if s.raid != 0 or s.asked != 0 or s.idle != 0 or s.thrown != 0 or total_of(s.played) != 0:
+        return False
+    if total_of(s.claims) != 0 or not _no_budget(s, 0) or not _no_budget(s, 1) or s.colour[1] != 0:
+        return False
+    for seat in range(s.players):
+        if any_set(s.answers[seat]) or any_set(s.drawn[seat]) or any_set(s.remembered[seat]):
+            return False
+    if s.supply_gold != MOST_PIECES or s.supply_tribes != MOST_PIECES:
+        return False
+    for player in range(s.players):
+        if s.cards and s.hand_size[player] != DEALT:
+            return False
+    for place in range(PLACE_ROOM):
+        owner = place // LAIR if place < CENTRAL else NOBODY
+        if s.owner[place] != owner or (place >= TERRITORIES and s.ship[place] != 0):
+            return False
+    return True
+
+
+@kernel
+def _no_budget(s: State, raid: Int) -> Int:
+    return s.coups[raid] == 0 and s.enrolled[raid] == 0 and s.more_coups[raid] == 0
+
+
+@kernel
+def _neutral_lair_is_right(s: State) -> Int:
+    """ADA-12: three bands on each of its cities, one elsewhere, and no ship."""
+    for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
+        bands = NEUTRAL_IN_CITY if is_city(s, territory) else NEUTRAL_ELSEWHERE
+        if s.bands[territory] != bands or s.ship[territory] != 0:
+            return False
+    return True
+
+
+@kernel
+def _ships_in(s: State, colour: Int) -> Int:
+    """Ships on the cities of a lair."""
+    n = 0
+    for city in range(colour * CITIES, (colour + 1) * CITIES):
+        n += s.ship[city_place(s, city)]
+    return n
+
+
+@kernel
+def _lair_is_prepared(s: State, colour: Int) -> Int:
+    """ADA-13: two ships and all bands, one after the other."""
+    ships: Int = SHIPS_EACH
+    bands = starting_bands(s, np.int64(colour))
+    if colour > s.colour[0]:
+        ships = bands = 0
+    elif colour == s.colour[0]:
+        ships = np.int64(s.count) if s.stage == PLACE_SHIP else SHIPS_EACH
+        bands = 0 if s.stage == PLACE_SHIP else bands - s.due
+    return _ships_in(s, colour) == ships and MOST_PIECES - s.reserve[colour] == bands
+
+
+@kernel
+def _preparing_is_right(s: State) -> Int:
+    """ADA-13: a ship is to be placed, or bands on one territory after the other."""
+    if s.order != -1 or s.origin != -1 or s.used != -1 or s.roll != 0 or s.looked != 0:
+        return False
+    if s.stage == PLACE_SHIP:
+        return 0 <= s.count < SHIPS_EACH and s.target == -1 and s.due == 0
+    first = acting_colour(s) * LAIR
+    if s.count != 0 or s.due < 1 or s.target < first or s.target >= first + LAIR - 1:
+        return False
+    for territory in range(s.target, first + LAIR):
+        if s.bands[territory] != 0:
+            return False
+    return True
+
+
+# --- the course of the game ----------------------------------------------------------------------
+
+
+@kernel
+def course_is_right(s: State) -> Int:
+    """ADA-9, ADA-15, ADA-26, ADA-33: whose turn or raid it is, and with what budget."""
+    if s.turn < 0 or s.turn > s.max_turns or s.raid < 0 or s.raid > 1:
+        return False
+    for colour in range(FOUR):
+        mere = colour != s.neutral
+        if s.claims[colour] < 0 or s.claims[colour] > mere:
+            return False
+    if not _colour_in_turn(s) or not _asking_is_right(s):
+        return False
+    if not _budget_is_right(s, 0, COUPS):
+        return False
+    if s.raid:
+        return _raider_is_right(s) and _budget_is_right(s, 1, RAID_COUPS)
+    return s.colour[1] == 0 and _no_budget(s, 1)
+
+
+@kernel
+def _colour_in_turn(s: State) -> Int:
+    """ADA-9: the turns go round; a turn that has ended the game has been counted."""
+    if s.colour[0] == s.neutral:
+        return False
+    colour = next_colour(s, np.int64(FOUR - 1))
+    for _ in range(s.turn % colours_playing(s)):
+        colour = next_colour(s, colour)
+    if s.colour[0] == colour:
+        return s.stage == OVER or s.turn < s.max_turns
+    return s.stage == OVER and s.turn > 0 and next_colour(s, np.int64(s.colour[0])) == colour
+
+
+@kernel
+def _asking_is_right(s: State) -> Int:
+    """ADA-26, ADA-33: before an order in a turn all have been asked; idle turns have just ended."""
+    last = 0
+    if s.cards:
+        last = 1 if s.players == 2 else FOUR - 1
+    if s.stage == OVER:
+        return BEGINNING <= s.asked <= last and 0 <= s.idle <= IDLE_ROUNDS * colours_playing(s)
+    if s.idle != 0:
+        return False
+    if s.raid or s.stage == ANSWER_RAID:
+        return 1 <= s.asked <= last
+    return s.asked == last
+
+
+@kernel
+def _raider_is_right(s: State) -> Int:
+    seat = np.int64(s.seat_of[raider(s)])
+    return s.colour[1] == raider(s) and seat >= 0 and seat != s.seat_of[s.colour[0]]
+
+
+@kernel
+def _budget_is_right(s: State, raid: Int, coups: Int) -> Int:
+    if s.enrolled[raid] < 0 or s.enrolled[raid] > s.enrolment:
+        return False
+    if s.more_coups[raid] < 0 or s.more_coups[raid] > s.cards:
+        return False
+    return 0 <= s.coups[raid] <= coups + MORE_COUPS * s.more_coups[raid]
+
+
+# --- the end -------------------------------------------------------------------------------------
+
+
+@kernel
+def end_is_right(s: State) -> Int:
+    """ADA-28 to ADA-30: a claim has held, only one player has bands, or the game was cut short."""
+    if s.to_move < 0 or s.to_move >= s.players or not no_chain(s):
+        return False
+    if s.winner < -1 or s.winner >= s.players:
+        return False
+    if s.winner == -1:
+        idle = s.idle == IDLE_ROUNDS * colours_playing(s)
+        return s.raid == 0 and several_have_bands(s) and (s.turn >= s.max_turns or idle)
+    colour = np.int64(s.colour[0])
+    if s.claims[colour] and s.seat_of[colour] == s.winner and in_victory(s, colour):
+        return True
+    if several_have_bands(s):
+        return False
+    for other in range(FOUR):
+        if s.seat_of[other] == s.winner and s.reserve[other] < MOST_PIECES:
+            return True
+    return False

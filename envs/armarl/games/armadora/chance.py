@@ -1,0 +1,23 @@
+"""What chance decided in Armadora, in words, for records of games."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armarl.games.armadora.board import MINE_NAMES
+from armarl.games.armadora.state import CHARACTER_NAMES
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game, State
+
+
+def chance_results(game: Game, state: State, dealt: bool) -> str:
+    """What chance has just decided: the deal of the gold (ARM-6) and of the characters."""
+    if not dealt:
+        return ""
+    mines = zip(MINE_NAMES, state["gold"], strict=True)
+    words = ["gold", *(f"{name} {gold}" for name, gold in mines if gold)]
+    if state["advanced"]:
+        characters = state["character"][: game.players]
+        words += ["characters", *(CHARACTER_NAMES[character - 1] for character in characters)]
+    return " ".join(words)

@@ -1,0 +1,100 @@
+"""Who knows what in Armadora (ARM-31 to ARM-34): what a seat is shown, and what is dealt anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armarl.compiler.bits import lowest
+from armarl.compiler.decorators import kernel
+from armarl.compiler.randomness import random_below, seed
+from armarl.core.verbs import Int, State
+from armarl.games.armadora.actions import VALUES
+from armarl.games.armadora.board import SQUARES
+from armarl.games.armadora.state import WARRIORS, all_warriors
+
+
+@kernel
+def known_squares(s: State, seat: Int) -> Int:
+    """ARM-31 to ARM-33: the squares whose Warrior's value a seat is shown.
+
+    Without `peek` what the Mage reads is shown until the player acts again, and not afterwards.
+    """
+    squares = s.face_up
+    if s.peek:
+        squares |= s.warriors[seat] | s.read[seat]
+    if s.looking_at[seat] > 0:
+        squares |= 1 << np.int64(s.looking_at[seat] - 1)
+    return squares
+
+
+@kernel
+def conceal(s: State, seat: Int) -> None:
+    """Take out of `s` what a seat is not shown: hidden values become 0, and other hands empty."""
+    hidden = all_warriors(s) & ~known_squares(s, seat)
+    while hidden:
+        s.value[lowest(hidden)] = 0
+        hidden &= hidden - 1
+    for player in range(s.players):
+        if player != seat:
+            s.hand[player, :] = 0
+    s.rng = 0
+
+
+@kernel
+def unseen(s: State, player: Int, v: Int, known: Int) -> Int:
+    """Warriors of value v + 1 that a player had and that are not among the `known` squares."""
+    n = np.int64(WARRIORS[s.board, s.players, v])
+    held = s.warriors[player] & known
+    while held:
+        n -= s.value[lowest(held)] == v + 1
+        held &= held - 1
+    return n
+
+
+@kernel
+def determinise(s: State, seat: Int, number: Int) -> None:
+    """Replace all that a seat is not shown by a random deal that agrees with what it is shown.
+
+    Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
+    """
+    seed(s, number)
+    known = known_squares(s, seat)
+    hidden = all_warriors(s) & ~known
+    for player in range(s.players):
+        if player != seat:
+            for v in range(VALUES):
+                s.hand[player, v] = unseen(s, player, v, known)
+            _deal_hidden(s, player, s.hand[player], hidden)
+    if s.warriors[seat] & hidden:
+        _deal_own_hidden(s, seat, known, hidden)
+
+
+@kernel
+def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
+    """Put Warriors drawn from `pool`, counts by value, on a player's hidden squares."""
+    total = 0
+    for v in range(VALUES):
+        total += pool[v]
+    for square in range(SQUARES):
+        if (s.warriors[player] & hidden) >> square & 1:
+            draw = random_below(s, total)
+            v = 0
+            while draw >= pool[v]:
+                draw -= pool[v]
+                v += 1
+            pool[v] -= 1
+            total -= 1
+            s.value[square] = v + 1
+
+
+@kernel
+def _deal_own_hidden(s: State, seat: Int, known: Int, hidden: Int) -> None:
+    """Without `peek` the seat knows its hand, but is not shown where its other Warriors lie."""
+    hand = s.hand[seat]
+    for v in range(VALUES):  # the hand becomes the pool of what lies hidden, which is used up
+        hand[v] = unseen(s, seat, v, known) - hand[v]
+    _deal_hidden(s, seat, hand, hidden)
+    for v in range(VALUES):
+        hand[v] = unseen(s, seat, v, known | hidden)

@@ -1,0 +1,406 @@
+"""What a seat of Armadora observes: each block of the observation, and the kernel that writes it.
+
+A seat sees itself first and then the others clockwise. Sites are the squares without a mine, lines
+and sites in the order of the action table, squares row by row. Territories are given at each of
+their squares. How this becomes one flat observation: see `armarl.observing`. The survey, which a
+judge of positions reads, has some of the blocks and writers as well.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armarl.compiler.array_views import window
+from armarl.compiler.bits import count
+from armarl.compiler.decorators import part
+from armarl.core.observation_blocks import Blocks, Declared, Target
+from armarl.core.observation_table import Board, ObservationTable
+from armarl.core.verbs import Bits, Observation, State
+from armarl.games.armadora.actions import VALUES
+from armarl.games.armadora.board import (
+    ALL_SQUARES,
+    CENTRE,
+    COLUMNS,
+    LINE_EAST,
+    LINE_SOUTH,
+    LINE_SQUARES,
+    LINES,
+    MINE_SQUARES,
+    MINES,
+    ROWS,
+    SITE_SQUARES,
+    SITES,
+    SQUARES,
+)
+from armarl.games.armadora.knowledge import known_squares
+from armarl.games.armadora.scoring import points_of
+from armarl.games.armadora.state import (
+    ALL_GOLD,
+    OVER,
+    PALISADES,
+    STAGE_NAMES,
+    WARRIORS,
+    digits_of,
+    equal_to,
+    gold_digits,
+    only_on,
+    seat_after,
+    sum_on,
+    territory,
+)
+
+_CHARACTERS = 4
+_STAGES = len(STAGE_NAMES)
+_MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # Warriors of each value that a player can hold
+_MOST_WARRIORS = 16
+_POINTS_SCALE = 5.0
+_MOST_POINTS = 28  # all Warriors of a player, and his reinforcement
+
+BOARD = Board(
+    shape=(ROWS, COLUMNS),
+    along={
+        "squares": {"": np.arange(SQUARES)},
+        "sites": {"": SITE_SQUARES},
+        "mines": {"": MINE_SQUARES},
+        "lines": {
+            "_east": np.array([a if b == a + 1 else -1 for a, b in LINE_SQUARES]),
+            "_south": np.array([a if b == a + COLUMNS else -1 for a, b in LINE_SQUARES]),
+        },
+    },
+)
+
+
+class View(NamedTuple):
+    """What the writers get."""
+
+    seat: Any
+    known: Any  # squares with Warriors whose value the seat knows
+    values: Any  # of these, as digits
+    points: Any  # likewise (ARM-30)
+
+
+def look(s: State, seat: int) -> View:
+    """What a seat knows of the values on the board."""
+    known = known_squares(s, seat)
+    values = only_on(digits_of(s.value), known)
+    return View(seat, known, values, only_on(points_of(s), known) if s.advanced else values)
+
+
+blocks = Blocks(look)
+
+
+def observation_table(players: int, advanced: bool) -> ObservationTable:
+    """The blocks of a variant's observation."""
+    return blocks.table({"players": players, "advanced": advanced}, BOARD)
+
+
+@part
+def _bits(squares: Bits, out: Observation, first: int) -> None:
+    """Write a set of squares as one number per site."""
+    block = window(out, first, SITES)
+    for site in range(block.size):
+        block[site] = (squares >> SITE_SQUARES[site]) & 1
+
+
+@part
+def _lines(east: Bits, south: Bits, out: Observation) -> None:
+    """Write a set of lines as one number per line."""
+    for line in range(LINES):
+        out[line] = (LINE_EAST[line] & east) | (LINE_SOUTH[line] & south) != 0
+
+
+# --- the board -----------------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared("gold", (MINES,), 7, "gold on the mines d1 b2 f2 h2 a4 e4 c5 g5", 7.0, on="mines")
+)
+def _gold(s: State, view: View, gold: Target) -> None:
+    for mine in range(MINES):
+        gold.out[mine] = s.gold[mine] * gold.unit
+
+
+@blocks.add(
+    Declared(
+        "palisades",
+        (LINES,),
+        1,
+        "a palisade stands on the line (in the order of `P` actions)",
+        on="lines",
+    )
+)
+def _palisades(s: State, view: View, palisades: Target) -> None:
+    _lines(s.east, s.south, palisades.out)
+
+
+@blocks.add(Declared("open_lines", (LINES,), 1, "ARM-12 allows a palisade on the line", on="lines"))
+def _open_lines(s: State, view: View, lines: Target) -> None:
+    _lines(~(s.east | s.barred_east), ~(s.south | s.barred_south), lines.out)
+
+
+@blocks.add(
+    Declared("palisades_left", (1,), PALISADES, "supply of palisades", scale=float(PALISADES))
+)
+def _palisades_left(s: State, view: View, left: Target) -> None:
+    left.out[0] = s.palisades_left * left.unit
+
+
+# --- the pieces ----------------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared(
+        "warriors",
+        ("players", SITES),
+        1,
+        "a Warrior of this seat on the site (in the order of `W1` actions)",
+        on="sites",
+    )
+)
+def _warriors(s: State, view: View, warriors: Target) -> None:
+    for k in range(s.players):
+        _bits(s.warriors[seat_after(s, view.seat, k)], warriors.out, k * SITES)
+
+
+@blocks.add(
+    Declared(
+        "values",
+        (SITES,),
+        VALUES,
+        "its value; 0: none, or not known",
+        scale=float(VALUES),
+        known="own",
+        on="sites",
+    )
+)
+def _values(s: State, view: View, values: Target) -> None:
+    ones, twos, fours = view.values
+    for site in range(values.out.size):
+        square = SITE_SQUARES[site]
+        number = (ones >> square & 1) + 2 * (twos >> square & 1) + 4 * (fours >> square & 1)
+        values.out[site] = number * values.unit
+
+
+@blocks.add(Declared("face_up", (SITES,), 1, "the Warrior lies face up", on="sites"))
+def _face_up(s: State, view: View, face_up: Target) -> None:
+    _bits(s.face_up, face_up.out, 0)
+
+
+@blocks.add(
+    Declared("hand", (VALUES,), 11, "own Warriors left, by value 1–5", _MOST_OF_VALUE, known="own")
+)
+def write_hand(s: State, view: Any, hand: Target) -> None:
+    """What is left to the seat."""
+    for v in range(VALUES):
+        hand.out[v] = s.hand[view.seat, v] * hand.unit[v]
+
+
+@blocks.add(
+    Declared(
+        "unseen",
+        ("players", VALUES),
+        11,
+        "Warriors this seat is not shown, by value",
+        scale=_MOST_OF_VALUE,
+        known="own",
+    )
+)
+def _unseen(s: State, view: View, unseen: Target) -> None:
+    """What each player had at the start, less all that this seat is shown."""
+    for k in range(s.players):
+        player = seat_after(s, view.seat, k)
+        for v in range(VALUES):
+            own = s.hand[player, v] if k == 0 else 0
+            shown = count(equal_to(view.values, v + 1) & s.warriors[player])
+            number = WARRIORS[s.board, s.players, v] - own - shown
+            unseen.out[k * VALUES + v] = number * unseen.unit[v]
+
+
+@blocks.add(
+    Declared("hand_sizes", ("players",), _MOST_WARRIORS, "number of Warriors left", scale=16.0)
+)
+def _hand_sizes(s: State, view: View, sizes: Target) -> None:
+    for k in range(s.players):
+        sizes.out[k] = s.hand_size[seat_after(s, view.seat, k)] * sizes.unit
+
+
+# --- the turn ------------------------------------------------------------------------------------
+
+
+@blocks.add(Declared("passed", ("players",), 1, "has passed"))
+def _passed(s: State, view: View, passed: Target) -> None:
+    for k in range(s.players):
+        passed.out[k] = s.passed[seat_after(s, view.seat, k)]
+
+
+@blocks.add(Declared("to_move", ("players",), 1, "is to move"))
+def _to_move(s: State, view: View, to_move: Target) -> None:
+    for k in range(s.players):
+        to_move.out[k] = seat_after(s, view.seat, k) == s.to_move and s.stage != OVER
+
+
+STAGE = Declared("stage", (_STAGES,), 1, "one-hot: " + ", ".join(STAGE_NAMES))
+
+
+@blocks.add(STAGE)
+def write_stage(s: State, view: Any, stage: Target) -> None:
+    """One of the stages."""
+    for i in range(_STAGES):
+        stage.out[i] = i == s.stage
+
+
+# --- the territories -----------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared(
+        "territory_size",
+        (SQUARES,),
+        SQUARES,
+        "size of the territory, at each of its squares a1 b1 … h5",
+        scale=40.0,
+        on="squares",
+    ),
+    Declared(
+        "territory_free", (SQUARES,), SITES, "free squares in the territory", 32.0, on="squares"
+    ),
+    Declared("territory_gold", (SQUARES,), ALL_GOLD, "gold in the territory", 40.0, on="squares"),
+    Declared(
+        "territory_points",
+        ("players", SQUARES),
+        _MOST_POINTS,
+        "points there by Warriors of known value (ARM-30)",
+        scale=_POINTS_SCALE,
+        known="own",
+        on="squares",
+    ),
+    Declared(
+        "territory_hidden",
+        ("players", SQUARES),
+        _MOST_WARRIORS,
+        "Warriors there of unknown value",
+        scale=_POINTS_SCALE,
+        known="own",
+        on="squares",
+    ),
+)
+def _territories(
+    s: State, view: View, size: Target, free: Target, gold: Target, points: Target, hidden: Target
+) -> None:
+    gold_there = gold_digits(s)
+    squares = territory(s, CENTRE)  # from the middle it takes fewest steps
+    _territory(s, view, squares, ALL_SQUARES, gold_there, size, free, gold, points, hidden)
+    remaining = ALL_SQUARES & ~squares
+    while remaining:
+        squares = territory(s, remaining & -remaining)
+        remaining &= ~squares
+        _territory(s, view, squares, squares, gold_there, size, free, gold, points, hidden)
+
+
+@part
+def _territory(
+    s: State,
+    view: View,
+    squares: Bits,
+    where: Bits,
+    gold_there: Any,
+    size: Target,
+    free: Target,
+    gold: Target,
+    points: Target,
+    hidden: Target,
+) -> None:
+    """The numbers of the territory `squares`, at each square of `where`."""
+    _at_each(where, count(squares) * size.unit, size.out, 0)
+    _at_each(where, count(squares & s.free) * free.unit, free.out, 0)
+    _at_each(where, sum_on(gold_there, squares) * gold.unit, gold.out, 0)
+    for k in range(s.players):
+        held = s.warriors[seat_after(s, view.seat, k)] & squares
+        _at_each(where, count(held & ~view.known) * hidden.unit, hidden.out, k * SQUARES)
+        _at_each(where, sum_on(view.points, held) * points.unit, points.out, k * SQUARES)
+
+
+@part
+def _at_each(squares: Bits, number: float, out: Observation, first: int) -> None:
+    """Write a number at each square of a set."""
+    block = window(out, first, SQUARES)
+    if squares == ALL_SQUARES:
+        block[:] = number
+        return
+    for square in range(SQUARES):
+        if (squares >> square) & 1:
+            block[square] = number
+
+
+# --- the advanced rules --------------------------------------------------------------------------
+
+
+@blocks.add(
+    Declared("arrows", (SITES,), 2, "arrows in the Warrior", 2.0, on="sites", option="advanced")
+)
+def _arrows(s: State, view: View, arrows: Target) -> None:
+    for site in range(arrows.out.size):
+        arrows.out[site] = s.arrows[SITE_SQUARES[site]] * arrows.unit
+
+
+@blocks.add(
+    Declared(
+        "reinforced",
+        ("players", SITES),
+        1,
+        "reinforcement of this seat there",
+        on="sites",
+        option="advanced",
+    )
+)
+def _reinforced(s: State, view: View, reinforced: Target) -> None:
+    owners = digits_of(s.reinforced)
+    for k in range(s.players):
+        squares = equal_to(owners, seat_after(s, view.seat, k) + 1)
+        _bits(squares, reinforced.out, k * SITES)
+
+
+CHARACTERS = (
+    Declared(
+        "character",
+        ("players", _CHARACTERS),
+        1,
+        "one-hot: Orc, Goblin, Elf, Mage",
+        option="advanced",
+    ),
+    Declared("powers", ("players",), 2, "powers left", scale=2.0, option="advanced"),
+    Declared("reinforcements", ("players",), 1, "reinforcements left", option="advanced"),
+)
+
+
+@blocks.add(*CHARACTERS)
+def write_characters(
+    s: State, view: Any, character: Target, powers: Target, reinforcements: Target
+) -> None:
+    """Who each player is, and what is left to him."""
+    for k in range(s.players):
+        player = seat_after(s, view.seat, k)
+        for i in range(_CHARACTERS):
+            character.out[k * _CHARACTERS + i] = s.character[player] == i + 1
+        powers.out[k] = s.powers[player] * powers.unit
+        reinforcements.out[k] = s.reinforcements[player]
+
+
+@blocks.add(
+    Declared(
+        "read",
+        ("players", SITES),
+        1,
+        "this seat's Mage has read the Warrior",
+        on="sites",
+        option="advanced",
+    )
+)
+def _read(s: State, view: View, read: Target) -> None:
+    for k in range(s.players):
+        _bits(s.read[seat_after(s, view.seat, k)], read.out, k * SITES)
+
+
+observe = blocks.observe("armadora_observe")

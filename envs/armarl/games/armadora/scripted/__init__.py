@@ -1,0 +1,1 @@
+"""Armadora's scripted player and its judgement of squares and lines."""

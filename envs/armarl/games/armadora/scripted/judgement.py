@@ -1,0 +1,357 @@
+"""How good a position of Armadora looks to the player to move, from what that player is shown.
+
+It is judged mine by mine. The own side's lead in points around the mine, set against all that may
+still change that lead, gives a chance to take the gold; the sum over the mines is the position's
+worth in gold. Where palisades may still divide a territory, a Warrior counts the less the more
+steps over open lines it stands from the mine, so walls matter before they close. Warriors in hand
+count where squares are free, so that a 5 is not wasted where a 1 suffices.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armarl.compiler.bits import count
+from armarl.compiler.decorators import inlined, kernel
+from armarl.core.verbs import Int, Real, State
+from armarl.games.armadora.actions import VALUES
+from armarl.games.armadora.board import (
+    ALL_EAST,
+    ALL_SOUTH,
+    COLUMNS,
+    LINE_EAST,
+    LINE_SOUTH,
+    MINE_SQUARES,
+    MINES,
+    SMALLEST_TERRITORY,
+    SQUARES,
+)
+from armarl.games.armadora.knowledge import unseen
+from armarl.games.armadora.state import all_warriors, has_gold, side_count, territory
+
+# Tuned by matches between versions of this player, 200 to 400 games for each value tried.
+# The columns of JUDGEMENT.
+(
+    STEP,  # of a Warrior's weight left per step away, where the territory is large
+    SIZE,  # a territory keeps more of it by this for every square that it is smaller
+    FREE_VARIANCE,  # squared points that a free square adds to the variance of a lead
+    PATIENCE,  # gold that a palisade must gain beyond a Warrior
+) = range(4)
+# For 2, 3 and 4 players, base game and advanced.
+JUDGEMENT = np.array(
+    [
+        [0.80, 0.02, 1.0, 0.0],
+        [0.80, 0.02, 1.0, 0.0],
+        [0.60, 0.03, 1.0, 0.8],
+        [0.65, 0.02, 1.0, 0.4],
+        [0.60, 0.02, 0.6, 0.3],
+        [0.65, 0.02, 1.0, 0.3],
+    ]
+)
+END_VARIANCE = 0.1  # squared points; a tie is an even chance, one point more is nearly sure
+RESERVE_VARIANCE = 10.0  # what a free square adds besides, for each point in hand per free square
+RESERVE_WEIGHT = 1.7  # points in hand go where there is gold: more than evenly to free squares
+UNIT = 4  # expected points are kept as whole numbers of quarters
+DIGITS = 5  # binary digits of the most that one Warrior may be worth, 6 points
+STEP_BITS = 6  # bits of a number of steps; all of them set: there is no way
+NO_WAY = (1 << STEP_BITS) - 1
+
+
+class Sides(NamedTuple):
+    """What lies on the board: each side's points as digits (see `_digits`), and hidden Warriors."""
+
+    own: tuple[int, ...]
+    rival: tuple[int, ...]
+    other: tuple[int, ...]  # the third side's, with three players
+    hidden: int
+
+
+class Reserves(NamedTuple):
+    """What the hands may still change."""
+
+    lead: float  # points in hand, own side's less the rival's
+    other_lead: float  # the same against the third side
+    weight: float  # of such a lead, for each free square near a mine
+    free_variance: float  # of a lead in points, for each free square nearby
+    hidden_variance: float  # for each hidden Warrior nearby
+
+
+class Outlook(NamedTuple):
+    """What stands around one mine; every square counts by its steps from the mine."""
+
+    lead: float  # points, own side's less the rival's
+    other_lead: float
+    free: float  # free squares
+    hidden: float  # Warriors of unknown value
+    step_weight: float  # what each step leaves of a square's weight
+
+
+@inlined
+def row_of(s: State) -> Int:
+    """The row of JUDGEMENT."""
+    return 2 * (np.int64(s.players) - 2) + np.int64(s.advanced)
+
+
+# --- what the player to move expects -------------------------------------------------------------
+
+
+@kernel
+def hidden_values(s: State, player: Int, known: Int) -> tuple[Any, Any]:
+    """Mean and variance of the values of a player's Warriors that are not shown."""
+    n, total, squares = 0, 0, 0
+    for v in range(VALUES):
+        k = unseen(s, player, v, known)
+        if player == s.to_move:
+            k -= s.hand[player, v]
+        n += k
+        total += k * (v + 1)
+        squares += k * (v + 1) * (v + 1)
+    mean = total / max(n, 1)
+    return mean, squares / max(n, 1) - mean * mean
+
+
+@kernel
+def expect_points(s: State, t: State, known: Int) -> None:
+    """Write into `t.value` what each Warrior is worth (ARM-30), known or on average, in units."""
+    for player in range(s.players):
+        mean, _ = hidden_values(s, player, known)
+        for square in range(SQUARES):
+            if (s.warriors[player] >> square) & 1:
+                worth = float(s.value[square]) if (known >> square) & 1 else mean
+                worth += (s.reinforced[square] > 0) - float(s.arrows[square])
+                t.value[square] = int(max(worth, 0.0) * UNIT + 0.5)
+
+
+@kernel
+def points_in_hand(s: State, player: Int, known: Int) -> Real:
+    """Points that a player may still place, known or on average."""
+    if s.passed[player]:
+        return 0.0
+    if player != s.to_move:
+        return hidden_values(s, player, known)[0] * s.hand_size[player]
+    total = 0.0
+    for v in range(VALUES):
+        total += s.hand[player, v] * (v + 1)
+    return total
+
+
+@kernel
+def _reserve(s: State, side: Int, known: Int) -> Real:
+    """Points in hand of a side."""
+    total = 0.0
+    for player in range(side, s.players, side_count(s)):
+        total += points_in_hand(s, player, known)
+    return total
+
+
+@kernel
+def reserves_of(s: State, side: Int, known: Int) -> Reserves:
+    """What the hands may still change, from the point of view of a side."""
+    sides = side_count(s)
+    own = _reserve(s, side, known)
+    rival = _reserve(s, (side + 1) % sides, known)
+    other = _reserve(s, (side + 2) % sides, known)  # of two sides one's own: so it was tuned
+    per_free_square = 1.0 / max(count(s.free), 1)
+    variance = 0.0
+    for player in range(s.players):
+        variance += hidden_values(s, player, known)[1] / s.players
+    in_hand = own + (rival + other) / 2
+    return Reserves(
+        own - rival,
+        own - other,
+        RESERVE_WEIGHT * per_free_square,
+        JUDGEMENT[row_of(s), FREE_VARIANCE] + RESERVE_VARIANCE * in_hand * per_free_square,
+        variance,
+    )
+
+
+# --- the board in sets of squares ----------------------------------------------------------------
+
+
+@kernel
+def _digit(t: State, side: Int, digit: Int) -> Int:
+    """The side's Warriors in whose expected points this binary digit is 1."""
+    squares = 0
+    for player in range(side, t.players, side_count(t)):
+        for square in range(SQUARES):
+            standing = (t.warriors[player] >> square) & 1
+            squares |= (standing & (np.int64(t.value[square]) >> digit)) << square
+    return squares
+
+
+@kernel
+def _digits(t: State, side: Int) -> tuple[Any, Any, Any, Any, Any]:
+    """A side's expected points: for each of their `DIGITS` binary digits a set of squares."""
+    return (
+        _digit(t, side, 0),
+        _digit(t, side, 1),
+        _digit(t, side, 2),
+        _digit(t, side, 3),
+        _digit(t, side, 4),
+    )
+
+
+@kernel
+def sides_of(t: State, side: Int, known: Int) -> Sides:
+    """The points of a side and its rivals, from `t.value` as `expect_points` left it."""
+    n = side_count(t)
+    rival, other = _digits(t, (side + 1) % n), _digits(t, (side + 2) % n)
+    return Sides(_digits(t, side), rival, other, all_warriors(t) & ~known)
+
+
+@kernel
+def _points_on(digits: Any, squares: Int) -> Real:
+    """Expected points on a set of squares."""
+    units = 0
+    for digit in range(DIGITS):
+        units += count(digits[digit] & squares) << digit
+    return units / UNIT
+
+
+@kernel
+def grow(t: State, squares: Int) -> Int:
+    """A set of squares and its neighbours over open lines."""
+    east, south = ALL_EAST & ~t.east, ALL_SOUTH & ~t.south
+    grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
+    return grown | ((squares & south) << COLUMNS) | ((squares >> COLUMNS) & south)
+
+
+@kernel
+def _step_weight(t: State, squares: Int) -> Real:
+    """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
+    to_spare = count(squares) - 2 * SMALLEST_TERRITORY
+    if t.palisades_left == 0 or to_spare < 0:
+        return 1.0
+    row = row_of(t)
+    return max(JUDGEMENT[row, STEP], 1.0 - JUDGEMENT[row, SIZE] * (to_spare + 1))
+
+
+@kernel
+def steps_to_mines(t: State, square: Int) -> Int:
+    """The number of steps from a square to each mine, `STEP_BITS` bits for each in one integer."""
+    steps, distance = (1 << STEP_BITS * MINES) - 1, 0
+    ring = reached = 1 << square
+    while ring:
+        for mine in range(MINES):
+            if has_gold(ring, mine):
+                steps ^= (NO_WAY ^ distance) << STEP_BITS * mine
+        grown = grow(t, reached)
+        ring, reached = grown & ~reached, grown
+        distance += 1
+    return steps
+
+
+# --- the worth of positions ----------------------------------------------------------------------
+
+
+@kernel
+def _outlook(t: State, sides: Sides, mine: Int) -> Outlook:
+    """What stands around a mine, ring by ring of squares equally many steps away."""
+    ring = 1 << MINE_SQUARES[mine]
+    squares = territory(t, ring)
+    step_weight = _step_weight(t, squares)
+    if step_weight == 1.0:
+        ring = squares
+    reached, weight = ring, 1.0
+    lead = other_lead = free = hidden = 0.0
+    while ring:
+        own = _points_on(sides.own, ring)
+        lead += weight * (own - _points_on(sides.rival, ring))
+        if side_count(t) > 2:
+            other_lead += weight * (own - _points_on(sides.other, ring))
+        free += weight * count(ring & t.free)
+        hidden += weight * count(ring & sides.hidden)
+        grown = grow(t, reached)
+        ring, reached = grown & ~reached, grown
+        weight *= step_weight
+    return Outlook(lead, other_lead, free, hidden, step_weight)
+
+
+@kernel
+def outlooks_of(t: State, sides: Sides) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
+    """The outlooks of all mines."""
+    return (
+        _outlook(t, sides, 0),
+        _outlook(t, sides, 1),
+        _outlook(t, sides, 2),
+        _outlook(t, sides, 3),
+        _outlook(t, sides, 4),
+        _outlook(t, sides, 5),
+        _outlook(t, sides, 6),
+        _outlook(t, sides, 7),
+    )
+
+
+@kernel
+def step_up(lead: Real, variance: Real) -> Real:
+    """The chance that a lead stays one: 1/2 at none, near 1 far beyond its deviation."""
+    return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
+
+
+@kernel
+def _chance(
+    t: State,
+    view: Outlook,
+    reserves: Reserves,
+    gain: Real,
+    other_gain: Real,
+    filled: Real,
+    spent: Real,
+) -> Real:
+    """The chance at a mine after gains on the rivals, with squares filled and points spent."""
+    free = max(view.free - filled, 0.0)
+    variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
+    weight = min(reserves.weight * free, 1.0)
+    p = step_up(view.lead + gain + weight * (reserves.lead - spent), variance)
+    if side_count(t) > 2:
+        lead = view.other_lead + other_gain + weight * (reserves.other_lead - spent)
+        p *= step_up(lead, variance)
+    return p
+
+
+@kernel
+def worth_with_less(t: State, views: Any, reserves: Reserves, spent: Real) -> Real:
+    """Expected gold when the hand is poorer by some points and nothing else changes."""
+    gold = 0.0
+    for mine in range(MINES):
+        gold += t.gold[mine] * _chance(t, views[mine], reserves, 0.0, 0.0, 0.0, spent)
+    return gold
+
+
+@kernel
+def worth_with_palisade(t: State, sides: Sides, reserves: Reserves, line: Int) -> Real:
+    """Expected gold with a palisade on a line."""
+    east, south = t.east, t.south
+    t.east |= LINE_EAST[line]
+    t.south |= LINE_SOUTH[line]
+    gold = 0.0
+    for mine in range(MINES):
+        view = _outlook(t, sides, mine)
+        gold += t.gold[mine] * _chance(t, view, reserves, 0.0, 0.0, 0.0, 0.0)
+    t.east, t.south = east, south
+    return gold
+
+
+@kernel
+def worth_with_points(
+    t: State,
+    views: Any,
+    reserves: Reserves,
+    steps: Int,
+    gain: Real,
+    other_gain: Real,
+    filled: Real,
+    spent: Real,
+) -> Real:
+    """Expected gold after gains on the rivals at a square which is `steps` from the mines."""
+    gold = 0.0
+    for mine in range(MINES):
+        view, distance = views[mine], (steps >> STEP_BITS * mine) & NO_WAY
+        weight = 0.0 if distance == NO_WAY else view.step_weight**distance
+        gold += t.gold[mine] * _chance(
+            t, view, reserves, weight * gain, weight * other_gain, weight * filled, spent
+        )
+    return gold

@@ -1,0 +1,222 @@
+"""The layout of a state of Armadora, and what the rules say of squares and sides.
+
+A state is one record of type `STATE`, which holds everything: the board, the hidden hands, the
+options of the variant and the random generator. The numbers `ARM-n` are those of the rules page.
+Sets of squares are int64 bit words (see `board`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armarl.compiler.bits import count, eight_bytes
+from armarl.compiler.decorators import inlined
+from armarl.compiler.records import record_type
+from armarl.core.verbs import Int, State
+from armarl.games.armadora.actions import VALUES
+from armarl.games.armadora.board import ALL_EAST, ALL_SOUTH, COLUMNS, MINE_SQUARES, MINES, SQUARES
+
+MAX_PLAYERS = 4
+PALISADES = 35  # ARM-5
+PILES = np.array([3, 4, 4, 5, 5, 6, 6, 7], np.uint8)  # ARM-6
+ALL_GOLD = 40
+# By board (ARM-35): the supply of palisades, the mines with gold, and ARM-7, Warriors of value 1
+# to 5 by number of players.
+SUPPLY = np.array([PALISADES, 1], np.uint8)
+GOLD_MINES = np.array([MINES, 2])
+WARRIORS = np.array(
+    [
+        [[0] * 5, [0] * 5, [11, 2, 1, 1, 1], [7, 2, 1, 1, 0], [5, 1, 1, 1, 0]],
+        [[0] * 5, [0] * 5, [1, 1, 0, 0, 0], [0] * 5, [0] * 5],
+    ],
+    np.uint8,
+)
+
+# Whose turn it is, and what he may do in it.
+TURN, SECOND_PALISADE, AFTER_POWER, OVER = range(4)
+STAGE_NAMES = ("turn", "second palisade", "after power", "over")
+
+# ARM-21; 0 is a player of the base game.
+ORC_CHARACTER, GOBLIN_CHARACTER, ELF_CHARACTER, MAGE_CHARACTER = range(1, 5)
+CHARACTER_NAMES = ("orc", "goblin", "elf", "mage")
+POWERS = np.array([0, 1, 1, 2, 2], np.uint8)
+
+# Fields of one width stand together, the widest first, so that the record has no gaps.
+STATE = record_type(
+    [
+        ("rng", np.uint64),
+        ("east", np.int64),  # palisades on the right side of a square
+        ("south", np.int64),  # palisades below a square
+        ("barred_east", np.int64),  # free lines on which ARM-12 forbids a palisade
+        ("barred_south", np.int64),
+        ("free", np.int64),  # squares without gold and without a Warrior
+        ("face_up", np.int64),
+        ("warriors", np.int64, MAX_PLAYERS),  # squares with a Warrior of each player
+        ("read", np.int64, MAX_PLAYERS),  # squares which each player's Mage has looked at
+        ("value", np.uint8, SQUARES),  # of the Warrior there; 0: none, or hidden from this seat
+        ("arrows", np.uint8, SQUARES),
+        ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement lies there
+        ("gold", np.uint8, MINES),
+        ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # ARM-19, when the game is over, by side
+        ("hand", np.uint8, (MAX_PLAYERS, VALUES)),  # Warriors left, by value
+        ("hand_size", np.uint8, MAX_PLAYERS),
+        ("character", np.uint8, MAX_PLAYERS),
+        ("powers", np.uint8, MAX_PLAYERS),
+        ("reinforcements", np.uint8, MAX_PLAYERS),
+        ("passed", np.uint8, MAX_PLAYERS),
+        (
+            "looking_at",
+            np.uint8,
+            MAX_PLAYERS,
+        ),  # 1 + the square read since this player's last action
+        ("palisades_left", np.uint8),
+        ("to_move", np.uint8),
+        ("stage", np.uint8),
+        ("players", np.uint8),
+        ("advanced", np.uint8),
+        ("peek", np.uint8),
+        ("board", np.uint8),  # the number of its name
+        ("spare", np.uint8, 5),  # up to a whole word: copies leave bytes outside fields to chance
+    ],
+)
+
+
+_EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x0102040810204080)
+
+# --- sets of squares -----------------------------------------------------------------------------
+
+
+@inlined
+def _lowest_of_each(word: Int) -> Int:
+    """The lowest bit of each byte of a word, side by side: a product moves all of them at once."""
+    return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
+
+
+@inlined
+def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
+    """Numbers below 8, one per square, as three sets of squares: those with a 1, a 2, a 4 in it.
+
+    Sets can be counted and compared at once, where numbers would be looked at one by one.
+    """
+    ones, twos, fours = 0, 0, 0
+    for row in range(0, SQUARES, 8):
+        word = eight_bytes(numbers, row)
+        ones |= _lowest_of_each(word) << row
+        twos |= _lowest_of_each(word >> np.uint64(1)) << row
+        fours |= _lowest_of_each(word >> np.uint64(2)) << row
+    return ones, twos, fours
+
+
+@inlined
+def only_on(digits: Any, squares: Int) -> tuple[Any, Any, Any]:
+    """The same numbers on a set of squares, and 0 elsewhere."""
+    ones, twos, fours = digits
+    return ones & squares, twos & squares, fours & squares
+
+
+@inlined
+def equal_to(digits: Any, number: Int) -> Int:
+    """The squares with this number."""
+    ones, twos, fours = digits
+    squares = ones if number & 1 else ~ones
+    squares &= twos if number & 2 else ~twos
+    return squares & (fours if number & 4 else ~fours)
+
+
+@inlined
+def sum_on(digits: Any, squares: Int) -> Int:
+    """The sum of the numbers on a set of squares."""
+    ones, twos, fours = digits
+    return count(ones & squares) + 2 * count(twos & squares) + 4 * count(fours & squares)
+
+
+@inlined
+def connected(squares: Int, east: Int, south: Int) -> Int:
+    """All squares connected to `squares` through two sets of lines, right of squares and below."""
+    while True:
+        grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
+        grown |= ((grown & south) << COLUMNS) | ((grown >> COLUMNS) & south)
+        if grown == squares:
+            return squares
+        squares = grown
+
+
+@inlined
+def territory(s: State, squares: Int) -> Int:
+    """ARM-4: all squares connected to `squares` through lines without a palisade."""
+    return connected(squares, ALL_EAST & ~s.east, ALL_SOUTH & ~s.south)
+
+
+@inlined
+def gold_digits(s: State) -> tuple[Any, Any, Any]:
+    """The gold on each mine, as digits (see `digits_of`)."""
+    ones, twos, fours = 0, 0, 0
+    for mine in range(MINES):
+        gold = np.int64(s.gold[mine])
+        ones |= (gold & 1) << MINE_SQUARES[mine]
+        twos |= (gold >> 1 & 1) << MINE_SQUARES[mine]
+        fours |= (gold >> 2) << MINE_SQUARES[mine]
+    return ones, twos, fours
+
+
+@inlined
+def has_gold(squares: Int, mine: Int) -> Int:
+    """Whether a set of squares holds this mine."""
+    return (squares >> MINE_SQUARES[mine]) & 1
+
+
+@inlined
+def gold_in(s: State, squares: Int) -> Int:
+    """The gold on the mines of a set of squares."""
+    gold = 0
+    for mine in range(MINES):
+        gold += has_gold(squares, mine) * s.gold[mine]
+    return gold
+
+
+@inlined
+def all_warriors(s: State) -> Int:
+    """The squares with a Warrior of anybody."""
+    return s.warriors[0] | s.warriors[1] | s.warriors[2] | s.warriors[3]
+
+
+@inlined
+def reinforced_squares(s: State) -> Int:
+    """The squares with a reinforcement of anybody (ARM-28)."""
+    ones, twos, fours = digits_of(s.reinforced)
+    return ones | twos | fours
+
+
+# --- seats and sides -----------------------------------------------------------------------------
+
+
+@inlined
+def seat_after(s: State, seat: Int, steps: Int) -> Int:
+    """The seat at most `players` steps further in play order (ARM-8). A division would be slow."""
+    later = seat + steps
+    return later - s.players if later >= s.players else later
+
+
+@inlined
+def side_count(s: State) -> Int:
+    """ARM-9: the number of sides: players, or the two teams of four players."""
+    return 2 if s.players == 4 else s.players
+
+
+@inlined
+def side_of(s: State, player: Int) -> Int:
+    """ARM-9: with four players seats 0 and 2 are a team, and 1 and 3."""
+    seat = np.int64(player)
+    return seat % 2 if s.players == 4 else seat
+
+
+@inlined
+def opposing_warriors(s: State, player: Int) -> Int:
+    """The squares with a Warrior that is neither the player's nor his partner's."""
+    squares = 0
+    for other in range(s.players):
+        if side_of(s, other) != side_of(s, player):
+            squares |= s.warriors[other]
+    return squares

@@ -1,0 +1,1 @@
+"""Armadora in words: description, text drawing, and why an action is illegal."""

@@ -1,0 +1,1 @@
+"""Matches between players: play one, count its result, keep its records."""

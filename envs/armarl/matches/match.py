@@ -1,0 +1,330 @@
+"""Matches: any players against any players, seats rotated over the same deals.
+
+Every deal is played once per rotation of the players around the seats, so luck of the deal and of
+the seat falls on all alike. A game depends on nothing but the seed and its number, so the same
+seed repeats a match exactly, with any number of worker processes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.core.array_checks import whole_number
+from armarl.core.game import Game, check_game, make_game
+from armarl.core.verbs import CUT_SHORT
+from armarl.matches.records import Recorder, append_records, prepare_records
+from armarl.players import Player, PlayerLike, choose_legally, make_player
+from armarl.workers.spread import Workers, check_workers, sent, spread, workers_for
+
+DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
+MOST_GAMES = 10**8
+MOST_SEED = 2**63 - 1
+_Z = 1.959964  # 95 % of the normal distribution lie within
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one player fared in a match.
+
+    Attributes:
+        fair: the win rate among equals: the part of the sides that it holds.
+        wins: games in which its side alone won.
+        shared: games whose victory its side shared.
+        cut_short: games that ended without a winner; they count as no victory for anybody.
+        win_rate: the mean share of victory (a draw of two counts a half), with its 95 % interval.
+        reward: the mean "win" return, in [-1, 1].
+    """
+
+    player: str
+    games: int
+    wins: int
+    shared: int
+    losses: int
+    cut_short: int
+    win_rate: float
+    low: float
+    high: float
+    fair: float
+    reward: float
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The outcome of a match; `as_dict` gives it as plain JSON types."""
+
+    variant: dict[str, Any]
+    seed: int
+    deals: int
+    games: int
+    mean_actions: float
+    standings: tuple[Standing, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def as_game(game: Game | str) -> Game:
+    """A game as it is, or by its name with default options.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: no game has that name.
+    """
+    return make_game(game) if isinstance(game, str) else check_game(game, or_name=True)
+
+
+def seatings(entrants: int, game: Game) -> list[list[int]]:
+    """Which entrant sits where, per rotation: one list of entrant numbers by seat each.
+
+    Each side plays for one entrant, partners together. With fewer entrants than sides the last one
+    holds the remaining sides. The entrants are then rotated around the sides.
+    """
+    sides = len(set(game.sides))
+    return [
+        [min((side + turn) % sides, entrants - 1) for side in game.sides] for turn in range(sides)
+    ]
+
+
+def play_match(
+    game: Game | str,
+    players: Sequence[PlayerLike],
+    games: int = 1000,
+    seed: int = 0,
+    workers: Workers = 1,
+    progress: Callable[[int, int], None] | None = None,
+    records: str | Path | None = None,
+) -> MatchResult:
+    """Play one match.
+
+    Args:
+        game: the variant, or the name of a game, which is played with default options.
+        players: 2 up to as many as the game has sides; specifications, paths or `Player`s. With
+            fewer players than sides the last one holds the remaining sides (A, B, B).
+        games: number of games, 1 to MOST_GAMES; rounded up so that every deal is played in every
+            rotation.
+        seed: repeats the match exactly; 0 to MOST_SEED.
+        workers: processes, or a cluster; `Player` objects must be picklable if more than 1.
+        progress: called with (games done, games in all).
+        records: a file to which the record of every game is added (see `arena.records`).
+
+    Raises:
+        TypeError: a number that is no integer, a game that is none, or no list of players.
+        ValueError: a wrong number of players, games or workers, a seed below 0, or a file that
+            holds no records.
+        OSError: the records may not be written.
+    """
+    game = as_game(game)
+    if isinstance(players, str | Path):
+        raise TypeError(f"players are a list, as in [{str(players)!r}, 'random'], not one")
+    _check_entrants(game, len(players))
+    whole_number("games", games, 1, MOST_GAMES)
+    whole_number("seed", seed, 0, MOST_SEED)
+    check_workers(workers)
+    made = [make_player(player, game) for player in players]
+    names, workers = [player.name for player in made], workers_for(made, workers)
+    if records is not None:
+        prepare_records(records)
+    sides = len(set(game.sides))
+    deals = math.ceil(games / sides)
+    entrants = sent(players, game, workers)
+    options, keep = {"players": game.players, **game.options}, records is not None
+    jobs = [
+        (game.name, options, entrants, seed, first, last, keep)
+        for first in range(0, deals, DEALS_AT_ONCE)
+        for last in [min(first + DEALS_AT_ONCE, deals)]
+    ]
+    shares, rewards, lengths = [], [], []
+    for share, reward, length, texts in spread(_play_deals, jobs, workers):
+        if records is not None:
+            append_records(records, texts)
+        shares.append(share)
+        rewards.append(reward)
+        lengths.append(length)
+        if progress:
+            progress(sum(map(len, shares)) * sides, deals * sides)
+    return MatchResult(
+        variant=game.variant,
+        seed=seed,
+        deals=deals,
+        games=deals * sides,
+        mean_actions=float(np.concatenate(lengths).mean()),
+        standings=_standings(
+            names, np.concatenate(shares), np.concatenate(rewards), seatings(len(names), game)
+        ),
+    )
+
+
+def _check_entrants(game: Game, entrants: int) -> None:
+    """Raise ValueError for a number of entrants that the game's sides cannot take."""
+    sides = len(set(game.sides))
+    if 2 <= entrants <= sides:
+        return
+    takes = f"2 to {sides} entrants" if sides > 2 else "2 entrants"
+    teams = f": they play in {sides} teams, and an entrant holds all seats of its team"
+    raise ValueError(
+        f"a match of {game.name} with {game.players} players takes {takes}, not {entrants}"
+        + (teams if sides < game.players else "")
+    )
+
+
+def _play_deals(
+    job: tuple[str, dict[str, Any], list[Any], int, int, int, bool],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], list[str]]:
+    """Play deals `first` to `last` of a match in all rotations, in lockstep.
+
+    Returns shares of victory (deals, rotations, entrants), NaN in games that were cut short;
+    returns (likewise), lengths (deals, rotations), and the records, if they are wanted.
+    """
+    name, options, specs, seed, first, last, record = job
+    game = make_game(name, **options)
+    players = [make_player(spec, game) for spec in specs]
+    tables = np.array(seatings(len(players), game))  # (rotations, seats)
+    deals, rotations = last - first, len(tables)
+    seeds = np.repeat(deal_seeds(seed, first, last), rotations)
+    entrants = np.tile(tables, (deals, 1))  # (games, seats)
+    names = [[players[number].name for number in table] for table in entrants]
+    recorder = Recorder(game, names, seeds) if record else None
+    returns, lengths, cut_short = play_games(game, players, entrants, seeds, recorder)
+    shares, rewards = _by_entrant(game, returns, entrants, len(players))
+    shares[cut_short] = np.nan
+    return (
+        shares.reshape(deals, rotations, -1),
+        rewards.reshape(deals, rotations, -1),
+        lengths.reshape(deals, rotations),
+        recorder.texts() if recorder else [],
+    )
+
+
+def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
+    """One number per deal, whatever the chunk it is played in."""
+    high, low = divmod(seed, 1 << 32)  # a word of 32 bits each, or one seed has another's deals
+    streams = (np.random.SeedSequence([low, deal, high]) for deal in range(first, last))
+    return np.array([s.generate_state(1, np.uint64)[0] >> np.uint64(1) for s in streams], np.int64)
+
+
+def play_games(
+    game: Game,
+    players: Sequence[Player] | Mapping[int, Player],
+    entrants: NDArray[np.int64],
+    seeds: NDArray[np.int64],
+    recorder: Recorder | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Play games to their end, in lockstep.
+
+    Args:
+        players: by their numbers.
+        entrants: (games, seats) which of `players` holds each seat.
+        seeds: (games,) the deal of each game, and the source of its players' chance.
+        recorder: told of all that is played, for records of the games.
+
+    Returns:
+        "win" returns (games, seats), the number of actions of each game, and whether it was cut
+        short.
+    """
+    states = game.new_states(seeds)
+    chance = game.new_chance(seeds)
+    lengths = np.zeros(seeds.size, np.int64)
+    if recorder:
+        recorder.dealt(states)
+    while True:
+        statuses, seats = game.statuses(states)
+        running = np.flatnonzero(statuses == 0)
+        if running.size == 0:
+            break
+        movers = entrants[running, seats[running]]
+        for number in np.unique(movers):
+            games = running[movers == number]
+            questions = game.questions(states, games, chance)
+            actions = choose_legally(players[number], game, *questions)
+            game.play(states, games, actions)
+            if recorder:
+                recorder.played(states, games, questions[1], actions)
+        lengths[running] += 1
+    if recorder:
+        recorder.ended(states)
+    return game.returns(states, np.arange(seeds.size)), lengths, statuses == CUT_SHORT
+
+
+def _by_entrant(
+    game: Game, returns: NDArray[np.float64], entrants: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares of victory (games, entrants), and mean returns over the entrant's seats."""
+    first_seats = _first_seats(game)
+    per_side = returns[:, first_seats]
+    share = shares_of_victory(game, returns)
+    sitting = entrants[:, first_seats, None] == np.arange(count)
+    shares = (share[:, :, None] * sitting).sum(axis=1)
+    rewards = (per_side[:, :, None] * sitting).sum(axis=1) / sitting.sum(axis=1)
+    return shares, rewards
+
+
+def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of victory (games, sides) by the "win" returns (games, seats).
+
+    Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
+    (return * (sides - 1) + 1) / sides.
+    """
+    sides = len(set(game.sides))
+    return np.asarray((returns[:, _first_seats(game)] * (sides - 1) + 1) / sides)
+
+
+def _first_seats(game: Game) -> list[int]:
+    """A seat of each side."""
+    return [game.sides.index(side) for side in range(len(set(game.sides)))]
+
+
+def _standings(
+    names: list[str],
+    shares: NDArray[np.float64],
+    rewards: NDArray[np.float64],
+    tables: list[list[int]],
+) -> tuple[Standing, ...]:
+    standings = []
+    for entrant, name in enumerate(names):
+        cut_short = np.isnan(shares[:, :, entrant])
+        share = np.where(cut_short, 0.0, shares[:, :, entrant])
+        low, high = _interval(share)
+        standings.append(
+            Standing(
+                player=name,
+                games=share.size,
+                wins=int((share > 1 - 1e-9).sum()),
+                shared=int(((share > 1e-9) & (share < 1 - 1e-9)).sum()),
+                losses=int((share < 1e-9).sum() - cut_short.sum()),
+                cut_short=int(cut_short.sum()),
+                win_rate=float(share.mean()),
+                low=low,
+                high=high,
+                fair=float(np.mean(np.array(tables) == entrant)),
+                reward=float(rewards[:, :, entrant].mean()),
+            )
+        )
+    return tuple(standings)
+
+
+def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
+    """95 % interval of the mean of `share` (deals, rotations).
+
+    The games of a deal are no independent ones. Where they vary together the number of games is
+    cut by the design effect (Kish, 1965), measured from the spread between deals.
+    """
+    games, mean = share.size, float(share.mean())
+    spread = mean * (1 - mean)
+    if len(share) > 1 and spread > 0:
+        between = float(share.mean(axis=1).var(ddof=1)) * share.shape[1]
+        games /= max(1.0, between / spread)
+    return wilson_interval(mean, games)
+
+
+def wilson_interval(rate: float, games: float) -> tuple[float, float]:
+    """95 % interval of a probability, from the part of so many independent games (Wilson, 1927)."""
+    centre = (rate + _Z**2 / (2 * games)) / (1 + _Z**2 / games)
+    half = math.sqrt(rate * (1 - rate) / games + _Z**2 / (4 * games**2)) * _Z / (1 + _Z**2 / games)
+    return max(0.0, centre - half), min(1.0, centre + half)

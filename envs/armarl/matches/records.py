@@ -1,0 +1,393 @@
+"""Records: a game as lines of text, which replay without seeds to the same bytes.
+
+    armarl-record 1
+    variant {"game": "armadora", "version": 0, "players": 2, ...}
+    player 0 greedy
+    player 1 random
+    deal | 1f83d9abfb41bd6b | gold b1 6 e1 3 ... | 0c9d58a1f7e2
+    0 W3 c4 | 66c58e4c6d3e
+    1 attack G5 C3 | 9b05688c2b3e6c1f | combat 2 combat -1 | 51b2a0c0ffee
+    end 1 -1
+    sum 5be0cd19137e2179...
+
+Every line of play has the seat, the action in notation, and after the last bar the beginning of
+the SHA-256 of the whole state after it. Where chance had a part there stand, between, the word of
+the generator before it, from which the rules draw the same again, and what they drew, in the
+game's own words where it has some. `end`, `cut` (short, by the rules) or `stopped` (by a person)
+gives the returns of the seats, and `sum` the SHA-256 of all lines before it.
+
+A file may hold many records. Reading one replays it: an action that the rules forbid, a state or a
+chance result that is not what the rules make of it, a line too many or too few is refused by the
+number of its line. A record runs no code, and names no file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.common.files import append_whole, check_writable
+from armarl.common.messages import brief
+from armarl.compiler.randomness import seed
+from armarl.core import batch_loops
+from armarl.core.game import Game, State, States, restore_game
+from armarl.core.verbs import CUT_SHORT, PLAYING
+from armarl.games.catalogue import game_entry
+
+HEAD = "armarl-record 1"
+_BAR = " | "
+_ONLY = np.zeros(1, np.int64)  # the number of the only game
+_DIGITS = 12  # of a state's hash; the sum guards the whole
+_LONGEST_LINE = 20_000
+_LONGEST_VARIANT = 1 << 24  # the line in which a chart of one's own may stand, escaped
+_LAST_RECORD = 1 << 25  # bytes at a file's end in which it is looked for
+_SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
+
+
+class RecordError(ValueError):
+    """A record that cannot be read: damaged, cut, of another version, or against the rules."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game that has been read and replayed.
+
+    Attributes:
+        game: the variant.
+        players: what held each seat.
+        actions: ids, in order.
+        seats: who played each of them.
+        ending: "end", "cut" or "stopped".
+        returns: of the seats ("win"), 0 where the game was stopped.
+        states: (actions + 1,) every state, the deal first.
+        lines: what was read, without line ends.
+    """
+
+    game: Game
+    players: tuple[str, ...]
+    actions: tuple[int, ...]
+    seats: tuple[int, ...]
+    ending: str
+    returns: tuple[float, ...]
+    states: States
+    lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Writes the records of games that are being played."""
+
+    def __init__(
+        self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
+    ) -> None:
+        """Begin with games not dealt yet.
+
+        Args:
+            players: for each game who holds its seats.
+            seeds: (games,) of the deals.
+        """
+        self._game = game
+        self._lines = [_opening(game, names) for names in players]
+        self._words = [_seeded_word(game, number) for number in seeds]
+
+    def dealt(self, states: States) -> None:
+        """The games have been dealt."""
+        for i, state in enumerate(states):
+            words = [_word(self._words[i]), _results(self._game, state, dealt=True)]
+            self._lines[i].append(_BAR.join(["deal", *words, _hash(state)]))
+            self._words[i] = state["rng"].tobytes()
+
+    def played(
+        self,
+        states: States,
+        games: NDArray[np.int64],
+        seats: NDArray[np.int64],
+        actions: NDArray[np.int64],
+    ) -> None:
+        """`seats[k]` has played `actions[k]` in `states[games[k]]`, which is as it is now."""
+        for i, seat, action in zip(games.tolist(), seats.tolist(), actions.tolist(), strict=True):
+            state, columns = states[i], [f"{seat} {self._game.actions.text(action)}"]
+            if (word := state["rng"].tobytes()) != self._words[i]:
+                columns += [_word(self._words[i]), _results(self._game, state, dealt=False)]
+                self._words[i] = word
+            self._lines[i].append(_BAR.join([*columns, _hash(state)]))
+
+    def ended(self, states: States) -> None:
+        """The games are over; those that still go on were stopped."""
+        statuses = self._game.statuses(states)[0].tolist()
+        for i, status in enumerate(statuses):
+            lines = self._lines[i]
+            lines.append(_ending(self._game, states[i : i + 1], status))
+            lines.append(_sum(lines))
+
+    def texts(self) -> list[str]:
+        """The records, whole."""
+        return ["\n".join(lines) + "\n" for lines in self._lines]
+
+
+def append_records(path: str | Path, texts: Sequence[str]) -> None:
+    """Add records to a file, which `prepare_records` has prepared: all of them, or none.
+
+    Raises:
+        OSError: the disk is full or not writable; the file is as it was.
+    """
+    append_whole(Path(path), "".join(texts).encode())
+
+
+def prepare_records(path: str | Path) -> None:
+    """Check before a game that its record can be added to a file, and remove half a record at its
+    end, which a process left that was killed: what follows it could not be read.
+
+    Raises:
+        ValueError: there is no such folder, or what stands in the file are no records.
+        OSError: it may not be written.
+    """
+    path = Path(path)
+    check_writable(path)
+    if not path.is_file():
+        return
+    with path.open("r+b") as file:
+        length = file.seek(0, os.SEEK_END)
+        start = file.seek(max(0, length - _LAST_RECORD))
+        tail = file.read()
+        whole = max((found.end() for found in _SUM.finditer(tail)), default=0)
+        if (start and not whole) or not _begins_a_record(tail[whole:]):
+            raise ValueError(f"{path} ends with what is no record: give another file to add to")
+        if start + whole < length:
+            file.truncate(start + whole)
+        if whole and tail[whole - 1 : whole] != b"\n":
+            file.write(b"\n")
+
+
+def _begins_a_record(rest: bytes) -> bool:
+    """Whether these are the first bytes of a record, or none."""
+    line = f"{HEAD}\n".encode()
+    return line.startswith(rest[: len(line)].replace(b"\r", b"\n"))
+
+
+def _opening(game: Game, players: Sequence[str]) -> list[str]:
+    names = [brief(name) for name in players]
+    seats = [f"player {seat} {name}" for seat, name in enumerate(names)]
+    return [HEAD, f"variant {json.dumps(game.variant)}", *seats]
+
+
+def _seeded_word(game: Game, number: int) -> bytes:
+    """The generator's word in a state that has this seed and is not dealt yet."""
+    states = np.full(1, game.blank)
+    seed(states[0], number)
+    return bytes(states[0]["rng"].tobytes())
+
+
+def _word(word: bytes) -> str:
+    return word[::-1].hex()
+
+
+def _results(game: Game, state: State, dealt: bool) -> str:
+    """What chance decided in words, where the game has some."""
+    module = game_entry(game.name).part("chance")
+    return (module and module.chance_results(game, state, dealt)) or "-"
+
+
+def _hash(state: State) -> str:
+    return hashlib.sha256(state.tobytes()).hexdigest()[:_DIGITS]
+
+
+def _ending(game: Game, states: States, status: int) -> str:
+    if status == PLAYING:
+        return "stopped"
+    returns = " ".join(f"{value:.12g}" for value in game.returns(states, _ONLY)[0])
+    return f"{'cut' if status == CUT_SHORT else 'end'} {returns}"
+
+
+def _sum(lines: Sequence[str]) -> str:
+    return f"sum {hashlib.sha256(chr(10).join(lines).encode()).hexdigest()}"
+
+
+# --- reading --------------------------------------------------------------------------------------
+
+
+def read_records(path: str | Path) -> Iterator[Record]:
+    """The records of a file, each replayed and checked.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        RecordError: one of them cannot be read; those before it have been given.
+    """
+    lines = _Lines(path)
+    while lines.next is not None:
+        yield _read(lines)
+
+
+class _Lines:
+    """The lines of a file, one after the other, and those that the present record has taken."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        if not self._path.exists():
+            raise FileNotFoundError(f"there is no file {self._path}")
+        if not self._path.is_file():
+            raise RecordError(f"{self._path} is no file")  # a pipe would be waited for
+        self._file = self._path.open("rb")
+        self.number = 0  # of the line taken last
+        self.taken: list[str] = []
+        self.next: str | None = None
+        self._look()
+
+    def _look(self) -> None:
+        raw = self._file.readline(_LONGEST_LINE)
+        if not raw:
+            self._file.close()
+            self.next = None
+            return
+        if self.number == 0 and raw.rstrip(b"\r\n") != HEAD.encode():
+            self.refuse(
+                f"this is no file of records: it does not begin with the line `{HEAD}`", ahead=1
+            )
+        if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
+            raw += self._file.readline(_LONGEST_VARIANT - len(raw))
+        if not raw.endswith(b"\n"):
+            self.refuse("the line is cut, or longer than any line of a record", ahead=1)
+        try:
+            self.next = raw.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError:
+            self.refuse("this is no text", ahead=1)
+        if not self.next.isprintable():  # a terminal would take some of it for commands
+            self.refuse("it has characters that cannot be printed", ahead=1)
+
+    def take(self, begins: str = "") -> str:
+        """The next line, without what it must begin with."""
+        line = self.next
+        if line is None:
+            self.refuse("the record is cut: another line should follow", ahead=1)
+        if not line.startswith(begins):
+            wanted = f"there should be `{begins.strip(' |')} ...`"
+            self.refuse(f"{wanted}, not {line[:60]!r}", ahead=1)
+        self.number += 1
+        self.taken.append(line)
+        self._look()
+        return line[len(begins) :]
+
+    def refuse(self, reason: str, ahead: int = 0) -> NoReturn:
+        """Refuse the line taken last, or the one ahead of it."""
+        self._file.close()
+        raise RecordError(f"{self._path}, line {self.number + ahead}: {reason}")
+
+
+def _read(lines: _Lines) -> Record:
+    """Read and replay the next record."""
+    lines.taken = []
+    if lines.take(HEAD):
+        lines.refuse(f"there should be `{HEAD}`, and nothing behind it")
+    game = _game_of(lines)
+    players = tuple(lines.take(f"player {seat} ") for seat in range(game.players))
+    states = _deal(game, lines)
+    history, actions, seats = [states[0].tobytes()], [], []
+    while lines.next is not None and lines.next[:1].isdigit():
+        seat, action = _play(game, states, lines)
+        seats.append(seat)
+        actions.append(action)
+        history.append(states[0].tobytes())
+    ending = lines.take()
+    if ending != _ending(game, states, int(game.statuses(states)[0][0])):
+        lines.refuse(f"the game does not end so: {ending[:60]!r}")
+    kind, *returns = ending.split()
+    right = _sum(lines.taken)
+    if lines.take("sum ") != right.removeprefix("sum "):
+        lines.refuse("the sum is not that of the lines before it: they have been changed")
+    return Record(
+        game=game,
+        players=players,
+        actions=tuple(actions),
+        seats=tuple(seats),
+        ending=kind,
+        returns=tuple(map(float, returns)) if returns else (0.0,) * game.players,
+        states=np.frombuffer(b"".join(history), states.dtype),
+        lines=tuple(lines.taken),
+    )
+
+
+def _game_of(lines: _Lines) -> Game:
+    """The variant that the record names, if this version plays it."""
+    text = lines.take("variant ")
+    try:
+        variant: Any = json.loads(text)
+        game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
+    except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
+        lines.refuse(f"it names no game that can be made: {brief(error)}")
+    for key, known in game.variant.items():
+        if variant.get(key) != known:
+            made = brief(variant.get(key))
+            lines.refuse(f"it was made with {key} {made}; here that is {brief(known)}")
+    return game
+
+
+def _deal(game: Game, lines: _Lines) -> States:
+    """The game as it was dealt."""
+    columns = lines.take(f"deal{_BAR}").split(_BAR)
+    if len(columns) != 3:
+        lines.refuse("a deal has three parts: a word, chance results, a hash")
+    word, *rest = columns
+    states = np.full(1, game.blank)
+    _set_word(states, word, lines)
+    game.run(batch_loops.start, 1, batch_loops.Starts(states, _ONLY))
+    _compare(game, states[0], True, rest, lines)
+    return states
+
+
+def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
+    """Play the move of the next line, after checking it; the seat and the action."""
+    move, *columns = lines.take().split(_BAR)
+    seat, _, text = move.partition(" ")
+    statuses, movers = game.statuses(states)
+    if statuses[0] != PLAYING:
+        lines.refuse("the game is over by then")
+    if seat != str(movers[0]):
+        lines.refuse(f"seat {movers[0]} is to move, not {seat}")
+    try:
+        action = game.actions.id(text)
+    except ValueError as error:
+        lines.refuse(brief(error))
+    if not game.legal_masks(states)[0, action]:
+        lines.refuse(game.explain(states[0], action))
+    if len(columns) not in (1, 3):
+        lines.refuse("after the action stand a hash, or a word, chance results and a hash")
+    if len(columns) == 3:
+        _set_word(states, columns[0], lines)
+    before = states[0]["rng"].tobytes()
+    game.apply(states, _ONLY, np.array([action]))
+    if (states[0]["rng"].tobytes() != before) != (len(columns) == 3):
+        part = "no" if len(columns) == 3 else "a"
+        lines.refuse(f"chance had {part} part in `{text}`")
+    _compare(game, states[0], False, columns[1:] or columns, lines)
+    return int(movers[0]), action
+
+
+def _set_word(states: States, text: str, lines: _Lines) -> None:
+    """Set the generator to a word in hexadecimal."""
+    size = states.dtype["rng"].itemsize
+    if len(text) != 2 * size or not set(text) <= set("0123456789abcdef"):
+        lines.refuse(f"{text[:40]!r} is no word of the generator: {2 * size} hexadecimal digits")
+    word = np.frombuffer(bytes.fromhex(text)[::-1], states.dtype["rng"].base)
+    states["rng"][:] = word.reshape(states["rng"].shape)
+
+
+def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: _Lines) -> None:
+    """Check that chance results, where they are told, and the state's hash are the right ones."""
+    if len(columns) == 2 and columns[0] != (drawn := _results(game, state, dealt)):
+        lines.refuse(f"chance gave {drawn[:200]!r}, not {columns[0][:200]!r}")
+    if columns[-1] != _hash(state):
+        lines.refuse("the state after it is not the one that was recorded")

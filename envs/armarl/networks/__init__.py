@@ -1,0 +1,1 @@
+"""The networks of saved policies in NumPy and in compiled kernels."""

@@ -1,0 +1,179 @@
+"""Networks that judge positions, in NumPy; `judge_kernels` has what plays, held to these.
+
+A judge reads a survey (see the verb `survey`). The same weights look at every prize: *near* reads
+what lies around it and *far* the rest, and *prizes* says which part of it each side will take, the
+own first. *Whole* makes of all of them the expected return, and *direct* adds how sure the own lead
+in stakes over each rival is: the lead by its standard deviation, the prizes taken as independent.
+To learn who takes what beside who wins makes far more of each game (Wu, 2019).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from armarl.core.game import Game
+from armarl.core.observation_table import ObservationTable
+from armarl.networks.policy_network import (
+    Floats,
+    NetworkError,
+    Tensors,
+    check_layers,
+    check_tensors,
+    flat,
+    layer,
+    layers,
+)
+
+PARTS = ("near", "far", "prizes", "whole", "direct")
+VARIANCE = 0.003  # of a lead of which all is settled, in squared parts of all stakes
+MARGIN = 0.3  # what the lead in stakes counts beside the return, so that play stays sharp when won
+
+
+class SurveyLayout(NamedTuple):
+    """How a judge reads a survey.
+
+    Attributes:
+        prizes: number of prizes.
+        features: of each prize; they stand before the rest, each with its number for every prize.
+        rest: number of entries that tell of no prize.
+        sides: number of sides.
+    """
+
+    prizes: int
+    features: int
+    rest: int
+    sides: int
+
+    @property
+    def size(self) -> int:
+        """The survey's."""
+        return self.prizes * self.features + self.rest
+
+    @property
+    def whole(self) -> int:
+        """Number of inputs of the part whole: parts taken, alone and by stakes, leads, the rest."""
+        return 2 * self.prizes * self.sides + self.sides - 1 + self.rest
+
+
+def survey_of(game: Game) -> ObservationTable:
+    """The survey of a game.
+
+    Raises:
+        ValueError: it has none, so that nothing can judge its positions.
+    """
+    if game.survey is None:
+        raise ValueError(f"{game.name} has no survey, by which a network could judge its positions")
+    return game.survey
+
+
+def layout_of(game: Game) -> SurveyLayout:
+    """How a judge of a game's positions reads them.
+
+    Raises:
+        ValueError: the game has no survey.
+    """
+    table = survey_of(game)
+    prizes = table.blocks[0].shape[-1]
+    around = sum(block.size for block in table.blocks if block.on == "prizes")
+    return SurveyLayout(prizes, around // prizes, table.size - around, max(game.sides) + 1)
+
+
+def is_judge(tensors: Tensors) -> bool:
+    """Whether weights are those of a judge."""
+    return layers(tensors, "prizes") > 0
+
+
+class JudgeNetwork:
+    """A judge with its weights; `check_judge` has found them right.
+
+    Attributes:
+        tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,) float32 for layers K = 0, 1, ...
+            of each part. Between layers, and after near and far, stands relu.
+    """
+
+    def __init__(self, game: Game, tensors: Tensors) -> None:
+        self.tensors, self._layout = tensors, layout_of(game)
+        self._layers = {part: layers(tensors, part) for part in PARTS}
+
+    def values(self, surveys: Floats) -> tuple[Floats, Floats]:
+        """The expected return (n,) of surveys (n, size), and the lead over the rivals (n,), each in
+        [-1, 1]; the lead is in parts of all stakes, over the mean of the rivals.
+        """
+        layout, n = self._layout, len(surveys)
+        around = surveys[:, : -layout.rest].reshape(n, layout.features, layout.prizes)
+        near, rest = around.transpose(0, 2, 1), surveys[:, -layout.rest :]
+        x = self.layer("near", 0, near) + self.layer("far", 0, rest)[:, None]
+        for k in range(self._layers["prizes"]):
+            x = self.layer("prizes", k, np.maximum(x, 0))
+        parts = _logistic(x)  # (n, prizes, sides)
+        stakes = around[:, 0] / np.maximum(around[:, 0].sum(axis=1, keepdims=True), 1e-6)
+        leads, sure = _leads(parts, stakes)
+        weighed = parts * stakes[..., None]
+        x = np.concatenate([flat(parts), flat(weighed), sure, rest], axis=1)
+        for k in range(self._layers["whole"]):
+            x = self.layer("whole", k, np.maximum(x, 0) if k else x)
+        x = x + self.layer("direct", 0, sure)
+        return np.tanh(x[:, 0] / 2), leads.mean(axis=1)
+
+    def worths(self, surveys: Floats) -> Floats:
+        """What positions are worth in play, (n,): mostly the return, and something of the lead."""
+        returns, leads = self.values(surveys)
+        worths: Floats = (1 - MARGIN) * returns + MARGIN * leads
+        return worths
+
+    def layer(self, part: str, k: int, x: Floats) -> Floats:
+        """One layer, on the last axis."""
+        return layer(self.tensors, part, k, x)
+
+
+def _logistic(x: Floats) -> Floats:
+    y = np.tanh(x / 2)
+    y += 1
+    y /= 2
+    return y
+
+
+def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
+    """The own lead over each rival (n, sides - 1), and the same by its standard deviation."""
+    gaps = parts[..., :1] - parts[..., 1:]
+    leads = (stakes[..., None] * gaps).sum(axis=1)
+    spread = parts * (1 - parts)
+    variances = spread[..., :1] + spread[..., 1:]
+    variance = (stakes[..., None] ** 2 * variances).sum(axis=1) + VARIANCE
+    return leads, leads / np.sqrt(variance)
+
+
+def check_judge(game: Game, tensors: Tensors) -> None:
+    """Refuse weights that do not fit each other or the game.
+
+    Raises:
+        NetworkError: they do not.
+    """
+    try:
+        layout = layout_of(game)
+    except ValueError as error:
+        raise NetworkError(str(error)) from error
+    width = _check_part(tensors, "near", layout.features, most=1)
+    if _check_part(tensors, "far", layout.rest, most=1) != width:
+        raise NetworkError("the parts near and far have different numbers of outputs")
+    for part, inputs, outputs in (
+        ("prizes", width, layout.sides),
+        ("whole", layout.whole, 1),
+        ("direct", layout.sides - 1, 1),
+    ):
+        reached = _check_part(tensors, part, inputs)
+        if reached != outputs:
+            raise NetworkError(f"the part {part} has {reached} outputs instead of {outputs}")
+    if layers(tensors, "direct") != 1:
+        raise NetworkError("the part direct must have 1 layer")
+    check_tensors(tensors, PARTS)
+
+
+def _check_part(tensors: Tensors, part: str, inputs: int, most: int | None = None) -> int:
+    """Refuse a part that is missing, or whose layers do not fit; returns its outputs."""
+    number = layers(tensors, part)
+    if number == 0 or (most is not None and number > most):
+        raise NetworkError(f"the part {part} has {number} layers")
+    return check_layers(tensors, part, inputs)

@@ -1,0 +1,198 @@
+"""Judges of positions, compiled: what `judges.JudgeNetwork` computes, position by position.
+
+Of positions that differ by an action most prizes look the same: what was said of a prize is
+remembered, and said again where the judge would read the same of another.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiler.decorators import kernel, part
+from armarl.core.game import Game
+from armarl.networks.judge import MARGIN, PARTS, VARIANCE, SurveyLayout, layout_of
+from armarl.networks.layer_kernels import add, bias, flat_layers, relu, run_layers
+from armarl.networks.policy_network import Floats, Tensors, layers
+
+REMEMBERED = 1024  # prizes; a power of two
+
+
+class Weights(NamedTuple):
+    """A judge as the kernel takes it: layers follow each other, each inputs by outputs, then bias.
+
+    Attributes:
+        numbers: float32, all weights.
+        layers: int64 (layers, 3), where each begins in `numbers`, its inputs and its outputs: near,
+            far, those of prizes, those of whole, direct.
+        prize_layers: number of those of prizes.
+        layout: see `SurveyLayout`.
+        lots: float64 (features + rest,), by which the place of what is remembered is found.
+    """
+
+    numbers: Floats
+    layers: NDArray[np.int64]
+    prize_layers: int
+    layout: SurveyLayout
+    lots: NDArray[np.float64]
+
+
+class Scratch(NamedTuple):
+    """What threads work in; the first axis is for threads (see `loops.own`).
+
+    Attributes:
+        survey: float32 (rows, size).
+        seen: float32 (rows, features + rest), what is read of a prize.
+        near: float32 (rows, widest), sums of the first layer.
+        one, other: float32 (rows, widest), layers in turns.
+        whole: float32 (rows, widest), what the part whole reads.
+        known: float32 (rows, REMEMBERED, features + rest + 1), what was read of prizes, and 1 after
+            it. All are 0 at first, in memory that is not even touched before something is written.
+        taken: float32 (rows, REMEMBERED, sides), what was said of them.
+    """
+
+    survey: Floats
+    seen: Floats
+    near: Floats
+    one: Floats
+    other: Floats
+    whole: Floats
+    known: Floats
+    taken: Floats
+
+
+def weights_of(game: Game, tensors: Tensors) -> Weights:
+    """The weights of a judge that `check_judge` has found right, as the kernel takes them."""
+    numbers, rows = flat_layers(tensors, PARTS)
+    layout, prize_layers = layout_of(game), layers(tensors, "prizes")
+    lots = np.random.default_rng(0).random(layout.features + layout.rest)
+    return Weights(numbers, rows, prize_layers, layout, lots)
+
+
+def scratch_of(weights: Weights, rows: int) -> Scratch:
+    """Scratch for so many rows, for these weights alone: what was said is remembered in it."""
+    layout = weights.layout
+    widest = int(max(weights.layers[:, 1:].max(), layout.whole))
+    seen = layout.features + layout.rest
+    near, one, other, whole = (np.zeros((rows, widest), np.float32) for _ in range(4))
+    return Scratch(
+        np.zeros((rows, layout.size), np.float32),
+        np.zeros((rows, seen), np.float32),
+        near,
+        one,
+        other,
+        whole,
+        known=np.zeros((rows, REMEMBERED, seen + 1), np.float32),
+        taken=np.zeros((rows, REMEMBERED, layout.sides), np.float32),
+    )
+
+
+@part
+def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) -> Any:
+    """The own lead over a rival side, and the same by its standard deviation."""
+    lead, variance = 0.0, VARIANCE
+    for prize in range(net.layout.prizes):
+        own, theirs = whole[prize * net.layout.sides], whole[prize * net.layout.sides + rival]
+        stake = survey[prize] / stakes
+        lead += stake * (own - theirs)
+        variance += stake * stake * (own * (1 - own) + theirs * (1 - theirs))
+    return lead, lead / math.sqrt(variance)
+
+
+@part
+def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
+    """Read what lies around a prize into `seen`; returns a number that is the same for the same."""
+    prizes, features = net.layout.prizes, net.layout.features
+    sum_of_lots = 0.0
+    for k in range(features):
+        seen[k] = survey[prize + k * prizes]
+        sum_of_lots += seen[k] * net.lots[k]
+    return np.int64(sum_of_lots * (1 << 20))
+
+
+@part
+def _is_known(seen: Floats, known: Floats) -> Any:
+    """Whether the same was read before."""
+    for k in range(seen.size):
+        if seen[k] != known[k]:
+            return False
+    return known[seen.size] == 1
+
+
+@part
+def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
+    """What is the same for all prizes: both biases, and far."""
+    bias(net, 0, near)
+    bias(net, 1, one)
+    for k in range(net.layers[0, 2]):
+        near[k] += one[k]
+    add(net, 1, seen, net.layout.features, near)
+
+
+@part
+def _judge_prize(
+    net: Weights, seen: Floats, near: Floats, one: Floats, other: Floats, taken: Floats
+) -> None:
+    """Which part of a prize each side will take."""
+    width = net.layers[0, 2]
+    for k in range(width):
+        one[k] = near[k]
+    add(net, 0, seen, 0, one)
+    relu(one, width)
+    run_layers(net, 2, 1 + net.prize_layers, one, other)
+    for side in range(net.layout.sides):
+        taken[side] = 1 / (1 + math.exp(-one[side]))
+
+
+@kernel
+def worth(net: Weights, work: Scratch, mine: int) -> Any:
+    """What the position surveyed in row `mine` of the scratch is worth: `JudgeNetwork.worths`."""
+    survey, seen, whole = work.survey[mine], work.seen[mine], work.whole[mine]
+    near, one, other = work.near[mine], work.one[mine], work.other[mine]
+    known, taken = work.known[mine], work.taken[mine]
+    prizes, sides, rest = net.layout.prizes, net.layout.sides, net.layout.rest
+    features, last = net.layout.features, net.layers.shape[0] - 1
+    elsewhere = 0.0
+    for k in range(rest):
+        seen[features + k] = survey[prizes * features + k]
+        elsewhere += seen[features + k] * net.lots[features + k]
+    shift = np.int64(elsewhere * (1 << 20))
+
+    stakes = np.float32(0)
+    for prize in range(prizes):
+        stakes += survey[prize]
+    stakes = max(stakes, np.float32(1e-6))
+    begun = False
+    for prize in range(prizes):
+        place = (_read(net, survey, prize, seen) + shift) & (REMEMBERED - 1)
+        if not _is_known(seen, known[place]):
+            if not begun:
+                _begin(net, seen, near, one)
+                begun = True
+            _judge_prize(net, seen, near, one, other, taken[place])
+            for k in range(seen.size):
+                known[place, k] = seen[k]
+            known[place, seen.size] = 1
+        for side in range(sides):
+            part_taken = taken[place, side]
+            whole[prize * sides + side] = part_taken
+            whole[(prizes + prize) * sides + side] = part_taken * survey[prize] / stakes
+
+    first, leads = 2 * prizes * sides, 0.0
+    for rival in range(1, sides):
+        lead, sure = _sure(net, stakes, rival, survey, whole)
+        leads += lead
+        whole[first + rival - 1] = sure
+    for k in range(rest):
+        whole[first + sides - 1 + k] = seen[features + k]
+    bias(net, last, one)
+    add(net, last, whole, first, one)
+    logit = one[0]
+    for k in range(first + sides - 1 + rest):
+        one[k] = whole[k]
+    run_layers(net, 2 + net.prize_layers, last - 1, one, other)
+    logit += one[0]
+    return (1 - MARGIN) * math.tanh(logit / 2) + MARGIN * leads / (sides - 1)

@@ -1,0 +1,97 @@
+"""Advice of scripted players, which a policy weighs against what its network makes of it all.
+
+A network begins at the strength of its advisers and learns where to leave them (residual policy
+learning: Silver et al., 2018; Johannink et al., 2018). An adviser sees what its seat may see.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.core.game import Game, States
+from armarl.players import GreedyPlayer, RandomPlayer, make_player
+from armarl.players.player_specs import Spec
+
+MOST_ADVISERS = 16
+_SAMPLE, _DEPTH = 64, 24  # positions by which advisers are known again, and actions before them
+
+
+class Advice:
+    """Scripted players who are asked at every decision.
+
+    Attributes:
+        advisers: their specifications: `greedy`, `greedy:style=NAME`.
+        players: the players themselves.
+    """
+
+    def __init__(self, game: Game, advisers: Sequence[str]) -> None:
+        """For a game.
+
+        Raises:
+            ValueError: a specification that the game does not know, or of another kind of player.
+        """
+        self.advisers = tuple(advisers)
+        self._game = game
+        self.players = [_adviser(adviser, game) for adviser in advisers]
+
+    def __len__(self) -> int:
+        return len(self.players)
+
+    def actions(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What each adviser would do as `seats[i]`, to move in each state: (n, advisers).
+
+        The states may hold what the seats are not shown; the advisers do not see it.
+        """
+        found = np.empty((states.size, len(self)), np.int64)
+        if len(self):
+            seen, same = self._game.concealed(states, seats), np.zeros(states.size)
+            for k, player in enumerate(self.players):
+                found[:, k] = player.choose(seen, seats, same)
+        return found
+
+    def digest(self) -> str:
+        """What the advisers would do in some positions, by which they are known again."""
+        game, rng = self._game, np.random.default_rng(0)
+        states, chance = game.new_states(np.arange(_SAMPLE)), RandomPlayer(game)
+        found = hashlib.sha256()
+        for _ in range(_DEPTH):
+            statuses, seats = game.statuses(states)
+            playing = np.flatnonzero(statuses == 0)
+            positions, movers = game.taken(states, playing), seats[playing]
+            found.update(self.actions(positions, movers).tobytes())
+            chosen = chance.choose(positions, movers, rng.random(playing.size))
+            game.apply(states, playing, chosen)
+        return found.hexdigest()[:16]
+
+
+def scripted(adviser: str) -> Spec:
+    """The specification of an adviser: of the scripted player as he is, in whatever style.
+
+    Raises:
+        ValueError: it names anybody else; no file is opened for him.
+    """
+    spec = Spec.parse(adviser)
+    habits = {name for name, _ in spec.base.settings} - {"style"}
+    if spec.base.name != "greedy" or spec.around or habits:
+        raise _other(adviser)
+    return spec
+
+
+def _adviser(adviser: str, game: Game) -> GreedyPlayer:
+    """The adviser of this specification, which a policy's file may have named.
+
+    Raises:
+        ValueError: it names anybody else, or a style that the game does not know.
+    """
+    player = make_player(scripted(adviser), game)
+    if not isinstance(player, GreedyPlayer):  # another was registered by his name
+        raise _other(adviser)
+    return player
+
+
+def _other(adviser: str) -> ValueError:
+    return ValueError(f"only the scripted player can advise: greedy, not {adviser[:100]!r}")

@@ -1,0 +1,53 @@
+"""How a position is played on by the scripted player; see `turns` and `search.rollouts`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiler.randomness import uniform
+from armarl.core.verbs import PLAYING, Int, verbs
+
+SIMULATED, SPARE = range(2)  # of `states`
+ALMOST_ONE = 1.0 - 2.0**-40
+
+
+def play_turns(
+    states: NDArray[np.void],
+    mask: NDArray[np.int8],
+    owner: int,
+    seat: int,
+    style: float,
+    others: float,
+    turns: int,
+    longest: int,
+    chance: NDArray[np.uint64],
+    game: int,
+) -> None:
+    """Scripted players go on, until so many turns have ended, the first `owner`'s, or the game.
+
+    `seat` plays in one style, all others in another.
+    """
+    s, left = states[SIMULATED], turns
+    for _ in range(longest):
+        if left == 0 or verbs.status(s) != PLAYING:
+            return
+        if verbs.turn_of(s) != owner:
+            owner = verbs.turn_of(s)
+            left -= 1
+            if left == 0:
+                return
+        own = verbs.to_move(s) == seat
+        verbs.apply(s, scripted_action(states, mask, style if own else others, chance, game))
+
+
+def scripted_action(
+    states: NDArray[np.void],
+    mask: NDArray[np.int8],
+    style: float,
+    chance: NDArray[np.uint64],
+    game: int,
+) -> Int:
+    """The scripted choice, in a style; its draw is kept from being rounded up to the next style."""
+    draw = min(style + uniform(chance, game), style + ALMOST_ONE)
+    return verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])

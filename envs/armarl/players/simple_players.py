@@ -1,0 +1,204 @@
+"""Players who need no others: random, patient, greedy, and a person at a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiler.work_sharing import Body
+from armarl.core import array_checks, batch_loops
+from armarl.core.game import Game, States
+from armarl.games.catalogue import game_entry
+from armarl.players.protocol import Thoughts
+
+_PARAGRAPH = textwrap.TextWrapper(
+    100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+)
+_FIXED = "\x1f"  # in the place of a space within an action, where no line is broken
+
+
+class RandomPlayer:
+    """Plays uniformly at random among the legal actions."""
+
+    def __init__(self, game: Game) -> None:
+        self.name = "random"
+        self.game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        array_checks.check_question(self.game, states, seats, draws)
+        return _choices(batch_loops.choose_randomly, self.game, states, draws)
+
+    def think(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> Thoughts:
+        """The same probability for every legal action."""
+        array_checks.check_question(self.game, states, seats, draws)
+        playing, movers = self.game.statuses(states)
+        asked = ((playing == 0) & (movers == seats))[:, None]
+        masks = np.where(asked, self.game.legal_masks(states), 0)
+        return Thoughts(masks / np.maximum(masks.sum(axis=1, keepdims=True), 1))
+
+
+class PatientPlayer:
+    """Plays at random, but gives nothing up: the game's last resorts only where nothing else is.
+
+    Which actions those are, a pass for instance, the game says (`LAST_RESORTS` in its `rivals`).
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.name = "random:patient"
+        self.game = game
+        texts = rivals(game, "random:patient").LAST_RESORTS
+        self._last_resorts = [game.actions.id(text) for text in texts]
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        array_checks.check_question(self.game, states, seats, draws)
+        masks = self.game.legal_masks(states)
+        others = masks.copy()
+        others[:, self._last_resorts] = 0
+        return pick_at(np.where(others.any(axis=1, keepdims=True), others, masks), draws)
+
+
+class GreedyPlayer:
+    """Plays the action that looks best one step ahead, by the game's own scripted judgement.
+
+    Args:
+        style: one of `GREEDY_STYLES` in the game's module `styles`, the first by default; the one
+            that is called `HELD_OUT_STYLE` there is for evaluation, never to be trained against.
+
+    Attributes:
+        style: its number.
+
+    Raises:
+        ValueError: the game has no such style.
+    """
+
+    def __init__(self, game: Game, style: str | None = None) -> None:
+        self.name = "greedy" if style is None else f"greedy:style={style}"
+        self.game = game
+        self.style = style_number(game, style)
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        array_checks.check_question(self.game, states, seats, draws)
+        below_next = np.nextafter(self.style + 1.0, 0.0)  # to which the sum might be rounded
+        styled = np.minimum(self.style + draws, below_next)
+        return _choices(batch_loops.choose_greedily, self.game, states, styled)
+
+
+def style_names(game: Game) -> tuple[str, ...]:
+    """The styles of the game's greedy player, in the order of their numbers; () if it has none."""
+    part = game_entry(game.name).part("styles")
+    names: tuple[str, ...] = part.GREEDY_STYLES if part else ()
+    return names
+
+
+def style_number(game: Game, style: str | None) -> int:
+    """The place of a style among those of the game's greedy player; 0 of None.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    if style is None:
+        return 0
+    styles = style_names(game)
+    if style not in styles:
+        known = ", ".join(styles) or "only one"
+        raise ValueError(f"greedy has no style {style!r} in {game.name}: there is {known}")
+    return styles.index(style)
+
+
+class HumanPlayer:
+    """A person at a terminal, who sees the board as text and types actions in notation.
+
+    `?` lists the actions, `help` says besides how they are written and what they do; `quit` raises
+    EOFError, as the end of the input does.
+    """
+
+    def __init__(self, game: Game) -> None:
+        self.name = "human"
+        self.game = game
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        return np.array([self._ask(states[i : i + 1], int(seats[i])) for i in range(states.size)])
+
+    def _ask(self, states: States, seat: int) -> int:
+        game = self.game
+        print(f"\n{game.draw(states[0], seat)}")
+        mask = game.legal_masks(states)[0]
+        while True:
+            text = input(f"player {seat}, your action (? lists them, quit ends): ").strip()
+            if text in ("quit", "exit"):
+                raise EOFError
+            if text == "help":
+                print(_help(game))
+            if text in ("", "?", "help"):
+                print(_listed(game, mask))
+                continue
+            try:
+                action = game.actions.id(text)
+            except ValueError as error:
+                print(error)
+                continue
+            if mask[action]:
+                return action
+            print(game.explain(states[0], action))
+
+
+def _help(game: Game) -> str:
+    """How actions are written, and what they do by which rules."""
+    entry = game_entry(game.name)
+    examples = {family.texts()[0]: family.meaning for family in game.actions.families}
+    width = 2 + max(map(len, examples))
+    lines = [f"  {text:<{width}}{meaning}" for text, meaning in examples.items()]
+    return "\n".join([f"{entry.title}: {entry.summary}. {entry.notation}", *lines])
+
+
+def _listed(game: Game, mask: NDArray[np.int8]) -> str:
+    """The legal actions, a paragraph for each kind."""
+    lines = []
+    for family in game.actions.families:
+        first = game.actions.first[family.name]
+        ids = first + np.flatnonzero(mask[first : first + family.size])
+        texts = "  ".join(game.actions.texts[action].replace(" ", _FIXED) for action in ids)
+        lines += _PARAGRAPH.wrap(texts)
+    return "\n".join(lines).replace(_FIXED, " ")
+
+
+def _choices(
+    body: Body, game: Game, states: States, draws: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """What a body that takes `loops.Choices` decides in every state."""
+    actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
+    scratch = np.empty((len(masks), 1), states.dtype)
+    game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))
+    return actions
+
+
+def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.int64]:
+    """In each row the legal action at `draws[i]`, a number in [0, 1), of their list."""
+    ranks = masks.cumsum(axis=1, dtype=np.int64)
+    wanted = (draws * ranks[:, -1]).astype(np.int64)
+    return np.asarray((ranks > wanted[:, None]).argmax(axis=1), np.int64)
+
+
+def rivals(game: Game, what: str) -> ModuleType:
+    """What a game says of players against which others are measured.
+
+    Raises:
+        ValueError: it says nothing, and `what` needs it.
+    """
+    rivals = game_entry(game.name).part("rivals")
+    if rivals is None:
+        raise ValueError(f"{game.name} has no module `rivals`, which {what} needs")
+    return rivals

@@ -1,0 +1,79 @@
+"""Players around players: with noise, or with a random opening."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiler.randomness import split_all
+from armarl.core import array_checks
+from armarl.core.game import Game, States
+from armarl.players.protocol import Player, choose_legally
+from armarl.players.simple_players import RandomPlayer
+
+
+class NoisyPlayer:
+    """Plays at random in a part of the decisions, and leaves the others to another player."""
+
+    def __init__(self, game: Game, player: Player, noise: float) -> None:
+        """A player whose every decision is random with the probability `noise`, in [0, 1]."""
+        if not 0 <= noise <= 1:
+            raise ValueError(f"noise is a probability, in 0 to 1, not {noise}")
+        self.name = f"{player.name} with noise {noise}"
+        self.game, self.player, self.noise = game, player, noise
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        array_checks.check_question(self.game, states, seats, draws)
+        fate, draws = split_draws(draws)
+        return _partly_random(self.player, self.game, states, seats, draws, fate < self.noise)
+
+
+class OpeningPlayer:
+    """Begins at random, and leaves the rest of the game to another player.
+
+    How far a seat has come, the game tells from its public state (the verb `progress`).
+    """
+
+    def __init__(self, game: Game, player: Player, first_random: int) -> None:
+        """A player who plays at random while his seat's progress is below `first_random`."""
+        if first_random < 0:
+            raise ValueError(f"first_random must be 0 or more, not {first_random}")
+        if not game.has_progress:
+            raise ValueError(f"first_random goes by the verb `progress`, which {game.name} lacks")
+        self.name = f"{player.name} after {first_random} random"
+        self.game, self.player, self.first_random = game, player, first_random
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        array_checks.check_question(self.game, states, seats, draws)
+        opening = self.game.progress(states, seats) < self.first_random
+        return _partly_random(self.player, self.game, states, seats, draws, opening)
+
+
+def _partly_random(
+    player: Player,
+    game: Game,
+    states: States,
+    seats: NDArray[np.int64],
+    draws: NDArray[np.float64],
+    random: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """A random action where `random` says so, and the player's elsewhere."""
+    actions = np.empty(states.size, np.int64)
+    for chooser, where in ((RandomPlayer(game), random), (player, ~random)):
+        if where.any():
+            games = np.flatnonzero(where)
+            seen = game.taken(states, games)
+            # Checked here, where it is known who chose: as int64 numbers of any kind look well.
+            actions[games] = choose_legally(chooser, game, seen, seats[games], draws[games])
+    return actions
+
+
+def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Two random numbers in [0, 1) out of each, by hashing: a player gets but one per decision."""
+    parts = np.empty((2, draws.size))
+    split_all(np.ascontiguousarray(draws, np.float64), parts)
+    return parts[0], parts[1]

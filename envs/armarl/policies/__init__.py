@@ -1,0 +1,1 @@
+"""Saved policies: files, their checks, and the players made from them."""

@@ -1,0 +1,153 @@
+"""Networks of any kind as players, from ONNX files: `onnx:mine.onnx`. Needs `onnxruntime`.
+
+A file holds a graph of arithmetic and its weights: to load it runs no code. It is read whole, and
+refused if its weights lie in another file, or if it draws random numbers: games repeat from seeds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.common.messages import brief
+from armarl.core.game import Game, States
+from armarl.policies.onnx_graph import random_node, reads_other_files
+
+MOST_BYTES = 256 << 20  # of a file
+
+
+class OnnxPlayer:
+    """Plays the legal action of the highest logit, or draws by the logits.
+
+    The network's one input are observations, float32 (batch, size), of any number of them; its
+    first output are logits of all actions, (batch, actions).
+    """
+
+    def __init__(self, game: Game, path: str, sample: bool = False) -> None:
+        """A player of `game` by the network in a file.
+
+        Args:
+            sample: draw from the policy's distribution instead of taking the likeliest action.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: it is damaged or too large, its weights lie in another file, its network
+                draws random numbers, or does not fit the game.
+            ImportError: ONNX Runtime is missing.
+        """
+        file = Path(path)
+        if not file.is_file():
+            raise FileNotFoundError(f"there is no file {path}")
+        if file.stat().st_size > MOST_BYTES:
+            raise ValueError(f"{path} is larger than {MOST_BYTES >> 20} MiB")
+        self.name, self.game, self.sample = f"onnx:{file.stem}", game, sample
+        self._path, self._content = path, file.read_bytes()
+        self._session = self._open()
+
+    def choose(
+        self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """See `armarl.players.Player`.
+
+        Raises:
+            ValueError: the network cannot be computed, or gives other numbers than logits of all
+                actions.
+        """
+        observations, masks = self.game.views(states, seats)
+        found = self._run(observations)
+        if np.shape(found) != masks.shape:
+            raise ValueError(f"{self._path} gave logits {np.shape(found)}, not {masks.shape}")
+        logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
+        best = logits.max(axis=1, keepdims=True, initial=-np.inf)
+        if not np.isfinite(best).all():  # of a NaN it is none either
+            raise ValueError(f"{self._path} gave logits of legal actions that are not finite")
+        if not self.sample:
+            return np.asarray(logits.argmax(axis=1), np.int64)
+        reached = np.exp(logits - best).cumsum(axis=1)
+        chosen = (reached > draws[:, None] * reached[:, -1:]).argmax(axis=1)
+        return np.asarray(chosen, np.int64)
+
+    def weights_digest(self) -> str:
+        """By what it is known again: the SHA-256 of the file, as it was read."""
+        return hashlib.sha256(self._content).hexdigest()
+
+    def _run(self, observations: NDArray[np.float32]) -> Any:
+        """What the network gives first."""
+        inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
+        try:
+            return self._session.run([outputs[0].name], {inputs[0].name: observations})[0]
+        except Exception as error:  # its errors have no class of their own
+            raise ValueError(
+                f"{self._path} has a network that fails on observations of this game: "
+                f"{brief(error)}"
+            ) from error
+
+    def _open(self) -> Any:
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise ImportError(
+                "ONNX players need onnxruntime: pip install 'armarl[onnx]'"
+            ) from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # so that sums are the same on any machine's cores
+        options.log_severity_level = 4
+        options.add_session_config_entry("session.load_model_format", "ONNX")  # as is checked here
+        self._check_parts()
+        try:
+            session = onnxruntime.InferenceSession(
+                self._content, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # its errors have no class of their own
+            raise ValueError(f"{self._path} is no ONNX file: {brief(error)}") from error
+        inputs, outputs = session.get_inputs(), session.get_outputs()
+        size, actions = self.game.observation.size, len(self.game.actions)
+        fits = (
+            len(inputs) == 1
+            and len(outputs) > 0
+            and inputs[0].type == "tensor(float)"
+            and _is_batch_of(size, inputs[0].shape)
+            and _is_batch_of(actions, outputs[0].shape)
+        )
+        if not fits:
+            found = ", ".join(f"{one.name} {one.type} {one.shape}" for one in (*inputs, *outputs))
+            raise ValueError(
+                f"{self._path} is of no network for this game, which takes one input of float32 "
+                f"(batch, {size}), with a batch of any size, and gives logits (batch, {actions}): "
+                f"it has {found}"
+            )
+        return session
+
+    def _check_parts(self) -> None:
+        """Raise ValueError if the file is damaged, has weights in another one, or throws dice."""
+        try:
+            whole, random = not reads_other_files(self._content), random_node(self._content)
+        except ValueError as error:
+            raise ValueError(f"{self._path} is no ONNX file: {error}") from error
+        if not whole:
+            raise ValueError(
+                f"{self._path} has weights in another file: save it with all of them in it "
+                "(torch.onnx.export(..., external_data=False))"
+            )
+        if random is not None:
+            raise ValueError(
+                f"{self._path} draws random numbers ({random}), so that games would not repeat "
+                "from their seeds: export the network for evaluation (model.eval()), and let "
+                "`,sample` draw from its logits"
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_session"}
+
+    def __setstate__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+        self._session = self._open()
+
+
+def _is_batch_of(size: int, shape: list[Any]) -> bool:
+    """Whether a shape is (any number, size); dimensions that are not fixed have names, or None."""
+    return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)

@@ -1,0 +1,1 @@
+"""`make_player`: the one place that knows every kind of player."""

@@ -1,0 +1,1 @@
+"""Helpers of training that know no learner: run folders, processes, hardware, plots."""

@@ -1,0 +1,1 @@
+"""The settings of a run: their model, their checks, and YAML text."""

@@ -1,0 +1,101 @@
+"""The YAML of configurations: no stranger's can harm, and numbers are what people mean."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from armarl.common.messages import brief, printable
+
+MOST_NESTED = 32  # levels
+NUMBERS = {  # what is read as one
+    "tag:yaml.org,2002:int": re.compile(
+        r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*|[1-9][0-9]*[eE]\+?[0-9]{1,2})$"
+    ),
+    "tag:yaml.org,2002:float": re.compile(
+        r"[-+]?(([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?|[0-9]+[eE]-[0-9]+"
+        r"|\.(inf|Inf|INF))$|\.(nan|NaN|NAN)$"
+    ),
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML without aliases, by which few lines could stand for billions of values, and without deep
+    nesting, for every level of which PyYAML goes through all levels above it again. Of numbers,
+    3e6 is a whole one, and 2:30 none, which would be 150.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own
+        first: [(tag, NUMBERS.get(tag, pattern)) for tag, pattern in resolvers]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def construct_yaml_int(self, node: Any) -> int:
+        text = str(self.construct_scalar(node)).lower()
+        digits, power, zeros = text.partition("e")
+        if power and "x" not in text:
+            return int(digits + "0" * int(zeros))
+        return int(super().construct_yaml_int(node))
+
+    def fetch_flow_collection_start(self, token: Any) -> None:
+        self._go_deeper()
+        super().fetch_flow_collection_start(token)
+
+    def add_indent(self, column: int) -> bool:
+        self._go_deeper()
+        added: bool = super().add_indent(column)
+        return added
+
+    def _go_deeper(self) -> None:
+        if self.flow_level + len(self.indents) > MOST_NESTED:
+            raise yaml.YAMLError("it is nested too deeply")
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        self._refuse_twins(node)
+        return super().construct_mapping(node, deep)
+
+    def _refuse_twins(self, node: Any) -> None:
+        """Refuse a key that stands in a mapping twice, of which PyYAML takes the last."""
+        seen = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else []:
+            if isinstance(key, yaml.ScalarNode):
+                if (name := (key.tag, key.value)) in seen:
+                    said = f"{key.value[:100]!r} stands there twice"
+                    raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+                seen.add(name)
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases (*name) are not taken")
+        return super().compose_node(parent, index)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts into quotes what `_Loader` would not read as text."""
+
+    yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
+
+
+def parsed(text: str) -> Any:
+    """What a YAML text says.
+
+    Raises:
+        ValueError: it is no YAML, or goes beyond what a configuration may be.
+    """
+    try:
+        return yaml.load(text, _Loader)
+    except yaml.YAMLError as error:  # it shows the line, and below it where it went wrong
+        raise ValueError("\n".join(map(printable, str(error).splitlines()))) from error
+    except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
+        # PyYAML's own: a list as a key, `!!float ''`, `!!timestamp x`
+        raise ValueError(f"a value is not what its tag says: {brief(error)}") from error
+
+
+def dumped(settings: dict[str, Any]) -> str:
+    """YAML that `parsed` reads back."""
+    return str(yaml.dump(settings, Dumper=_Dumper, sort_keys=False))

@@ -1,5 +1,0 @@
-"""Critics of scripted play: the `learner`, and its `games`."""
-
-from armarl_training.critic.learner import CriticLearner
-
-__all__ = ["CriticLearner"]

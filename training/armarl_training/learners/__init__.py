@@ -1,0 +1,1 @@
+"""The learners, one folder or file each."""

@@ -1,0 +1,304 @@
+"""sb3-contrib's MaskablePPO as a learner: all that knows SB3's private names.
+
+It holds one seat, drawn anew for every game, and learns from that one; the policy as it is now, or
+a player of the pool, holds the others. A partner's seat is always the policy's.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
+from torch import nn
+
+from armarl.core.game import Game
+from armarl.environments.seat_batch import SeatBatch
+from armarl.environments.seat_loops import LEARNER
+from armarl.players import Player
+from armarl.policies.network_players import NetworkPlayer
+from armarl_training.common.run_folder import RunError
+from armarl_training.config.training_config import ConfigError, TrainingConfig
+from armarl_training.learning.imitation import Lessons
+from armarl_training.learning.learner import LONGEST_GRADIENT, annealed, minibatches
+from armarl_training.learning.opponent_pool import RECENT_GAMES, OpponentPool
+from armarl_training.learning.saving import (
+    Saved,
+    check_alike,
+    check_arrays,
+    check_range,
+    count_of,
+    recent_returns,
+    restore_optimiser,
+    saved_optimiser,
+    section,
+)
+from armarl_training.networks.layers import ACTIVATIONS, put_in_place
+from armarl_training.sb3 import layers
+from armarl_training.vec_env import SeatVecEnv
+
+# torch's generator as it saves it: bytes, two numbers of which say where it is in its words.
+_LEFT, _NEXT, _WORDS = slice(8, 12), slice(16, 24), 624
+LATEST = 0  # in place of a slot of the pool, whose first is then 1: the policy as it is now
+
+
+class PoolBatch(SeatBatch):
+    """Games whose other sides are drawn for every game, by the pool or for the policy itself."""
+
+    def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
+        self.pool = pool
+        self.latest: Player
+        super().__init__(game, size, [], reward, seat=None)
+        self.rng = np.random.default_rng(seed)
+
+    def refresh(self, latest: Player) -> None:
+        """Let this policy hold what nobody else holds, and whoever is in the pool now the rest."""
+        self.players = [latest, *self.pool.players]
+
+    def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
+        sides = np.array(self.game.sides)  # going round the table: the same from every seat
+        number = int(sides.max()) + 1
+        held = np.full((games.size, number), LATEST)
+        held[:, 1:] = self.pool.draw(self.rng, games.size, number) + 1  # LEARNER becomes LATEST
+        return held[:, (sides[1:] - sides[0]) % number]
+
+
+class SelfPlayVecEnv(SeatVecEnv):
+    """Games against a pool, which keep the learner's recent returns by opponent."""
+
+    def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
+        self.games = PoolBatch(game, pool, size, seed, reward)
+        super().__init__(self.games)
+        self.recent: dict[str, deque[float]] = {}
+        self.seed(seed)
+
+    def _account(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
+        for number in set(self.batch.lineups[i].tolist()) - {LEARNER}:
+            name = self.batch.players[number].name
+            self.recent.setdefault(name, deque(maxlen=RECENT_GAMES)).append(reward)
+        # By the rules a game that is cut short is worth 0 to all (ADA-30); told that it would have
+        # gone on, SB3 would add what its critic expects of the last position.
+        return super()._account(i, reward, final) | {"TimeLimit.truncated": False}
+
+
+class MaskablePPOLearner:
+    """MaskablePPO in one seat of every game; see `learner.Learner`."""
+
+    def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
+        rollout = config.environments * config.ppo.rollout_length
+        if rollout % config.ppo.minibatch:
+            raise ConfigError(
+                f"environments x ppo.rollout_length = {rollout} must be a multiple of "
+                f"ppo.minibatch = {config.ppo.minibatch} for maskable_ppo"
+            )
+        self._config, self._game = config, game
+        self.env = SelfPlayVecEnv(game, pool, config.environments, config.seed, config.reward)
+        self.model = _make_model(config, self.env)
+        self.model.set_logger(Logger(folder=None, output_formats=[]))
+        self.model.ep_info_buffer, self.model.ep_success_buffer = deque(maxlen=1), deque(maxlen=1)
+        self._callback = _NoCallback()
+        self._callback.init_callback(self.model)
+
+    @property
+    def decisions(self) -> int:
+        """Of the one seat, in all."""
+        return int(self.model.num_timesteps)
+
+    def iterate(self, done: float) -> dict[str, float]:
+        """One rollout and its update, as `MaskablePPO.learn` does them."""
+        model, ppo = self.model, self._config.ppo
+        self.env.games.refresh(self.policy(average=False))
+        if model._last_obs is None:
+            model._last_obs = self.env.reset()
+            model._last_episode_starts = np.ones(self.env.num_envs, bool)
+        model._current_progress_remaining = 1 - done
+        model.ent_coef = annealed(ppo.entropy, ppo.final_entropy, done)
+        try:
+            model.collect_rollouts(
+                self.env, self._callback, model.rollout_buffer, model.n_steps, use_masking=True
+            )
+            model.train()
+        except ValueError as error:
+            if "constraint" in str(error):  # torch's distributions take no NaN
+                raise RunError("the training has diverged: logits are not finite") from error
+            raise
+        return {
+            name.removeprefix("train/"): float(value)
+            for name, value in model.logger.name_to_value.items()
+            if isinstance(value, int | float | np.number)
+        }
+
+    def imitate(self, lessons: Lessons, rate: float) -> float:
+        """Learn a teacher's choices, and from how the games ended; one pass."""
+        policy, settings = self.model.policy, self._config.imitation
+        optimiser = policy.optimizer
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+        policy.set_training_mode(True)
+        order, right = self.env.games.rng.permutation(lessons.seats.size), 0
+        for batch in np.array_split(order, minibatches(order.size, settings.minibatch)):
+            states, seats = self._game.taken(lessons.states, batch), lessons.seats[batch]
+            observations, masks = self._game.views(states, seats)
+            actions = torch.from_numpy(lessons.actions[batch])
+            returns = torch.from_numpy(lessons.returns[batch, seats])
+            features = policy.extract_features(torch.from_numpy(observations))
+            hidden, value_hidden = policy.mlp_extractor(features)
+            logits = policy.action_net(hidden).masked_fill(torch.from_numpy(masks == 0), -1e9)
+            values = policy.value_net(value_hidden)[:, 0]
+            loss = nn.functional.cross_entropy(logits, actions)
+            loss = loss + 0.5 * nn.functional.mse_loss(values, returns)
+            optimiser.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(policy.parameters(), LONGEST_GRADIENT)
+            optimiser.step()
+            right += int((logits.argmax(dim=1) == actions).sum())
+        policy.set_training_mode(False)
+        return right / order.size
+
+    def recent(self) -> dict[str, float]:
+        """Mean returns of the last games against each opponent."""
+        return {name: float(np.mean(last)) for name, last in sorted(self.env.recent.items())}
+
+    def in_play(self) -> NDArray[np.int64]:
+        """See `learner.Learner`."""
+        return (self.env.games.lineups - 1).reshape(-1)
+
+    def policy(self, *, average: bool) -> NetworkPlayer:
+        """A copy of the policy; it keeps no average."""
+        tensors = {name: w.detach().numpy().copy() for name, w in self._parameters()}
+        activation = self._config.network.activation
+        return NetworkPlayer(self._game, tensors, activation, name="latest", sample=True)
+
+    def begin_with(self, policy: NetworkPlayer) -> None:
+        """Take over the weights of a saved policy with heads of their own."""
+        check_alike(policy, self._config)
+        put_in_place(dict(self._parameters()), policy.tensors)
+
+    def _parameters(self) -> Iterator[tuple[str, torch.Tensor]]:
+        return layers(self.model.policy)
+
+    # --- what a checkpoint keeps -----------------------------------------------------------------
+
+    def _games(self) -> dict[str, NDArray[Any]]:
+        games = self.env.games
+        starts = self.model._last_episode_starts
+        return {
+            "states": games.states.view(np.uint8).reshape(games.size, -1),
+            "seats": games.seats,
+            "lineups": games.lineups,
+            "chance": games.chance,
+            "lengths": self.env.lengths,
+            "episode_starts": np.ones(games.size, np.uint8)
+            if starts is None
+            else np.asarray(starts, np.uint8),
+        }
+
+    def save(self) -> Saved:
+        """Weights, optimiser, games, and all chance, SB3's global generators too."""
+        policy = self.model.policy
+        tensors = {f"networks/{name}": t.numpy() for name, t in policy.state_dict().items()}
+        tensors |= saved_optimiser(policy.optimizer)
+        kind, keys, *numpy_rest = np.random.get_state()
+        tensors |= {f"games/{name}": array for name, array in self._games().items()}
+        tensors |= {
+            "chance/torch": torch.get_rng_state().numpy(),
+            "chance/numpy": np.asarray(keys),
+        }
+        return tensors, {
+            "decisions": self.decisions,
+            "updates": self.model._n_updates,
+            "begun": self.model._last_obs is not None,
+            "games_chance": self.env.games.rng.bit_generator.state,
+            "numpy_chance": [kind, *numpy_rest],
+            "recent": {name: list(returns) for name, returns in self.env.recent.items()},
+        }
+
+    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Be as it was when it was saved."""
+        model, env = self.model, self.env
+        networks, games = section(tensors, "networks"), section(tensors, "games")
+        weights = {name: weight.numpy() for name, weight in model.policy.state_dict().items()}
+        check_arrays(networks, weights, "the network's")
+        check_arrays(games, self._games(), "the games'")
+        own = {name: torch.from_numpy(array.copy()) for name, array in networks.items()}
+        model.policy.load_state_dict(own)
+        restore_optimiser(model.policy.optimizer, tensors)
+        model.num_timesteps = count_of(values["decisions"])
+        model._n_updates = count_of(values["updates"])
+        if values["begun"]:
+            states = np.ascontiguousarray(games["states"]).view(self._game.blank.dtype)
+            states = states.reshape(-1).copy()
+            self._game.check_states(states)
+            check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
+            most = len(env.games.pool.players)  # 0 is the latest policy
+            check_range(games["lineups"], LEARNER, most, "the games' lineups")
+            # Without a learner games would be dealt for ever, to find one that waits for him.
+            check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")
+            env.games.states = states
+            env.games.seats, env.games.lineups = games["seats"].copy(), games["lineups"].copy()
+            env.games.chance, env.lengths = games["chance"].copy(), games["lengths"].copy()
+            model._last_obs = env.observe()
+            model._last_episode_starts = games["episode_starts"].astype(bool)
+        env.recent = recent_returns(values["recent"])
+        env.games.rng.bit_generator.state = values["games_chance"]
+        kind, place, *numpy_rest = values["numpy_chance"]
+        if not 0 <= count_of(place) <= tensors["chance/numpy"].size:  # NumPy would read beyond
+            raise ValueError(f"the place in NumPy's generator is none: {place}")
+        np.random.set_state((kind, tensors["chance/numpy"], place, *numpy_rest))
+        torch.set_rng_state(torch.from_numpy(_generator(tensors["chance/torch"])))
+
+
+def _generator(saved: NDArray[Any]) -> NDArray[np.uint8]:
+    """A saved state of torch's generator, which torch itself would take on trust.
+
+    Raises:
+        ValueError: it is none, or of a place from which words beyond its last would be read.
+    """
+    check_arrays({"torch": saved}, {"torch": torch.get_rng_state().numpy()}, "the chance of")
+    state = np.ascontiguousarray(saved)
+    left, place = int(state[_LEFT].view(np.int32)[0]), int(state[_NEXT].view(np.uint64)[0])
+    if left < 1 or left + place > _WORDS + 1:  # the last that are left begin with a new round
+        raise ValueError(f"the place in torch's generator is none: {place}, with {left} left")
+    return state.copy()
+
+
+class _NoCallback(BaseCallback):
+    """SB3 asks for one; the run does what others do in callbacks."""
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def _make_model(config: TrainingConfig, env: SelfPlayVecEnv) -> MaskablePPO:
+    ppo = config.ppo
+    widths = list(config.network.widths)
+
+    def learning_rate(remaining: float) -> float:
+        return annealed(ppo.final_learning_rate, ppo.learning_rate, remaining)
+
+    return MaskablePPO(
+        "MlpPolicy",
+        env,
+        learning_rate=learning_rate,
+        n_steps=ppo.rollout_length,
+        batch_size=ppo.minibatch,
+        n_epochs=ppo.epochs,
+        gamma=1.0,
+        gae_lambda=ppo.gae_lambda,
+        clip_range=ppo.clip_range,
+        ent_coef=ppo.entropy,
+        vf_coef=ppo.value_coefficient,
+        max_grad_norm=ppo.max_gradient_norm,
+        seed=config.seed,
+        device="cpu",
+        policy_kwargs={
+            "net_arch": {"pi": widths, "vf": widths},
+            "activation_fn": ACTIVATIONS[config.network.activation],
+        },
+    )

@@ -1,0 +1,149 @@
+"""The first layers of an actor and a critic as one, by what changes in what they see.
+
+What a seat sees at two of its decisions in a row is mostly the same, so what the layer finds in
+the second is what it found in the first, and the weights of what has changed: as engines of chess
+keep it along the moves that they try (NNUE: Nasu, 2018). In the backward pass each change bears
+what follows from it in the rest of its chain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from armarl_training.learners.ppo.incremental.changes import Entries, make_entry_scratch
+from armarl_training.learners.ppo.incremental.first_layer_kernels import (
+    CHUNK,
+    FirstBackward,
+    FirstForward,
+    Floats,
+    Following,
+    Table,
+    Tables,
+    backward_first,
+    for_changes,
+    for_inputs,
+    forward_first,
+)
+from armarl_training.learners.ppo.update.buffers import Workspace, aligned_zeros
+from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.learner_devices import Array, LearnerDevice
+
+
+class Followed:
+    """What every seat of some games saw last, and what the layer found in it."""
+
+    def __init__(self, kept: Quantities, games: int, units: int) -> None:
+        """Of games whose first decisions are still to come."""
+        players, inputs = kept.game.players, kept.privileged_scales.size
+        self.kept = np.zeros((games, players, inputs), kept.dtype)
+        self.sums = np.empty((games, players, units), np.float32)
+        rows = kept.device.scratch_rows(games)
+        self.scratch = make_entry_scratch(kept.device, games, inputs)
+        self.columns = np.empty((rows, inputs), np.uint16)
+        self.changes = np.empty((rows, inputs), np.float32)
+
+
+class FirstLayer:
+    """With the weights that they have now, on the CPU and in float32."""
+
+    @torch.no_grad()
+    def __init__(
+        self,
+        device: LearnerDevice,
+        actor: nn.Linear,
+        critic: nn.Linear,
+        factors: Floats,
+        alike: NDArray[np.int16],
+    ) -> None:
+        """Of an actor and a critic, with their first layers.
+
+        Args:
+            factors: turn quantities into inputs, see `Reading`.
+            alike: see `alike_inputs`.
+        """
+        self._device, self._alike, self._factors = device, alike, factors
+        self._units, seen = actor.out_features, actor.in_features
+        both = torch.cat([actor.weight.t(), critic.weight[:, :seen].t()], 1)
+        # A copy even where the turned weights lie in one piece as they are: it is written over.
+        secrets = critic.weight[:, seen:].t().clone(memory_format=torch.contiguous_format)
+        self._tables = Tables(
+            Table(alike[:seen], both.numpy()),
+            Table(alike[seen:], secrets.numpy()),
+        )
+        for table in self._tables:
+            for_changes(table)
+        self._biases: Floats = torch.cat([actor.bias, critic.bias]).numpy()
+
+    @property
+    def units(self) -> int:
+        """Of both."""
+        return self._biases.size
+
+    def forward(
+        self, rows: NDArray[np.int64], entries: Entries, workspace: Workspace
+    ) -> torch.Tensor:
+        """What it finds, (n, units), in rows of which chains are whole and in order."""
+        found = workspace.take("forward 0", len(rows), self.units, torch.float32)
+        batch = FirstForward(rows, entries, self._tables, self._biases, found.numpy())
+        self._device.run_alone(forward_first, len(rows), batch)
+        return found
+
+    def backward(
+        self, rows: NDArray[np.int64], entries: Entries, slopes: torch.Tensor
+    ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """The gradients of weights and bias, the actor's and the critic's.
+
+        Args:
+            slopes: (n, units), gradients of what was found; written over.
+        """
+        units, bias, inputs = self._units, slopes.sum(0), self._alike.size
+        most = CHUNK * int(np.diff(entries.starts).max(initial=0))
+        sums = Tables(*(Table(its.alike, aligned_zeros(its.weights.shape)) for its in self._tables))
+        batch = FirstBackward(
+            rows=rows,
+            entries=entries,
+            slopes=slopes.numpy(),
+            places=np.empty(inputs + 1, np.int64),
+            sorted_rows=np.empty(most, np.int64),
+            sorted_changes=np.empty(most, np.float32),
+            tables=sums,
+        )
+        self._device.run_alone(backward_first, -(-len(rows) // CHUNK), batch)
+        for table in sums:
+            for_inputs(table)
+        seen, secrets = (torch.from_numpy(table.weights) for table in sums)
+        critic = torch.cat([seen[:, units:], secrets])
+        return [seen[:, :units].contiguous().t(), bias[:units]], [critic.t(), bias[units:]]
+
+    def begin(self, followed: Followed) -> None:
+        """Follow games from here on; what was found in them with other weights is forgotten."""
+        followed.kept[:] = 0
+        followed.sums[:] = self._biases
+
+    def following(
+        self,
+        followed: Followed,
+        quantities: Array,
+        secrets: Array,
+        movers: Array,
+        workspace: Workspace,
+    ) -> Following:
+        """What is to be done where games are followed to their next positions."""
+        found = workspace.take("forward 0", len(movers), self.units, torch.float32)
+        return Following(
+            quantities=quantities,
+            secrets=secrets,
+            movers=movers,
+            alike=self._alike,
+            factors=self._factors,
+            tables=self._tables,
+            kept=followed.kept,
+            sums=followed.sums,
+            scratch=followed.scratch,
+            columns=followed.columns,
+            changes=followed.changes,
+            found=found.numpy(),
+        )

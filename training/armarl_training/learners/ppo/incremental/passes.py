@@ -1,0 +1,243 @@
+"""Passes through an actor and a critic by what changes in what they see.
+
+Their first layer is `first_layer`'s. Their last layers work out the legal actions and nothing else,
+and in the backward pass only the weights of these are touched. Between, matrices are multiplied as
+in `ppo.passes`, which these are held to by `tests/test_sparse_passes.py`. In play the forward pass
+is made for each position by itself, so that threads share the positions.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from armarl.core.game import Game
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.learners.ppo.incremental.changes import FEW, alike_inputs, shares_of
+from armarl_training.learners.ppo.incremental.decision_chains import chain_length
+from armarl_training.learners.ppo.incremental.first_layer import FirstLayer, Followed
+from armarl_training.learners.ppo.incremental.first_layer_kernels import Floats, Following
+from armarl_training.learners.ppo.incremental.last_layer_kernels import (
+    Acting,
+    Hidden,
+    LastLayers,
+    Learning,
+    act,
+    learn,
+)
+from armarl_training.learners.ppo.networks import Actor, PlainCritic
+from armarl_training.learners.ppo.update.adam import lay_out_by_input
+from armarl_training.learners.ppo.update.buffers import Workspace, aligned_zeros
+from armarl_training.learners.ppo.update.dense_passes import LaterLayers, LayerPairs
+from armarl_training.learners.ppo.update.minibatch import MinibatchPart
+from armarl_training.networks.layers import linears
+from armarl_training.networks.learner_devices import Array, LearnerDevice
+from armarl_training.networks.softmax import make_softmax_scratch
+
+Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
+Advised = NDArray[np.int64]  # (n, advisers), what advisers would do
+# Logits (n, at least actions) where legal, and the critic's (n, players).
+SparseOutputs = tuple[Floats, Floats]
+# Gradients of what the first layer found, and of the actor's and the critic's other layers.
+SparseGradients = tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]
+
+
+class SparsePasses:
+    """Of networks of plain layers, as many in both, with the weights that they have now."""
+
+    def __init__(
+        self,
+        device: LearnerDevice,
+        actor: Actor,
+        critic: PlainCritic,
+        factors: Floats,
+        alike: NDArray[np.int16],
+    ) -> None:
+        """On the CPU.
+
+        Args:
+            factors: turn quantities into inputs, see `Reading`.
+            alike: see `alike_inputs`.
+        """
+        pairs = zip(linears(actor.layers), linears(critic), strict=True)
+        (actors, critics), *later = pairs
+        self.first = FirstLayer(device, actors, critics, factors, alike)
+        self._rest = _Rest(device, actor, later)
+
+    @torch.no_grad()
+    def gradients(self, part: MinibatchPart) -> list[torch.Tensor]:
+        """Of the actor's parameters and the critic's, in order, by a part of a minibatch.
+
+        Its chains are whole.
+        """
+        entries = part.seen.entries
+        assert entries is not None
+        found = self.first.forward(part.rows, entries, part.workspace)
+        slopes, actor, critic = self._rest.learn(found, part)
+        actor_first, critic_first = self.first.backward(part.rows, entries, slopes)
+        return [*actor_first, *actor, *critic_first, *critic]
+
+    def act(
+        self,
+        followed: Followed,
+        quantities: Array,
+        secrets: Array,
+        movers: Array,
+        masks: Masks,
+        advice: Advised,
+        workspace: Workspace,
+    ) -> SparseOutputs:
+        """What they put out, which stands there until the next call with this workspace.
+
+        Args:
+            followed: the games, of which these are the next positions.
+            quantities: (games, size), see `Rollout`.
+            secrets: (games, secrets), see `Rollout`.
+            movers: int64 (games,), the seats to move.
+        """
+        following = self.first.following(followed, quantities, secrets, movers, workspace)
+        outputs: SparseOutputs = self._rest.act(following, masks, advice, workspace)
+        return outputs
+
+
+class _Rest:
+    """The layers after the first."""
+
+    @torch.no_grad()
+    def __init__(self, device: LearnerDevice, actor: Actor, layers: LayerPairs) -> None:
+        *between, (actors, critics) = layers
+        self._device, self._between = device, between
+        self._later = LaterLayers(between, actor.activation, torch.float32)
+        self._last = _last_layers(actors, actor.trust, critics)
+        self._units = np.array([[one.in_features for one in pair] for pair in layers])
+        self._tanh = actor.activation == "tanh"
+
+    @cached_property
+    def _hidden(self) -> Hidden:
+        """Copies of the layers between."""
+        pairs = [[one, other] for one, other in self._between]
+        most = max((one.out_features for pair in pairs for one in pair), default=0)
+        weights = np.zeros((int(self._units[:-1].sum()), most), np.float32)
+        biases = np.zeros((len(pairs), 2, most), np.float32)
+        place = 0
+        for k, pair in enumerate(pairs):
+            for side, one in enumerate(pair):
+                rows = slice(place, place + one.in_features)
+                weights[rows, : one.out_features] = one.weight.detach().t().numpy()
+                biases[k, side, : one.out_features] = one.bias.detach().numpy()
+                place = rows.stop
+        return Hidden(self._units, weights, biases, np.arange(place), self._tanh)
+
+    def learn(self, found: torch.Tensor, part: MinibatchPart) -> SparseGradients:
+        """By a part of a minibatch."""
+        rows, workspace, device = part.rows, part.workspace, self._device
+        trail = self._later.forward(found, workspace)
+        hidden = self._later.activate(trail[-1])
+        back = workspace.take("backward", len(hidden), hidden.shape[1], torch.float32)
+        sums = LastLayers(*(aligned_zeros(weights.shape) for weights in self._last))
+        number = 1 + self._last.critic_biases.size
+        values, slopes = np.empty((2, device.scratch_rows(1), number), np.float32)
+        learning = Learning(
+            rows=rows,
+            samples=part.samples,
+            number=part.number,
+            advice=part.seen.advice,
+            loss_weights=part.loss_weights,
+            scratch=part.scratch,
+            layers=self._last,
+            hidden=hidden.numpy(),
+            values=values,
+            slopes=slopes,
+            hidden_gradients=back.numpy(),
+            gradients=sums,
+        )
+        device.run_alone(learn, len(rows), learning)
+        before = self._later.deactivate(back, hidden)
+        gradient, actor, critic = self._later.backward(trail, before, workspace)
+        last = [torch.from_numpy(numbers) for numbers in sums]
+        trust = last[2:4] if len(sums.trust) else []
+        return gradient, [*actor, *last[:2], *trust], [*critic, *last[4:]]
+
+    def act(
+        self, following: Following, masks: Masks, advice: Advised, workspace: Workspace
+    ) -> SparseOutputs:
+        """See `SparsePasses.act`."""
+        n, device, last = len(masks), self._device, self._last
+        actions, players = last.actor_biases.size - 1, last.critic_biases.size
+        inputs = np.empty((device.scratch_rows(n), int(self._units.sum())), np.float32)
+        scratch = make_softmax_scratch(device, n, actions)
+        logits = workspace.take("logits", n, actions, torch.float32).numpy()
+        critic_logits = workspace.take("critic_logits", n, players, torch.float32).numpy()
+        acting = Acting(
+            following=following,
+            masks=masks,
+            advice=advice,
+            hidden=self._hidden,
+            layers=last,
+            inputs=inputs,
+            scratch=scratch,
+            logits=logits,
+            critic_logits=critic_logits,
+        )
+        device.run(act, n, acting)
+        return logits, critic_logits
+
+
+def sparse_passes(
+    device: LearnerDevice, game: Game, actor: nn.Module, critic: nn.Module, factors: Array
+) -> SparsePasses:
+    """Those that are quickest in a game, where they are taken at all."""
+    assert isinstance(actor, Actor)
+    assert isinstance(critic, PlainCritic)
+    return SparsePasses(device, actor, critic, factors, alike_inputs(game))
+
+
+def lay_out(*networks: nn.Module) -> None:
+    """Have the first layers' weights lie as their passes read them, and put out gradients."""
+    for network in networks:
+        layers = network.layers if isinstance(network, Actor) else network
+        assert isinstance(layers, nn.Sequential)
+        lay_out_by_input(linears(layers)[0])
+
+
+def few_legal(game: Game) -> bool:
+    """Whether so few of the actions are legal that no processor is quicker with them all."""
+    return shares_of(game).legal < FEW
+
+
+def suit(config: TrainingConfig, game: Game) -> bool:
+    """Whether networks and settings are such that these passes can be taken, and are quicker."""
+    network = config.network
+    plain = not network.channels and config.device == "cpu" and config.ppo.magnet == 0
+    alike = len(network.critic_widths or network.widths) == len(network.widths)
+    return config.learner == "ppo" and plain and alike and _changes_little(config, game)
+
+
+def _changes_little(config: TrainingConfig, game: Game) -> bool:
+    """Whether few of the inputs change along a chain, its first decision included."""
+    players, shares = game.players, shares_of(game)
+    if players * game.observation.size > np.iinfo(np.uint16).max:
+        return False  # more than `Entries` can number
+    length = chain_length(config.ppo.minibatch, config.ppo.rollout_length, players) / players
+    first = 1 / max(1.0, length)
+    return first * shares.anew + (1 - first) * shares.after < FEW
+
+
+def use_sparse(config: TrainingConfig, game: Game) -> bool:
+    """Whether a learner takes these passes: they are in float32."""
+    return config.ppo.precision == "float32" and suit(config, game)
+
+
+def _last_layers(actor: nn.Linear, trust: nn.Linear | None, critic: nn.Linear) -> LastLayers:
+    """The weights themselves, as arrays."""
+    none = torch.empty(0, actor.in_features), torch.empty(0)
+    pairs = [
+        (actor.weight, actor.bias),
+        (trust.weight, trust.bias) if trust is not None else none,
+        (critic.weight, critic.bias),
+    ]
+    return LastLayers(*(numbers.detach().numpy() for pair in pairs for numbers in pair))

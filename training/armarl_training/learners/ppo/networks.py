@@ -1,0 +1,342 @@
+"""PPO's networks: actors, which see what a seat sees, and critics, which see what all seats see."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+from torch.nn import functional
+
+from armarl.core.game import Game
+from armarl.networks.board_layout import Places, places_of
+from armarl.networks.policy_network import Tensors, layers
+from armarl_training.config.training_config import NetworkConfig
+from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.layers import (
+    Linear,
+    PolicyNetwork,
+    linears,
+    make_activation,
+    make_linear,
+    mlp,
+)
+
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # at the start
+END_UNITS = 8  # that score the actions between two cells
+
+
+def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
+    """The actor of a configuration.
+
+    Raises:
+        ValueError: it is to look at cells, and the game has no board.
+    """
+    advisers, activation = len(config.advisers), config.activation
+    if config.channels:
+        return PlacesActor(game, config.widths, config.channels, advisers, activation)
+    inputs, actions = game.observation.size, len(game.actions)
+    return Actor(inputs, config.widths, actions, advisers, activation)
+
+
+def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCritic | PlacesCritic:
+    """The critic of a configuration, which sees what all seats see.
+
+    Raises:
+        ValueError: it is to look at cells, and the game has no board.
+    """
+    widths, inputs = config.critic_widths or config.widths, kept.privileged_scales.size
+    if not config.channels:
+        return PlainCritic(inputs, widths, game.players, config.activation)
+    places = places_of(game)
+    # A cell's features, and those of them that each of the others knows for himself.
+    place = np.full(game.observation.size + 1, inputs)
+    place[kept.private] = np.arange(kept.private.size)
+    private = place[places.seen]
+    known = private[(private < inputs).any(axis=1)]
+    others = [
+        np.where(known < inputs, game.observation.size + k * kept.private.size + known, inputs)
+        for k in range(game.players - 1)
+    ]
+    own = np.where(places.seen < game.observation.size, places.seen, inputs)
+    all_seats = places._replace(seen=np.concatenate([own, *others]), nothing=inputs)
+    return PlacesCritic(all_seats, widths, config.channels, game.players, config.activation)
+
+
+class Actor(PolicyNetwork):
+    """A trunk with two heads of a layer each: logits of the actions, and the expected return."""
+
+    def __init__(
+        self, inputs: int, widths: Sequence[int], actions: int, advisers: int, activation: str
+    ) -> None:
+        super().__init__()
+        self.inputs, self.actions, self.activation = inputs, actions, activation
+        # One layer serves both heads: one product of matrices instead of two.
+        self.layers = mlp([inputs, *widths, actions + 1], activation, gain=0.01)
+        self.trust = _trust(widths[-1], advisers)
+
+    def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+        """Logits, and the expected return after them: (n, actions + 1).
+
+        `advice`, int64 (n, advisers), are the actions that the advisers would take.
+        """
+        *layers, last = self.layers
+        seen = x
+        for layer in layers:
+            seen = layer(seen)
+        return _advised(last(seen), self.trust, seen, advice)
+
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy but the heads, which are one layer."""
+        trunk = linears(self.layers)[:-1]
+        return {"trunk": trunk, "trust": [self.trust] if self.trust else []}
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """See `PolicyNetwork.weights`; the heads are parts of the last layer."""
+        found = super().weights()
+        for name, weights in self.layers[-1].named_parameters():
+            found[f"policy.0.{name}"] = weights.detach()[: self.actions]
+            found[f"value.0.{name}"] = weights.detach()[self.actions :]
+        return found
+
+    def take_over(self, tensors: Tensors) -> None:
+        """See `PolicyNetwork.take_over`; a network of two heads apart is taken as well."""
+        super().take_over(_with_trunk(tensors))
+
+
+def _trust(inputs: int, advisers: int) -> Linear | None:
+    """What is added to the logits of advised actions: at the start much for the first adviser's."""
+    if advisers == 0:
+        return None
+    layer = make_linear(inputs, advisers, 0.01)
+    with torch.no_grad():
+        layer.bias[:] = OTHERS_TRUST
+        layer.bias[0] = FIRST_TRUST
+    return layer
+
+
+def _advised(
+    outputs: torch.Tensor, trust: Linear | None, seen: torch.Tensor, advice: torch.Tensor
+) -> torch.Tensor:
+    """Outputs with what the advisers are trusted added to the logits of their actions."""
+    if trust is None:
+        return outputs
+    return outputs.scatter_add(1, advice, trust(seen))
+
+
+def _with_trunk(tensors: Tensors) -> Tensors:
+    """A network of two heads apart as one with a trunk, which loses what its value has learnt."""
+    if any(name.startswith("trunk.") for name in tensors):
+        return tensors
+    last = layers(tensors, "policy") - 1
+    found: dict[str, NDArray[np.float32]] = {}
+    for name in ("weight", "bias"):
+        for k in range(last):
+            found[f"trunk.{k}.{name}"] = tensors[f"policy.{k}.{name}"]
+        found[f"policy.0.{name}"] = tensors[f"policy.{last}.{name}"]
+        found[f"value.0.{name}"] = np.zeros_like(found[f"policy.0.{name}"][:1])
+    return found
+
+
+class Gather(torch.autograd.Function):
+    """Entries along the second axis; each is taken by few, so the gradient is gathered as well."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> Any:
+        """`x[:, index]`, 0 beyond its end; `takers`, (entries, most): who takes each, or no one."""
+        ctx.save_for_backward(takers)
+        blank = x.new_zeros((len(x), 1, *x.shape[2:]))
+        return torch.cat([x, blank], 1).index_select(1, index)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        """Sums over the takers of each entry."""
+        (takers,) = ctx.saved_tensors
+        (gradient,) = gradients
+        blank = gradient.new_zeros((len(gradient), 1, *gradient.shape[2:]))
+        taken = torch.cat([gradient, blank], 1).index_select(1, takers.reshape(-1))
+        shape = (len(gradient), *takers.shape, *gradient.shape[2:])
+        return taken.view(shape).sum(2), None, None
+
+
+def gathered(x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> torch.Tensor:
+    """`x[:, index]`, 0 beyond its end, with the quick gradient of `Gather`."""
+    found: torch.Tensor = Gather.apply(x, index, takers)  # type: ignore[no-untyped-call]
+    return found
+
+
+def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
+    """Who takes each of so many entries: (entries, most), filled up with the number of takers."""
+    lists: list[list[int]] = [[] for _ in range(entries)]
+    for taker, entry in enumerate(index.tolist()):
+        if entry < entries:
+            lists[entry].append(taker)
+    most = max(map(len, lists))
+    return torch.tensor([takers + [index.size] * (most - len(takers)) for takers in lists])
+
+
+class Cells(nn.Module):
+    """What is made of every cell of the board, by the same weights; see `armarl.places`."""
+
+    _entries: torch.Tensor
+    _constants: torch.Tensor
+    _spread: torch.Tensor
+
+    def __init__(self, places: Places, channels: int, context: int) -> None:
+        super().__init__()
+        self.seen, self._shape, self._is_grid = places.seen, places.shape, places.is_grid
+        for name, table in (
+            ("_entries", places.seen.T.reshape(-1)),
+            ("_constants", places.constants.T),
+            ("_spread", places.spread),
+        ):  # which go where the weights go
+            self.register_buffer(name, torch.from_numpy(table.copy()), persistent=False)
+        self.first = make_linear(places.first_inputs, channels, math.sqrt(2))
+        self.second = make_linear(places.second_inputs(channels), channels, 1.0)
+        self.mix = make_linear(context, channels, 1.0)
+
+    def forward(self, x: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
+        """From observations (n, size) and the trunk's (n, context): (n, cells, channels)."""
+        cells = functional.pad(x, (0, 1)).index_select(1, self._entries)
+        cells = cells.view(len(x), -1, len(self.seen))
+        if self._is_grid:
+            y = self.second(torch.relu(self._convolved(cells)))
+        else:
+            constants = self._constants.to(x.dtype).expand(len(x), -1, -1)
+            y = torch.relu(self.first(self._told(torch.cat([cells, constants], 2))))
+            y = self.second(self._told(y))
+        return torch.relu(y + self.mix(context).unsqueeze(1))
+
+    def _convolved(self, cells: torch.Tensor) -> torch.Tensor:
+        """The first layer on a grid, from (n, cells, features)."""
+        # In the order of memory, channels are the last.
+        planes = cells.view(len(cells), *self._shape, -1).permute(0, 3, 1, 2)
+        kernel = self.first.weight.to(cells.dtype).view(len(self.first.weight), -1, 3, 3)
+        kernel = kernel.contiguous(memory_format=torch.channels_last)
+        bias = self.first.bias.to(cells.dtype)
+        y = functional.conv2d(planes, kernel, bias, padding=1)
+        return y.permute(0, 2, 3, 1).flatten(1, 2)
+
+    def _told(self, cells: torch.Tensor) -> torch.Tensor:
+        """Of every place of a chart, itself and its neighbours: `armarl.places.spread_over`."""
+        ways, places, _ = self._spread.shape
+        told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
+        return told.view(-1, ways, places, cells.shape[2]).transpose(1, 2).flatten(2)
+
+
+class PlacesActor(PolicyNetwork):
+    """An actor whose actions on the board are scored by what was made of their cells."""
+
+    _ends: torch.Tensor
+    _end_takers: torch.Tensor
+    _scores: torch.Tensor
+    _score_takers: torch.Tensor
+
+    def __init__(
+        self, game: Game, widths: Sequence[int], channels: int, advisers: int, activation: str
+    ) -> None:
+        super().__init__()
+        places, actions = places_of(game), len(game.actions)
+        self.inputs = game.observation.size
+        self.trunk = mlp([self.inputs, *widths], activation, gain=math.sqrt(2))
+        self._activation = make_activation(activation)
+        self.board = Cells(places, channels, widths[-1])
+        self.policy = make_linear(widths[-1], actions, 0.01)
+        self.value = make_linear(widths[-1] + channels, 1, 0.01)
+        self.at = make_linear(channels, places.at, 0.01)
+        self.ends = make_linear(channels, 2 * END_UNITS, 1.0)
+        self.between = make_linear(END_UNITS, places.between, 0.01)
+        self.trust = _trust(widths[-1], advisers)
+        # Of each cell first what it gives as the first of a pair, then as the second.
+        ends = np.concatenate([2 * places.pairs[0], 2 * places.pairs[1] + 1])
+        number = places.cells * places.at + places.pairs.shape[1] * places.between
+        for name, index in (
+            ("_ends", torch.from_numpy(ends)),
+            ("_end_takers", takers_of(ends, 2 * places.cells)),
+            ("_scores", torch.from_numpy(places.scores)),
+            ("_score_takers", takers_of(places.scores, number)),
+        ):  # which go where the weights go
+            self.register_buffer(name, index, persistent=False)
+
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy."""
+        return {
+            "trunk": linears(self.trunk),
+            "cells": [self.board.first, self.board.second],
+            "mix": [self.board.mix],
+            "policy": [self.policy],
+            "value": [self.value],
+            "at": [self.at],
+            "ends": [self.ends],
+            "between": [self.between],
+            "trust": [self.trust] if self.trust else [],
+        }
+
+    def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
+        """Logits, and the expected return after them: (n, actions + 1); `advice` as `Actor`."""
+        seen = self._activation(self.trunk(x))
+        cells = self.board(x, seen)
+        ends = self.ends(cells).view(len(x), -1, END_UNITS)
+        first, second = gathered(ends, self._ends, self._end_takers).chunk(2, 1)
+        pairs = self.between(torch.relu(first + second))
+        scores = torch.cat([self.at(cells).flatten(1), pairs.flatten(1)], 1)
+        scores = gathered(scores, self._scores, self._score_takers)
+        value = self.value(torch.cat([seen, cells.mean(1)], 1))
+        outputs = torch.cat([self.policy(seen) + scores, value], 1)
+        return _advised(outputs, self.trust, seen, advice)
+
+
+class PlainCritic(nn.Sequential):
+    """A critic of layers: from privileged inputs (n, inputs) to every seat's logit of winning."""
+
+    def __init__(self, inputs: int, widths: Sequence[int], players: int, activation: str) -> None:
+        super().__init__(*mlp([inputs, *widths, players], activation, gain=0.1))
+        self.activation = activation
+
+    @torch.no_grad()
+    def begin_with(self, actor: Actor, sides: Sequence[int]) -> None:
+        """Expect at first what an actor with layers of the same widths expects for its seat.
+
+        Nothing is made of what others see. Partners get the same, by the game's `sides`, and the
+        other sides share what this one does not get.
+        """
+        ours, others = linears(self), linears(actor.layers)
+        for layer, other in zip(ours[:-1], others[:-1], strict=True):
+            layer.weight.zero_()
+            layer.weight[:, : other.in_features] = other.weight
+            layer.bias.copy_(other.bias)
+        shared = -1 / max(sides)
+        shares = [1.0 if side == sides[0] else shared for side in sides]
+        logits = 2 * torch.tensor(shares, device=ours[-1].weight.device)  # returns: tanh(logit / 2)
+        ours[-1].weight.copy_(logits[:, None] * others[-1].weight[actor.actions :])
+        ours[-1].bias.copy_(logits * others[-1].bias[actor.actions])
+
+
+class PlacesCritic(nn.Module):
+    """A critic that sums up what was made of every cell."""
+
+    def __init__(
+        self,
+        places: Places,
+        widths: Sequence[int],
+        channels: int,
+        players: int,
+        activation: str,
+    ) -> None:
+        super().__init__()
+        self.trunk = mlp([places.nothing, *widths], activation, gain=math.sqrt(2))
+        self._activation = make_activation(activation)
+        self.board = Cells(places, channels, widths[-1])
+        self.value = make_linear(widths[-1] + channels, players, 0.1)
+
+    def forward(self, privileged: torch.Tensor) -> torch.Tensor:
+        """Every seat's logit of winning (n, players), from privileged inputs (n, inputs)."""
+        seen = self._activation(self.trunk(privileged))
+        logits: torch.Tensor = self.value(
+            torch.cat([seen, self.board(privileged, seen).mean(1)], 1)
+        )
+        return logits

@@ -1,0 +1,127 @@
+"""What would follow other actions than the one that is played, for a critic to judge.
+
+A decision has dozens of legal actions, and a game tells of one of them, at its end. The rules are
+at hand, so a few more are tried on copies of the state, and the critic says what is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.core.batch_loops import own
+from armarl.core.game import Game, States
+from armarl.core.verbs import PLAYING, verbs
+from armarl_training.networks.integer_observations import Quantities, keep_others, keep_row
+from armarl_training.networks.learner_devices import Array
+
+OVER = -1  # in place of the seat to move
+# From quantities (n, size) and secrets (n, secrets) to what every seat expects, in [-1, 1], the
+# seat to move first: float32 (n, players).
+CriticValues = Callable[[Array, Array], Array]
+
+
+class Looks(NamedTuple):
+    """Actions to try on copies of states."""
+
+    states: States  # (n,)
+    actions: NDArray[np.int64]  # (n, k), legal
+    kind: int  # number of the reward
+    spare: States  # (2 * threads,) scratch
+    seen: NDArray[np.float32]  # (2 * threads, size) scratch
+    scales: NDArray[np.float32]  # (size,), see `Quantities`
+    private: NDArray[np.int64]  # entries of an observation that depend on what the seat knows
+    quantities: NDArray[Any]  # (n, k, size) written: what the seat to move then sees
+    secrets: NDArray[Any]  # (n, k, secrets) written: what the others alone know
+    seats: NDArray[np.int64]  # (n, k) written: the seat to move then, or OVER
+    returns: NDArray[np.float64]  # (n, k, players) written where the game is over
+
+
+def look(batch: Looks, i: int, thread: int) -> None:
+    """Try the actions of decision `i`, one by one."""
+    mine = own(thread)
+    for k in range(batch.actions.shape[1]):
+        batch.spare[mine] = batch.states[i]
+        s, seen = batch.spare[mine], batch.seen[mine]
+        quantities, secrets = batch.quantities[i, k], batch.secrets[i, k]
+        verbs.apply(s, batch.actions[i, k])
+        if verbs.status(s) != PLAYING:
+            batch.seats[i, k] = OVER
+            verbs.returns(s, batch.kind, batch.returns[i, k])
+            quantities[:] = 0
+            secrets[:] = 0
+        else:
+            seat, players = verbs.to_move(s), batch.returns.shape[2]
+            batch.seats[i, k] = seat
+            verbs.observe(s, seat, seen)
+            keep_row(seen, batch.scales, quantities)
+            keep_others(s, seat, players, seen, batch.scales, batch.private, secrets)
+
+
+class Prospects(NamedTuple):
+    """What is known of where actions lead."""
+
+    movers: NDArray[np.int64]  # (n,), who would take them
+    seats: NDArray[np.int64]  # (n, k), see `Looks`
+    returns: NDArray[np.float64]  # (n, k, players), see `Looks`
+    values: NDArray[np.float32]  # (n * k, players), what the critic says, see `CriticValues`
+    look_values: NDArray[np.float32]  # (n, k) written
+
+
+def value_looks(batch: Prospects, i: int, thread: int) -> None:
+    """What the mover of decision `i` gets, or expects, after each action."""
+    mover, number, players = batch.movers[i], batch.returns.shape[1], batch.returns.shape[2]
+    for k in range(number):
+        seat = batch.seats[i, k]
+        if seat == OVER:
+            batch.look_values[i, k] = batch.returns[i, k, mover]
+        else:
+            batch.look_values[i, k] = batch.values[i * number + k, (mover - seat) % players]
+
+
+class LookAhead:
+    """Tries actions on copies of states, and has a critic judge what is reached."""
+
+    def __init__(self, game: Game, kept: Quantities, reward: str) -> None:
+        """For a reward of the game, by name."""
+        self._kept, self._kind, self._players = kept, game.reward_kind(reward), game.players
+
+    def look_values(
+        self, states: Array, movers: Array, actions: Array, critic_values: CriticValues
+    ) -> Array:
+        """What the seats that move expect after each action, in [-1, 1].
+
+        Args:
+            states: (n,) in play.
+            movers: int64 (n,), their seats to move.
+            actions: int64 (n, k), legal.
+            critic_values: the critic.
+
+        Returns:
+            float32 (n, k).
+        """
+        kept, device, (n, k) = self._kept, self._kept.device, actions.shape
+        size, zeros, rows = kept.scales.size, device.zeros, device.scratch_rows(n)
+        looks = Looks(
+            states=states,
+            actions=actions,
+            kind=self._kind,
+            spare=device.scratch_states(n),
+            seen=device.interleaved((rows, size), np.float32),
+            scales=kept.its_scales,
+            private=kept.its_private,
+            quantities=zeros((n, k, size), kept.dtype),
+            secrets=zeros((n, k, kept.secrets), kept.dtype),
+            seats=zeros((n, k), np.int64),
+            returns=zeros((n, k, self._players), np.float64),
+        )
+        device.run(look, n, looks)
+        quantities = looks.quantities.reshape(n * k, size)
+        values = critic_values(quantities, looks.secrets.reshape(n * k, kept.secrets))
+        look_values = zeros((n, k), np.float32)
+        prospects = Prospects(movers, looks.seats, looks.returns, values, look_values)
+        device.run(value_looks, n, prospects)
+        return look_values

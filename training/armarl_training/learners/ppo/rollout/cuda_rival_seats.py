@@ -1,0 +1,286 @@
+"""Rivals on a GPU: no step may wait for it, nor ask it how many games have ended.
+
+So who sits in the games that begin during a rollout is drawn at its start, once for each place in
+the batch; and there play only those whom the GPU can ask: earlier selves, the scripted player in
+his styles, and random players, with noise or a random opening where they have these.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.compiler.randomness import pick, split_draw
+from armarl.core.batch_loops import own
+from armarl.core.verbs import PLAYING, States, verbs
+from armarl.environments.seat_loops import LEARNER
+from armarl.environments.self_play_batch import SelfPlayBatch, Turn
+from armarl.players import GreedyPlayer, NoisyPlayer, OpeningPlayer, RandomPlayer
+from armarl.players.advice import Advice
+from armarl.policies.network_players import NetworkPlayer
+from armarl_training.config.training_config import ConfigError
+from armarl_training.learners.ppo.rollout.random_openings import Picks, pick_drawn
+from armarl_training.learners.ppo.rollout.rival_seats import Logits, Position
+from armarl_training.learning.opponent_pool import RECENT_GAMES, OpponentPool
+from armarl_training.networks.learner_devices import Array, OnGpu
+
+# Of an earlier self.
+LogitsOf = Callable[[NetworkPlayer], Logits]
+
+NO_STYLE = -1  # of who is no scripted player
+NO_NOISE = -1.0  # of who has none: his random numbers are his own
+NO_HABIT = -1  # in place of an action: the player himself decides
+
+
+class Changes(NamedTuple):
+    """Games that may have ended."""
+
+    ends: NDArray[np.int8]  # (games,)
+    rewards: NDArray[np.float64]  # (games, players)
+    lineups: NDArray[np.int64]  # (games, players) written where a game has ended
+    following: NDArray[np.int64]  # (games, players), who sits in the games that begin
+    names: NDArray[np.int64]  # by slot: the number of the player's name
+    tally: NDArray[np.float64]  # (2 * threads, names, 2) to which games and returns are added
+
+
+def change_seats(batch: Changes, i: int, thread: int) -> None:
+    """Where a game has ended: note the learner's return by its rivals' names, and change seats."""
+    if batch.ends[i] == PLAYING:
+        return
+    lineup, tally, mine = batch.lineups[i], batch.tally[own(thread)], 0
+    while lineup[mine] != LEARNER:
+        mine += 1
+    for seat in range(lineup.size):
+        if lineup[seat] != LEARNER:
+            name, known = batch.names[lineup[seat]], False
+            for before in range(seat):
+                if lineup[before] != LEARNER and batch.names[lineup[before]] == name:
+                    known = True
+            if not known:
+                tally[name, 0] += 1
+                tally[name, 1] += batch.rewards[i, mine]
+    for seat in range(lineup.size):
+        lineup[seat] = batch.following[i, seat]
+
+
+class Habits(NamedTuple):
+    """Decisions of players some of whom begin at random, or have noise; see `players.around`."""
+
+    states: States  # (n,)
+    seats: NDArray[np.int64]  # (n,) to move
+    masks: NDArray[np.int8]  # (n, actions)
+    held: NDArray[np.int64]  # (n,) slots
+    openings: NDArray[np.int64]  # by slot: the progress up to which the player is random
+    noises: NDArray[np.float64]  # by slot: the part of his decisions that is, or NO_NOISE
+    draws: NDArray[np.float64]  # (n,) a random number for each; written: what the player gets
+    actions: NDArray[np.int64]  # (n,) written: the random action, or NO_HABIT
+
+
+def follow_habit(batch: Habits, i: int, thread: int) -> None:
+    """A random action where the player's habit says so, as `OpeningPlayer` and `NoisyPlayer` do."""
+    slot, draw = batch.held[i], batch.draws[i]
+    random = verbs.progress(batch.states[i], batch.seats[i]) < batch.openings[slot]
+    if batch.noises[slot] != NO_NOISE:
+        random = random or split_draw(draw, 1) < batch.noises[slot]
+        draw = split_draw(draw, 2)
+    batch.draws[i] = draw
+    batch.actions[i] = NO_HABIT
+    if random:
+        batch.actions[i] = pick(batch.masks[i], draw)
+
+
+class Known(NamedTuple):
+    """What a GPU knows of a player."""
+
+    style: int  # or NO_STYLE
+    opening: int = 0  # he is random while his progress is less
+    noise: float = NO_NOISE
+    is_network: bool = False
+
+    @property
+    def has_habits(self) -> bool:
+        return self.opening > 0 or self.noise != NO_NOISE
+
+
+SELF = Known(NO_STYLE, is_network=True)  # the learner, or an earlier one
+
+
+def known_of(player: Any) -> Known:
+    """What a GPU is to know of a player of the configuration.
+
+    His habits lie around him as specifications have them: noise without.
+
+    Raises:
+        ConfigError: he plays on the CPU alone.
+    """
+    whole, opening, noise = player, 0, NO_NOISE
+    if isinstance(player, NoisyPlayer):
+        noise, player = player.noise, player.player
+    if isinstance(player, OpeningPlayer):
+        opening, player = player.first_random, player.player
+    if type(player) is GreedyPlayer:
+        return Known(player.style, opening, noise)
+    if type(player) is RandomPlayer:
+        return Known(NO_STYLE, opening, noise)
+    raise ConfigError(
+        f"opponents.players: {whole.name[:100]} plays on the CPU alone; on a GPU there are random, "
+        "greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier selves"
+    )
+
+
+class CudaRivals:
+    """Rivals on a GPU; see `Rivals`. Nothing waits for it between `begin` and `end`."""
+
+    def __init__(
+        self,
+        device: OnGpu,
+        pool: OpponentPool,
+        rng: np.random.Generator,
+        games: int,
+        advice: Advice,
+        logits_of: LogitsOf,
+        draw: Callable[[Array, Array, Array], Array],
+    ) -> None:
+        """For so many games.
+
+        Args:
+            logits_of: an earlier self's network, on the device.
+            draw: actions (n,) by logits, masks (n, actions) and random numbers (n,).
+
+        Raises:
+            ConfigError: somebody in the pool plays on the CPU alone.
+        """
+        self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
+        self._logits_of, self._advice = logits_of, advice
+        styles = [player.style for player in advice.players] or [NO_STYLE]
+        self._advisers = device.put(np.array(styles, np.int64))  # or nobody, who is never asked
+        known = [known_of(player) for player in pool.players] if pool.has_share else []
+        self._any_scripted = len(advice) > 0 or any(rival.style != NO_STYLE for rival in known)
+        self._any_habits = any(rival.has_habits for rival in known)
+        self.lineups = device.put(pool.lineups(rng, games))
+        self.recent: dict[str, deque[float]] = {}
+        self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
+        # By slot, the last for LEARNER: the style of who is scripted, and who listens to advisers.
+        self._styles, self._advised = device.put(
+            np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
+        )
+        self._scripted = self._answers = self._styles  # where it is their turn, and what they do
+        self._draws = self._habitual = self._styles  # random numbers, and actions by habit
+
+    def begin(self) -> None:
+        """See `Rivals`; waits, to count in how many games each of them may sit."""
+        self._members = []
+        if not self._pool.has_share:
+            return
+        device, players = self._device, self._pool.players
+        self._following = device.put(self._pool.lineups(self._rng, len(self.lineups)))
+        self._names = list(dict.fromkeys(player.name for player in players))
+        rows = device.scratch_rows(len(self.lineups))
+        self._tally = device.interleaved((rows, len(self._names), 2), np.float64)
+        known = [
+            SELF if isinstance(player, NetworkPlayer) else known_of(player) for player in players
+        ]
+        self._tell(known)
+        for slot in [slot for slot, rival in enumerate(known) if rival.style == NO_STYLE]:
+            may = ((self.lineups == slot) | (self._following == slot)).any(1)
+            if len(games := device.where(may)):
+                self._members.append((slot, games))
+
+    def _tell(self, known: Sequence[Known]) -> None:
+        """Have the GPU know who sits in each slot; LEARNER's is the last."""
+        names = [self._names.index(player.name) for player in self._pool.players]
+        slots = [*known, SELF]
+        listens = len(self._advice) > 0
+        told = [
+            [*names, 0],
+            [rival.style for rival in slots],
+            [listens and rival.is_network for rival in slots],
+            [rival.opening for rival in slots],
+        ]
+        self._name_of, self._styles, self._advised, self._openings = self._device.put(
+            np.array(told, np.int64)
+        )
+        if self._any_habits:
+            self._noises = self._device.put(np.array([rival.noise for rival in slots]))
+
+    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
+        """See `Rivals`; scripted players are asked in the same breath, each in place of advisers.
+
+        Who listens to no adviser has none asked.
+        """
+        device, rivals = self._device, self._styles[held]
+        self._scripted, self._draws = rivals != NO_STYLE, draws
+        if self._any_habits:
+            self._follow_habits(batch, turn, held)
+        if not self._any_scripted:
+            self._answers = held
+            return device.zeros((len(held), 0), np.int64)
+        styles = self._advisers.repeat(len(held), 1)
+        listens = self._advised[held].bool()[:, None]
+        asked = device.zeros(styles.shape, np.float64).masked_fill_(~listens, -np.inf)
+        styles[:, 0] = rivals.where(self._scripted, styles[:, 0])
+        asked[:, 0] = self._draws.where(self._scripted, asked[:, 0])
+        actions = device.scripted(batch.states, turn.seats, styles, asked)
+        self._answers = actions[:, 0]
+        return actions[:, : len(self._advice)]
+
+    def answer(self, position: Position) -> None:
+        """See `Rivals`; who is not scripted is asked about all games in which he may sit."""
+        position = position._replace(draws=self._draws)
+        actions = position.actions
+        actions[:, 0] = self._answers.where(self._scripted, actions[:, 0])
+        for slot, games in self._members:
+            chosen, his = self._choices(slot, games, position), position.held[games] == slot
+            actions[games, 0] = chosen.where(his, actions[games, 0])
+        if self._any_habits:
+            by_habit = self._habitual != NO_HABIT
+            actions[:, 0] = self._habitual.where(by_habit, actions[:, 0])
+
+    def _follow_habits(self, batch: SelfPlayBatch, turn: Turn, held: Array) -> None:
+        """What is random by habit, and the random numbers that are left to who decides himself."""
+        self._draws, self._habitual = self._draws.clone(), self._device.zeros(held.shape, np.int64)
+        habits = Habits(
+            states=batch.states,
+            seats=turn.seats,
+            masks=turn.masks,
+            held=held,
+            openings=self._openings,
+            noises=self._noises,
+            draws=self._draws,
+            actions=self._habitual,
+        )
+        self._device.run(follow_habit, len(held), habits)
+        self._scripted &= self._habitual == NO_HABIT
+
+    def _choices(self, slot: int, games: Array, position: Position) -> Array:
+        """What the player in a slot would do in some games, int64 (n,)."""
+        device, player = self._device, self._pool.players[slot]
+        draws = position.draws[games]
+        masks = position.turn.masks[games]
+        if isinstance(player, NetworkPlayer):
+            logits = self._logits_of(player)(position.quantities[games], position.advice[games])
+            return self._draw(logits, masks, draws)
+        actions = device.zeros((len(games),), np.int64)
+        device.run(pick_drawn, len(games), Picks(masks, draws, actions))
+        return actions
+
+    def note_ends(self, turn: Turn) -> None:
+        """See `Rivals`."""
+        if self._pool.has_share:
+            seats = self.lineups, self._following
+            changes = Changes(turn.ends, turn.rewards, *seats, self._name_of, self._tally)
+            self._device.run(change_seats, len(self.lineups), changes)
+
+    def end(self) -> None:
+        """See `Rivals`; waits. Of the returns only sums are known: each counts as their mean."""
+        if not self._pool.has_share:
+            return
+        sums = self._device.fetch(self._tally.sum(0))
+        for name, (games, returned) in zip(self._names, sums.tolist(), strict=True):
+            if games:
+                returns = self.recent.setdefault(name, deque(maxlen=RECENT_GAMES))
+                returns.extend([returned / games] * min(int(games), RECENT_GAMES))

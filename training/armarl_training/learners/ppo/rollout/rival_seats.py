@@ -1,0 +1,115 @@
+"""Who holds the seats that the learner does not, in games that go on in lockstep.
+
+Who sits in a game is drawn from the pool at its start. Those on a GPU are in `cuda_rivals`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from armarl.core.game import Game
+from armarl.core.verbs import PLAYING
+from armarl.environments.seat_loops import LEARNER
+from armarl.environments.self_play_batch import SelfPlayBatch, Turn
+from armarl.players import choose_legally
+from armarl.players.advice import Advice
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.networks.learner_devices import Array
+
+# From quantities (n, size) and advice (n, advisers) to logits, float32 (n, at least actions).
+Logits = Callable[[Array, Array], Array]
+
+
+class Position(NamedTuple):
+    """Decisions of all games, as rivals are asked for theirs."""
+
+    batch: SelfPlayBatch
+    turn: Turn
+    held: Array  # int64 (games,), who is to move: a slot, or LEARNER
+    draws: Array  # float64 (games,), a random number for each
+    quantities: Array  # (games, size), what the seat to move sees
+    advice: Array  # int64 (games, advisers)
+    actions: Array  # int64 (games, k), whose first column is written where a rival is to move
+
+
+class Rivals(Protocol):
+    """The seats of a batch of games, and who sits there.
+
+    Attributes:
+        lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
+        recent: by opponent, the learner's last returns against it.
+    """
+
+    lineups: Array
+    recent: dict[str, deque[float]]
+
+    def begin(self) -> None:
+        """A rollout begins."""
+        ...
+
+    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
+        """What advisers would do where they are listened to, int64 (games, advisers).
+
+        See `Position`.
+        """
+        ...
+
+    def answer(self, position: Position) -> None:
+        """Have those who hold other seats than the learner's decide, for whom it was `advised`."""
+        ...
+
+    def note_ends(self, turn: Turn) -> None:
+        """Note the returns of games that have ended, and draw who sits in those that begin."""
+        ...
+
+    def end(self) -> None:
+        """A rollout has ended."""
+        ...
+
+
+class HostRivals:
+    """Rivals on the CPU; see `Rivals`. Whoever can be a player can be one."""
+
+    def __init__(
+        self, game: Game, pool: OpponentPool, rng: np.random.Generator, games: int, advice: Advice
+    ) -> None:
+        self._game, self._pool, self._rng, self._advice = game, pool, rng, advice
+        self.lineups = pool.lineups(rng, games)
+        self.recent: dict[str, deque[float]] = {}
+
+    def begin(self) -> None:
+        """See `Rivals`."""
+
+    def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
+        """See `Rivals`; earlier selves ask for themselves."""
+        found = np.zeros((len(held), len(self._advice)), np.int64)
+        if len(self._advice):
+            games = np.flatnonzero(held == LEARNER)
+            states = self._game.taken(batch.states, games)
+            found[games] = self._advice.actions(states, turn.seats[games])
+        return found
+
+    def answer(self, position: Position) -> None:
+        """See `Rivals`; a player is asked for all his decisions at once."""
+        held, turn = position.held, position.turn
+        for slot in np.unique(held[held != LEARNER]):
+            games = np.flatnonzero(held == slot)
+            seats = turn.seats[games]
+            states = self._game.taken(position.batch.states, games)
+            seen = self._game.concealed(states, seats)
+            player, draws = self._pool.players[slot], position.draws[games]
+            position.actions[games, 0] = choose_legally(player, self._game, seen, seats, draws)
+
+    def note_ends(self, turn: Turn) -> None:
+        """See `Rivals`."""
+        over = np.flatnonzero(turn.ends != PLAYING)
+        if over.size and self._pool.has_share:
+            self._pool.note(self.recent, self.lineups[over], turn.rewards[over])
+            self.lineups[over] = self._pool.lineups(self._rng, over.size)
+
+    def end(self) -> None:
+        """See `Rivals`."""

@@ -1,0 +1,1 @@
+"""PPO's update: minibatches, losses, passes, and the optimiser."""

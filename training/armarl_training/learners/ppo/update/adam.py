@@ -1,0 +1,146 @@
+"""Steps of Adam on a CPU: weights, their moments and their average in one go.
+
+Torch goes over all numbers once for the length of the gradient, once to scale it, once for the step
+and once for the average, which for small networks takes twice as long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from armarl.compiler.decorators import summed
+from armarl_training.learners.ppo.incremental.first_layer_kernels import Floats
+
+FIRST, SECOND = "exp_avg", "exp_avg_sq"  # torch's names of the moments
+
+
+class Adam:
+    """Takes the steps of torch's Adam, whose settings it uses and whose state it keeps up."""
+
+    def __init__(
+        self,
+        optimiser: torch.optim.Adam,
+        parameters: Sequence[torch.Tensor],
+        averages: Sequence[torch.Tensor],
+    ) -> None:
+        """On the CPU.
+
+        Args:
+            parameters: all that the optimiser has, in its order.
+            averages: of as many of the first of them.
+        """
+        self._group, self._counts = optimiser.param_groups[0], []
+        self._parameters, self._averages = [_array(each) for each in parameters], []
+        self._numbers: list[list[Floats]] = []
+        for parameter, array in zip(parameters, self._parameters, strict=True):
+            state = optimiser.state[parameter]
+            if not state:
+                state["step"] = torch.zeros(())
+                state |= {name: torch.zeros(parameter.shape) for name in (FIRST, SECOND)}
+            moments = [_laid_out_as(array, _array(state[name])) for name in (FIRST, SECOND)]
+            state |= dict(zip((FIRST, SECOND), map(torch.from_numpy, moments), strict=True))
+            self._counts.append(state["step"])
+            self._numbers.append([_row(numbers) for numbers in (array, *moments)])
+        self._averages = [_row(_array(average)) for average in averages]
+
+    def step(
+        self, gradients: Sequence[torch.Tensor], max_gradient_norm: float, newest: float
+    ) -> float:
+        """One step, by a gradient that is scaled down where its norm is above the highest allowed.
+
+        Args:
+            newest: what the weights after it count for in their average.
+
+        Returns:
+            The norm of the gradient.
+        """
+        pairs = zip(self._parameters, gradients, strict=True)
+        rows = [_row(_laid_out_as(array, _array(gradient))) for array, gradient in pairs]
+        norm = math.sqrt(sum(float(sum_of_squares(row)) for row in rows))
+        (beta1, beta2), group = self._group["betas"], self._group
+        torch._foreach_add_(self._counts, 1)
+        step = float(self._counts[0])
+        rate = group["lr"] / (1 - beta1**step)
+        correction = 1 / math.sqrt(1 - beta2**step)
+        scale = min(1.0, max_gradient_norm / (norm + 1e-6))
+        settings = np.array([scale, beta1, beta2, rate, correction, group["eps"]], np.float32)
+        for numbers, row in zip(self._numbers, rows, strict=True):
+            adam_step(row, *numbers, *settings)
+        for (weights, *_), average in zip(self._numbers, self._averages, strict=False):
+            lerp(average, weights, np.float32(newest))
+        return norm
+
+
+def _array(tensor: torch.Tensor) -> Floats:
+    numbers: Floats = tensor.detach().numpy()
+    return numbers
+
+
+def _laid_out_as(parameter: Floats, numbers: Floats) -> Floats:
+    """In the order of memory of a parameter, which may be turned; a copy if need be."""
+    if numbers.strides == parameter.strides:
+        return numbers
+    copy = np.empty_like(parameter)
+    copy[...] = numbers
+    return copy
+
+
+def _row(numbers: Floats) -> Floats:
+    """The same memory, in its order, as one row."""
+    return numbers.ravel(order="K")
+
+
+def lay_out_by_input(layer: nn.Linear) -> None:
+    """Have the weights of each input lie side by side, where those of each output did."""
+    layer.weight.data = layer.weight.detach().t().contiguous().t()
+
+
+@summed
+def sum_of_squares(numbers: Floats) -> Any:
+    """Of so many numbers."""
+    total = np.float32(0)
+    for k in range(numbers.size):
+        total += numbers[k] * numbers[k]
+    return total
+
+
+@summed
+def adam_step(
+    gradients: Floats,
+    weights: Floats,
+    exp_avg: Floats,
+    exp_avg_sq: Floats,
+    scale: Any,
+    beta1: Any,
+    beta2: Any,
+    rate: Any,
+    correction: Any,
+    eps: Any,
+) -> None:
+    """Move weights by moments of their gradients (Kingma & Ba, 2015, algorithm 1).
+
+    Args:
+        scale: of the gradients, for their length.
+        beta1, beta2: what remains of the moments from step to step.
+        rate: of learning, corrected for first moments that began at zero.
+        correction: of the roots of second moments, likewise.
+    """
+    for k in range(weights.size):
+        gradient = scale * gradients[k]
+        mean = exp_avg[k] + (np.float32(1) - beta1) * (gradient - exp_avg[k])
+        square = beta2 * exp_avg_sq[k] + (np.float32(1) - beta2) * gradient * gradient
+        exp_avg[k], exp_avg_sq[k] = mean, square
+        weights[k] -= rate * mean / (correction * np.sqrt(square) + eps)
+
+
+@summed
+def lerp(averages: Floats, weights: Floats, newest: Any) -> None:
+    """Let averages follow weights, part of the way; see `torch.lerp`."""
+    for k in range(averages.size):
+        averages[k] += newest * (weights[k] - averages[k])

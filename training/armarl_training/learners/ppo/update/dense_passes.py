@@ -1,0 +1,270 @@
+"""The forward and the backward pass of a minibatch through an actor and a critic.
+
+Where networks are small, recording each operation and going back through the record takes as long
+as their products, and has threads wait for the interpreter's lock. So the passes through those of
+plain layers are written out, actor and critic side by side: what both see is read once, and what
+lies between two layers is done for both at once, in memory that is written over. Some hundred
+positions of a rollout take the less time the fewer products there are, zeros and all.
+`tests/test_passes.py` holds it to automatic differentiation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from armarl_training.learners.ppo.networks import Actor, PlacesActor, PlacesCritic, PlainCritic
+from armarl_training.learners.ppo.update.buffers import Workspace
+from armarl_training.networks.layers import linears, tanh_in_place
+
+T = TypeVar("T")
+
+MOST_UNITS = 320  # of a layer of both: where there are more, torch had better share each product
+
+
+class ForwardPass(NamedTuple):
+    """What an actor and a critic put out for some decisions."""
+
+    outputs: torch.Tensor  # (n, actions + 1 + players): the actor's, and the critic's
+    trail: Any  # for the backward pass
+
+
+class NetworkPasses(Protocol):
+    """An actor and a critic with the weights that they have now, in a precision."""
+
+    def forward(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> ForwardPass:
+        """What they put out.
+
+        Args:
+            privileged: (n, size + secrets), what the movers see, and what the others alone know.
+            advice: int64 (n, advisers), see `Actor`.
+            workspace: where it may lie; it stands there until the next call with this workspace.
+        """
+        ...
+
+    def backward(
+        self, forward: ForwardPass, gradient: torch.Tensor, workspace: Workspace
+    ) -> list[torch.Tensor]:
+        """float32, of the actor's parameters and the critic's, in order, by that of outputs."""
+        ...
+
+
+class ActorCritic(Protocol):
+    """The same for playing: there is no backward pass."""
+
+    def act(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> torch.Tensor:
+        """The outputs of `NetworkPasses.forward`."""
+        ...
+
+
+Pair = tuple[T, T]  # of the actor, and of the critic
+TensorPair = Pair[torch.Tensor]
+LayerPairs = Sequence[Pair[nn.Linear]]
+
+
+def passes_of(
+    actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
+) -> NetworkPasses:
+    """The quickest that there are, in a precision."""
+    if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
+        return PlainPasses(layers, actor.activation, dtype)
+    return RecordedPasses(actor, critic)
+
+
+def actor_critic_of(
+    actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
+) -> ActorCritic:
+    """The quickest that there is, in a precision."""
+    if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
+        return PlainActorCritic(layers, actor.activation, dtype)
+    return RecordedPasses(actor, critic)
+
+
+def plain_layers(actor: Actor, critic: PlainCritic | PlacesCritic) -> LayerPairs:
+    """Those of small networks of plain layers, as many in both; of others there are none."""
+    if not isinstance(critic, PlainCritic) or actor.trust is not None:
+        return ()
+    actors, critics = linears(actor.layers), linears(critic)
+    pairs = list(zip(actors, critics, strict=False))
+    units = [len(one.bias) + len(other.bias) for one, other in pairs[:-1]]
+    small = max(units, default=0) <= MOST_UNITS
+    return pairs if small and len(actors) == len(critics) else ()
+
+
+class RecordedPasses:
+    """Of any networks, by automatic differentiation; see `NetworkPasses`."""
+
+    def __init__(self, actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic) -> None:
+        self._actor, self._critic = actor, critic
+        self._parameters = [*actor.parameters(), *critic.parameters()]
+
+    def forward(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> ForwardPass:
+        """See `NetworkPasses`."""
+        outputs = self._actor(privileged[:, : self._actor.inputs], advice)
+        found = torch.cat([outputs, self._critic(privileged)], 1)
+        return ForwardPass(found.detach(), found)
+
+    @torch.no_grad()
+    def act(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> torch.Tensor:
+        """See `ActorCritic`."""
+        return self.forward(privileged, advice, workspace).outputs
+
+    def backward(
+        self, forward: ForwardPass, gradient: torch.Tensor, workspace: Workspace
+    ) -> list[torch.Tensor]:
+        """See `NetworkPasses`."""
+        return list(torch.autograd.grad(forward.trail, self._parameters, gradient))
+
+
+class PlainPasses:
+    """Of small networks of plain layers, as many in both; see `NetworkPasses`."""
+
+    @torch.no_grad()
+    def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
+        """In a precision."""
+        (actor, critic), *later = layers
+        self._seen, self._units, self._dtype = actor.in_features, actor.out_features, dtype
+        both = torch.cat([actor.weight, critic.weight[:, : self._seen]])
+        self._of_seen, self._of_secrets = both.to(dtype), critic.weight[:, self._seen :].to(dtype)
+        self._bias = torch.cat([actor.bias, critic.bias]).to(dtype)
+        self._later = LaterLayers(later, activation, dtype)
+
+    @torch.no_grad()
+    def forward(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> ForwardPass:
+        """See `NetworkPasses`."""
+        found = workspace.take("forward 0", len(privileged), len(self._bias), self._dtype)
+        torch.addmm(self._bias, privileged[:, : self._seen], self._of_seen.t(), out=found)
+        found[:, self._units :].addmm_(privileged[:, self._seen :], self._of_secrets.t())
+        trail = self._later.forward(found, workspace)
+        return ForwardPass(trail[-1], (privileged, trail))
+
+    @torch.no_grad()
+    def backward(
+        self, forward: ForwardPass, gradient: torch.Tensor, workspace: Workspace
+    ) -> list[torch.Tensor]:
+        """See `NetworkPasses`."""
+        privileged, trail = forward.trail
+        gradient, actor, critic = self._later.backward(trail, gradient, workspace)
+        of_seen = gradient.t() @ privileged[:, : self._seen]
+        of_secrets = gradient[:, self._units :].t() @ privileged[:, self._seen :]
+        bias, units = gradient.sum(0), self._units
+        actor = [of_seen[:units], bias[:units], *actor]
+        critic = [torch.cat([of_seen[units:], of_secrets], 1), bias[units:], *critic]
+        # The fused optimiser takes for granted that they lie in one piece.
+        return [found.float().contiguous() for found in (*actor, *critic)]
+
+
+class LaterLayers:
+    """The layers of both after the first, with the activation before each of them."""
+
+    @torch.no_grad()
+    def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
+        """In a precision."""
+        self._tanh, self._dtype = activation == "tanh", dtype
+        self._weights = [
+            (actor.weight.to(dtype), critic.weight.to(dtype)) for actor, critic in layers
+        ]
+        self._biases = [torch.cat([actor.bias, critic.bias]).to(dtype) for actor, critic in layers]
+
+    def forward(self, found: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
+        """What goes into each layer, and what the last puts out, from what the first has found."""
+        trail = [found]
+        for k, (weights, bias) in enumerate(zip(self._weights, self._biases, strict=True), 1):
+            x = self.activate(trail[-1])
+            found = workspace.take(f"forward {k}", len(x), len(bias), self._dtype)
+            biases, inputs = _halves(bias, weights), _inputs(x, weights)
+            for side, out in enumerate(_halves(found, weights)):
+                torch.addmm(biases[side], inputs[side], weights[side].t(), out=out)
+            trail.append(found)
+        return trail
+
+    def backward(
+        self, trail: list[torch.Tensor], gradient: torch.Tensor, workspace: Workspace
+    ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
+        """From the gradient of what the last puts out to that of what the first has found.
+
+        And those of the actor's weights and biases, in their order, and of the critic's.
+        """
+        found: Pair[list[torch.Tensor]] = ([], [])
+        for k, weights in reversed(list(enumerate(self._weights))):
+            x = trail[k]
+            before = workspace.take(f"backward {k}", len(x), x.shape[1], self._dtype)
+            slopes, sums = _halves(gradient, weights), _halves(gradient.sum(0), weights)
+            inputs, out = _inputs(x, weights), _inputs(before, weights)
+            for side, weight in enumerate(weights):
+                found[side][:0] = [slopes[side].t() @ inputs[side], sums[side]]
+                torch.mm(slopes[side], weight, out=out[side])
+            gradient = self.deactivate(before, x)
+        return gradient, *found
+
+    def activate(self, found: torch.Tensor) -> torch.Tensor:
+        """The activation, written over what was found."""
+        return tanh_in_place(found) if self._tanh else found.relu_()
+
+    def deactivate(self, gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """The gradient before the activation that gave `x`, written over that after it."""
+        if self._tanh:
+            torch.ops.aten.tanh_backward(gradient, x, grad_input=gradient)
+        else:
+            torch.ops.aten.threshold_backward(gradient, x, 0, grad_input=gradient)
+        return gradient
+
+
+class PlainActorCritic:
+    """Of the same networks, for some hundred positions: both as one, a product for each layer."""
+
+    @torch.no_grad()
+    def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
+        """In a precision."""
+        self._tanh, self._dtype = activation == "tanh", dtype
+        (actor, critic), *later = layers
+        secrets = critic.in_features - actor.in_features  # which the actor does not see
+        weights = [torch.cat([functional.pad(actor.weight, (0, secrets)), critic.weight])]
+        weights += [_side_by_side(actor.weight, critic.weight) for actor, critic in later]
+        self._weights = [weight.to(dtype) for weight in weights]
+        self._biases = [torch.cat([actor.bias, critic.bias]).to(dtype) for actor, critic in layers]
+
+    @torch.no_grad()
+    def act(
+        self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
+    ) -> torch.Tensor:
+        """See `ActorCritic`."""
+        found = privileged
+        for k, (weight, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
+            if k > 0:
+                found = tanh_in_place(found) if self._tanh else found.relu_()
+            out = workspace.take(f"act {k}", len(privileged), len(bias), self._dtype)
+            found = torch.addmm(bias, found, weight.t(), out=out)
+        return found
+
+
+def _halves(numbers: torch.Tensor, weights: TensorPair) -> TensorPair:
+    """Of what a layer of both puts out, or of its gradients, the actor's and the critic's."""
+    units = len(weights[0])
+    return numbers[..., :units], numbers[..., units:]
+
+
+def _inputs(numbers: torch.Tensor, weights: TensorPair) -> TensorPair:
+    """The same of what goes in."""
+    units = weights[0].shape[1]
+    return numbers[:, :units], numbers[:, units:]
+
+
+def _side_by_side(actor: torch.Tensor, critic: torch.Tensor) -> torch.Tensor:
+    """Both weights in one, with zeros between what is the one's and what is the other's."""
+    both: torch.Tensor = torch.block_diag(actor, critic)  # type: ignore[no-untyped-call]
+    return both

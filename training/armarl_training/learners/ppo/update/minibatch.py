@@ -1,0 +1,83 @@
+"""What a minibatch of PPO is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+
+from armarl_training.learners.ppo.incremental.changes import Entries
+from armarl_training.learners.ppo.update.buffers import Workspace
+from armarl_training.learners.ppo.update.losses import (
+    Decisions,
+    LossScratch,
+    LossWeights,
+    Samples,
+    ppo_gradient,
+    ppo_gradient_bfloat16,
+)
+from armarl_training.networks.bfloat16 import bits_of
+from armarl_training.networks.learner_devices import Array, LearnerDevice
+
+
+class Seen(NamedTuple):
+    """What is known of all rows of some samples, see `Rollout`."""
+
+    quantities: Array  # (rows, size)
+    secrets: Array  # (rows, secrets)
+    advice: Array  # int64 (rows, advisers)
+    entries: Entries | None  # where passes are sparse; quantities and secrets are not read then
+
+
+class Batch(NamedTuple):
+    """A rollout's decisions as they are learnt from."""
+
+    seen: Seen
+    samples: Samples
+    # From numbers of minibatches and of parts of each to rows of the samples, int64 (n,): of every
+    # minibatch its parts.
+    deal: Callable[[int, int], Iterator[Sequence[Array]]]
+
+
+class MinibatchPart(NamedTuple):
+    """A part of a minibatch, for one of the crew."""
+
+    rows: Array  # int64 (n,), of the samples
+    number: int  # of rows in the whole minibatch
+    seen: Seen
+    samples: Samples
+    loss_weights: LossWeights
+    scratch: LossScratch  # of this part alone, as the workspace
+    workspace: Workspace
+
+
+def gradient_of_outputs(
+    device: LearnerDevice,
+    run: Callable[..., None],
+    outputs: torch.Tensor,
+    part: MinibatchPart,
+    magnets: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Of all losses, by what actor and critic put out, (n, actions + 1 + players).
+
+    Args:
+        run: one of the device's.
+        magnets: what the magnet puts out; None if it does not count.
+    """
+    rows, columns = outputs.shape
+    gradient = part.workspace.take("gradient", rows, columns, outputs.dtype)
+    held_back = torch.empty(0, 0, device=device.place) if magnets is None else magnets
+    decisions = Decisions(
+        rows=part.rows,
+        samples=part.samples,
+        number=part.number,
+        outputs=bits_of(device, outputs),
+        magnets=device.array(held_back),
+        loss_weights=part.loss_weights,
+        gradients=bits_of(device, gradient),
+        scratch=part.scratch,
+    )
+    is_bfloat16 = outputs.dtype == torch.bfloat16
+    run(ppo_gradient_bfloat16 if is_bfloat16 else ppo_gradient, rows, decisions)
+    return gradient

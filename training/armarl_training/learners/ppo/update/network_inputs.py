@@ -1,0 +1,121 @@
+"""How networks are given what is kept of positions: as parts of its scales, in a precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from armarl.compiler.decorators import part
+from armarl.compiler.work_sharing import Body
+from armarl_training.learners.ppo.update.buffers import Workspace
+from armarl_training.networks.bfloat16 import bits_of, write
+from armarl_training.networks.integer_observations import Quantities
+from armarl_training.networks.learner_devices import Array
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+class ReadRows(NamedTuple):
+    """Rows to be read."""
+
+    quantities: NDArray[Any]  # (n, size)
+    secrets: NDArray[Any]  # (n, secrets), which are read after them
+    chosen: NDArray[np.int64]  # (k,) of these rows
+    factors: NDArray[np.float32]  # (size + secrets,)
+    # float32, or int16 with the bits of bfloat16, (k, size + secrets) written
+    numbers: NDArray[Any]
+
+
+def read_float32(batch: ReadRows, i: int, thread: int) -> None:
+    """Row `i` in float32."""
+    _read(batch, i, False)
+
+
+def read_bfloat16(batch: ReadRows, i: int, thread: int) -> None:
+    """Row `i` in bfloat16."""
+    _read(batch, i, True)
+
+
+@part
+def _read(batch: ReadRows, i: int, is_bfloat16: bool) -> None:
+    row, numbers, factors = batch.chosen[i], batch.numbers[i], batch.factors
+    size = batch.quantities.shape[1]
+    _scale(batch.quantities[row], factors[:size], numbers[:size], is_bfloat16)
+    _scale(batch.secrets[row], factors[size:], numbers[size:], is_bfloat16)
+
+
+@part
+def _scale(
+    quantities: NDArray[Any], factors: NDArray[np.float32], numbers: NDArray[Any], is_bfloat16: bool
+) -> None:
+    for k in range(quantities.size):
+        write(np.float32(quantities[k]) * factors[k], numbers, k, is_bfloat16)
+
+
+class Reading:
+    """Reads rows of what is kept, chosen and converted in one pass; on a GPU in torch's words.
+
+    Attributes:
+        dtype: of what is read.
+        factors: float32 (size + secrets,), by which quantities are multiplied.
+    """
+
+    def __init__(
+        self, kept: Quantities, precision: str, run: Callable[..., None] | None = None
+    ) -> None:
+        """With one of PRECISIONS; `run` is one of the device's, `run` itself if None."""
+        self.dtype = PRECISIONS[precision]
+        self._device = kept.device
+        self._run = run or kept.device.run
+        self.factors = kept.device.put((1 / kept.privileged_scales).astype(np.float32))
+
+    def seen(self, quantities: Array) -> torch.Tensor:
+        """What seats see, (n, size)."""
+        return self.privileged(quantities, quantities[:, :0])
+
+    def privileged(
+        self,
+        quantities: Array,
+        secrets: Array,
+        chosen: Array | None = None,
+        workspace: Workspace | None = None,
+    ) -> torch.Tensor:
+        """The same, and what the others alone know after it: (k, size + secrets).
+
+        Of the rows chosen, int64 (k,), or of all; in the workspace, if there is one, where it
+        stands until the next call.
+        """
+        size = quantities.shape[1] + secrets.shape[1]
+        if isinstance(quantities, np.ndarray):
+            return self._read_by_loop(quantities, secrets, chosen, size, workspace)
+        rows = slice(None) if chosen is None else chosen
+        whole: torch.Tensor = torch.cat([quantities[rows], secrets[rows]], 1)
+        return (whole * self._device.tensor(self.factors[:size])).to(self.dtype)
+
+    def _read_by_loop(
+        self,
+        quantities: NDArray[Any],
+        secrets: NDArray[Any],
+        chosen: NDArray[np.int64] | None,
+        size: int,
+        workspace: Workspace | None,
+    ) -> torch.Tensor:
+        """The same with nothing between: neither rows of quantities nor, of bfloat16, floats."""
+        if chosen is None:
+            chosen = np.arange(len(quantities))
+        place = workspace or Workspace(self._device.place)
+        read = place.take("read", chosen.size, size, self.dtype)
+        batch = ReadRows(
+            quantities=np.ascontiguousarray(quantities),
+            secrets=np.ascontiguousarray(secrets),
+            chosen=chosen,
+            factors=self.factors[:size],
+            numbers=bits_of(self._device, read),
+        )
+        body: Body = read_float32 if self.dtype == torch.float32 else read_bfloat16
+        self._run(body, chosen.size, batch)
+        return read

@@ -1,0 +1,5 @@
+"""Judges of positions, by temporal differences: the `learner`, and its `games`."""
+
+from armarl_training.learners.td.learner import TD
+
+__all__ = ["TD"]

@@ -1,0 +1,102 @@
+"""TD(lambda) for judges of positions: play, returns, update (Tesauro, 1995).
+
+The learner holds all seats of most games. Every seat's view of every position is learned from,
+whoever moves there: towards what the same seat expects of the positions that follow, and how the
+game ends, the outcome itself and who takes which prize alike. Actions are chosen by what the judge
+says of where they lead, so there is no policy to be learnt beside.
+"""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional
+
+from armarl.core.game import Game
+from armarl.policies.network_players import JudgingPlayer, NetworkPlayer
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.learners.td.games import Outcomes, TDGames, judged, logits_of, make_judge, rows
+from armarl_training.learning.imitation import Lessons
+from armarl_training.learning.learner import annealed
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.saving import saved_networks
+from armarl_training.learning.sharded_learner import AVERAGE, ShardedLearner
+from armarl_training.learning.shards import Shards
+
+
+class TD(ShardedLearner):
+    """A learner of a judge; see `learner.Learner`.
+
+    Attributes:
+        judge: says of a seat's survey what it will get, and who will take what.
+        average: the exponential average of the judge's weights, which is what plays elsewhere.
+    """
+
+    def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
+        self._outcomes = Outcomes(game, config.reward)
+        torch.manual_seed(config.seed)
+        self.judge = make_judge(config, game)
+        self.average = copy.deepcopy(self.judge)
+        networks = {"judge": self.judge, AVERAGE: self.average}
+        super().__init__(config, game, self.judge, networks, Shards(TDGames, config, game, pool))
+
+    # --- one iteration ---------------------------------------------------------------------------
+
+    def iterate(self, done: float) -> dict[str, float]:
+        """One rollout, what its positions should have been held for, and the update by that."""
+        td = self._config.td
+        lessons = self.shards.play(saved_networks({"judge": self.judge}), done)
+        self.decisions += sum(lesson.decisions for lesson in lessons)
+        surveys = np.concatenate([lesson.surveys for lesson in lessons])
+        targets = np.concatenate([lesson.targets for lesson in lessons])
+        if not len(surveys):  # all that was played was random
+            return {}
+        rate = annealed(td.learning_rate, td.final_learning_rate, done)
+        return self._update(surveys, targets, rate, td.epochs)
+
+    # --- learning --------------------------------------------------------------------------------
+
+    def _update(
+        self, surveys: NDArray[np.float32], targets: NDArray[np.float32], rate: float, epochs: int
+    ) -> dict[str, float]:
+        """Some passes over positions (n, size), in random minibatches."""
+        td = self._config.td
+        self._set_rate(rate)
+        sums, steps, norm = np.zeros(2), 0, 0.0
+        for some in self._minibatches(len(surveys), td.minibatch, epochs):
+            logits = logits_of(self.judge, torch.from_numpy(surveys[some]))
+            losses = functional.binary_cross_entropy_with_logits(
+                logits, torch.from_numpy(targets[some]), reduction="none"
+            )
+            value, prizes = losses[:, 0].mean(), losses[:, 1:].mean()
+            loss = value + td.prizes * prizes
+            norm = self._descend(loss, self.judge, self.average, td.averaging)
+            sums += value.item(), prizes.item()
+            steps += 1
+        return {
+            "value_loss": sums[0] / steps,
+            "prize_loss": sums[1] / steps,
+            "gradient_norm": norm,
+            "learning_rate": rate,
+        }
+
+    def imitate(self, lessons: Lessons, rate: float) -> float:
+        """Learn from how a teacher's games ended; the part of returns whose sign was guessed."""
+        came_true = self._outcomes.came_true(lessons.ends)
+        surveys = np.concatenate(
+            [self._outcomes.surveys(lessons.states), self._outcomes.surveys(lessons.ends)]
+        )
+        targets = np.concatenate([came_true[lessons.games], came_true])
+        guessed = judged(self.judge, surveys)[..., 0]
+        self._update(rows(surveys), rows(targets), rate, 1)
+        return float(np.mean((guessed > 0.5) == (targets[..., 0] > 0.5)))
+
+    # --- what others take from it ----------------------------------------------------------------
+
+    def policy(self, *, average: bool) -> NetworkPlayer:
+        """A copy of the policy, or of its average."""
+        judge = self.average if average else self.judge
+        return JudgingPlayer(self._game, judge.tensors(), name="latest", sample=True)

@@ -1,0 +1,217 @@
+"""What learners save and take up again: names of arrays, and checks of what a file says of them.
+
+An array of a checkpoint is named `SECTION/NAME`: `networks/actor/...`, `optimiser/0/step`,
+`games/states`. What is put back is refused if it is not as the configuration has it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from armarl.common.files import CONFIG_FILE
+from armarl.core.array_checks import whole_number
+from armarl.policies.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
+from armarl_training.common.run_folder import RunError
+from armarl_training.config.learner_kinds import LEARNERS, either, kind_of
+from armarl_training.config.training_config import MOST, TrainingConfig
+from armarl_training.learning.opponent_pool import RECENT_GAMES
+
+Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
+
+
+_WORDS: Mapping[type[NetworkPlayer], str] = {
+    JudgingPlayer: "a judge of positions",
+    CriticPlayer: "a critic of scripted play",
+    NetworkPlayer: "a network of logits",
+}
+
+
+def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
+    """Refuse to begin with a policy whose weights would mean something else here.
+
+    Raises:
+        ValueError: it is of another learner's kind, or its activation, or advisers whose advice it
+            weighs, are not those of the configuration.
+    """
+    network, advisers = config.network, tuple(policy.advice.advisers)
+    found, wanted = type(policy), kind_of(config.learner).plays
+    if wanted is not None and found != wanted:
+        raise ValueError(
+            f"the policy is {_told(found)}, and learner: {config.learner} needs {_told(wanted)}"
+        )
+    if policy.activation != network.activation:
+        raise ValueError(
+            f"the policy's activation is {policy.activation}, network.activation is "
+            f"{network.activation}"
+        )
+    if config.learner == "ppo" and advisers != tuple(network.advisers):
+        raise ValueError(
+            f"the policy's advisers are {list(advisers)}, network.advisers are "
+            f"{list(network.advisers)}"
+        )
+
+
+def _told(plays: type[NetworkPlayer]) -> str:
+    """A class of players, and the learners that train them, in words."""
+    learners = either(name for name, kind in LEARNERS.items() if kind.plays is plays)
+    return f"{_WORDS[plays]} (learner: {learners})"
+
+
+def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with `name/`, without it."""
+    start = f"{name}/"
+    return {
+        key.removeprefix(start): array for key, array in tensors.items() if key.startswith(start)
+    }
+
+
+def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
+    """The weights of some networks, as `networks/NETWORK/NAME`; they are not copied."""
+    return {
+        f"networks/{network}/{name}": weights
+        for network, module in networks.items()
+        for name, weights in module.state_dict().items()
+    }
+
+
+def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
+    """The same as arrays; they are not copied where they are on the CPU."""
+    return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
+
+
+def restore_networks(
+    networks: Mapping[str, nn.Module], tensors: Mapping[str, NDArray[Any]]
+) -> None:
+    """Put the weights of some networks in place.
+
+    Raises:
+        ValueError: they are not those of these networks.
+    """
+    saved, own = section(tensors, "networks"), section(saved_networks(networks), "networks")
+    check_arrays(saved, own, "the network's")
+    put_weights(networks, {f"networks/{name}": torch.tensor(saved[name]) for name in saved})
+
+
+@torch.no_grad()
+def put_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, torch.Tensor]) -> None:
+    """Copy weights, as `weights_of` gives them, into networks of the same shapes."""
+    for name, its in weights_of(networks).items():
+        its.copy_(weights[name])
+
+
+def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
+    """The moments of all weights, as `optimiser/NUMBER/NAME`."""
+    return {
+        f"optimiser/{number}/{name}": tensor.cpu().numpy()
+        for number, moments in optimiser.state_dict()["state"].items()
+        for name, tensor in moments.items()
+    }
+
+
+def restore_optimiser(
+    optimiser: torch.optim.Optimizer, tensors: Mapping[str, NDArray[Any]]
+) -> None:
+    """Put the moments of all weights into an optimiser.
+
+    Raises:
+        ValueError: they are not those of its weights.
+    """
+    moments = section(tensors, "optimiser")
+    weights = [weight.detach().cpu().numpy() for weight in optimiser.param_groups[0]["params"]]
+    step = np.zeros((), np.float32)
+    wanted = {
+        f"{number}/{name}": like
+        for number, weight in enumerate(weights)
+        for name, like in (("step", step), ("exp_avg", weight), ("exp_avg_sq", weight))
+    }
+    check_arrays(moments, wanted if moments else {}, "the optimiser's")
+    for name, array in moments.items():
+        if not name.endswith("/exp_avg") and (array < 0).any():  # torch divides by them, or roots
+            raise ValueError(f"the optimiser's {name} is below 0")
+    state = optimiser.state_dict()
+    state["state"] = {}
+    for name, array in moments.items():
+        number, moment = name.split("/")
+        state["state"].setdefault(int(number), {})[moment] = torch.from_numpy(array.copy())
+    optimiser.load_state_dict(state)
+
+
+def check_arrays(
+    saved: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArray[Any]], of: str
+) -> None:
+    """Refuse saved arrays that are missing, or not of the shapes and types of those `wanted`, which
+    the configuration gives, or that have numbers which are none.
+
+    Raises:
+        ValueError: names the first of them.
+    """
+    for name, own in wanted.items():
+        found = saved[name].shape if name in saved else None
+        if found != own.shape:
+            raise ValueError(
+                f"{of} {name} has shape {found}, but with {CONFIG_FILE} it would be {own.shape}"
+            )
+        if saved[name].dtype != own.dtype:
+            raise ValueError(f"{of} {name} is of {saved[name].dtype}, not of {own.dtype}")
+        if own.dtype.kind == "f" and not np.isfinite(saved[name]).all():
+            raise ValueError(f"{of} {name} has numbers that are not finite")
+    if unknown := sorted(set(saved) - set(wanted)):
+        raise ValueError(f"{of} {unknown[0]} is unknown with {CONFIG_FILE}")
+
+
+def refuse_diverged(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse to go on with weights that are no numbers any more.
+
+    Raises:
+        RunError: names the first of them.
+    """
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise RunError(
+                f"the training has diverged: {name} has numbers that are not finite. What was "
+                "saved before is whole; in another run a lower learning rate may help"
+            )
+
+
+def count_of(saved: Any) -> int:
+    """A saved number of decisions or updates.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    return whole_number("a number in the checkpoint", saved, 0, MOST)
+
+
+def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
+    """The learner's last returns by opponent, as they were saved.
+
+    Raises:
+        TypeError, ValueError: they are no returns.
+    """
+    found = {name: np.array(returns, np.float64) for name, returns in saved.items()}
+    for name, returns in found.items():
+        if not name.isprintable():  # it is shown while the training goes on
+            raise ValueError(f"{name[:100]!r} is no opponent's name")
+        if returns.ndim != 1 or not returns.size or not (np.abs(returns) <= 1).all():
+            raise ValueError(f"the returns against {name[:100]!r} are not all in -1 to 1")
+    return {name: deque(returns.tolist(), RECENT_GAMES) for name, returns in found.items()}
+
+
+def check_range(saved: NDArray[Any], lowest: int, highest: int, what: str) -> None:
+    """Refuse saved numbers that compiled loops would follow beyond the ends of their arrays.
+
+    Raises:
+        ValueError: they are no integers, or one is out of range.
+    """
+    if saved.dtype != np.int64:
+        raise ValueError(f"{what} must be int64, not {saved.dtype}")
+    outside = saved[(saved < lowest) | (saved > highest)]
+    if outside.size:
+        raise ValueError(f"{what} must be in {lowest} to {highest}, not {outside[0]}")

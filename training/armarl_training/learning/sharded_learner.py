@@ -1,0 +1,113 @@
+"""What our learners have in common: networks and their optimiser, games in shards, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from armarl.core.game import Game
+from armarl.policies.network_players import NetworkPlayer
+from armarl_training.common.random_streams import Stream, generator
+from armarl_training.config.training_config import TrainingConfig
+from armarl_training.learning.learner import LONGEST_GRADIENT, minibatches
+from armarl_training.learning.saving import (
+    Saved,
+    check_alike,
+    count_of,
+    restore_networks,
+    restore_optimiser,
+    saved_networks,
+    saved_optimiser,
+)
+from armarl_training.learning.shards import Shards
+from armarl_training.networks.layers import PolicyNetwork, move_average
+
+AVERAGE = "average"
+
+
+class ShardedLearner:
+    """The base of a learner whose games are played in shards; see `learner.Learner`.
+
+    Attributes:
+        networks: by their names in checkpoints; that by the name `AVERAGE` is of what plays.
+        shards: the games.
+        decisions: that it has learned from, in all.
+    """
+
+    def __init__(
+        self,
+        config: TrainingConfig,
+        game: Game,
+        playing: PolicyNetwork,
+        networks: Mapping[str, nn.Module],
+        shards: Shards,
+    ) -> None:
+        """For networks that are on the device where they are to learn; one of them is `playing`."""
+        self._config, self._game, self._playing = config, game, playing
+        self.networks, self.shards = networks, shards
+        learning = (network for name, network in networks.items() if name != AVERAGE)
+        self._parameters = [weights for network in learning for weights in network.parameters()]
+        self._optimiser = torch.optim.Adam(self._parameters, eps=1e-5, fused=True)
+        self._rng = generator(config.seed, Stream.UPDATES)
+        self.decisions = 0
+
+    def _minibatches(self, size: int, minibatch: int, epochs: int) -> Iterator[NDArray[np.int64]]:
+        """Rows of so many, in random parts, anew in every epoch; of none there is no part."""
+        for _ in range(epochs):
+            order = self._rng.permutation(size)
+            for some in np.array_split(order, minibatches(size, minibatch)):
+                if some.size:
+                    yield some
+
+    def _descend(
+        self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
+    ) -> float:
+        """A step of the one network that learns, and its average; the length of the gradient."""
+        self._optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        length = nn.utils.clip_grad_norm_(network.parameters(), LONGEST_GRADIENT)
+        self._optimiser.step()
+        move_average(average, network, self._optimiser, averaging)
+        return float(length)
+
+    def _set_rate(self, rate: float) -> None:
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+
+    def recent(self) -> dict[str, float]:
+        """Mean returns of the last games against each opponent."""
+        return self.shards.recent()
+
+    def in_play(self) -> NDArray[np.int64]:
+        """See `learner.Learner`."""
+        return self.shards.in_play()
+
+    def begin_with(self, policy: NetworkPlayer) -> None:
+        """Take over the weights of a saved policy; what learns beside begins anew."""
+        check_alike(policy, self._config)
+        self._playing.take_over(policy.tensors)
+        self.networks[AVERAGE].load_state_dict(self._playing.state_dict())
+
+    def save(self) -> Saved:
+        """Networks, optimiser, games, chance."""
+        games, values = self.shards.save()
+        tensors = saved_networks(self.networks) | saved_optimiser(self._optimiser) | games
+        chance = self._rng.bit_generator.state
+        return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
+
+    def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
+        """Be as it was when it was saved.
+
+        Raises:
+            TypeError, ValueError: it was saved with another network or other games.
+        """
+        self.shards.restore(tensors, values["games"])
+        restore_networks(self.networks, tensors)
+        restore_optimiser(self._optimiser, tensors)
+        self._rng.bit_generator.state = values["chance"]
+        self.decisions = count_of(values["decisions"])

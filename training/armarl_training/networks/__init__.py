@@ -1,0 +1,1 @@
+"""Networks that learn, in torch, and the devices they learn on."""

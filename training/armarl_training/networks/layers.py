@@ -1,0 +1,216 @@
+"""Layers in torch, and networks whose weights a saved policy holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from armarl.compiler.decorators import kernel
+from armarl.networks.policy_network import Tensors
+
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+def tanh(x: torch.Tensor) -> torch.Tensor:
+    """tanh in the precision of its input; a CPU looks that of bfloat16 up, seven times as fast."""
+    if x.dtype != torch.bfloat16 or x.device.type != "cpu":
+        return torch.tanh(x)
+    return tanh_in_place(x.detach().clone(memory_format=torch.contiguous_format))
+
+
+def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
+    """The same, written over its input, which lies in one piece."""
+    if x.device.type != "cpu" or x.dtype not in (torch.bfloat16, torch.float32):
+        return x.tanh_()
+    if x.dtype == torch.float32:
+        work_out_tanh(x.detach().numpy().reshape(-1))
+        return x
+    bits = x.detach().view(torch.uint16).numpy().reshape(-1)
+    look_up(bits, _tanh_table(), bits)
+    return x
+
+
+# tanh(x) = x p(x^2) / q(x^2), to some units of the last place; beyond _FARTHEST it is 1 in float32
+# (Eigen's rational function, in generic_fast_tanh_float).
+_FARTHEST = np.float32(7.90531110763549805)
+_P = tuple(
+    map(
+        np.float32,
+        (
+            -2.76076847742355e-16,
+            2.00018790482477e-13,
+            -8.60467152213735e-11,
+            5.12229709037114e-08,
+            1.48572235717979e-05,
+            6.37261928875436e-04,
+            4.89352455891786e-03,
+        ),
+    )
+)
+_Q = tuple(
+    map(
+        np.float32,
+        (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03),
+    )
+)
+
+
+@kernel
+def work_out_tanh(numbers: NDArray[np.float32]) -> None:
+    """tanh of every number, in its place; torch's takes several times as long."""
+    for i in range(numbers.size):
+        x = min(max(numbers[i], -_FARTHEST), _FARTHEST)
+        square = x * x
+        above, below = _P[0], _Q[0]
+        for k in range(1, 7):
+            above = above * square + _P[k]
+        for k in range(1, 4):
+            below = below * square + _Q[k]
+        numbers[i] = x * above / below
+
+
+@cache
+def _tanh_table() -> NDArray[np.uint16]:
+    """The bits of tanh of every bfloat16, by its bits."""
+    every = torch.from_numpy(np.arange(1 << 16, dtype=np.uint16)).view(torch.bfloat16)
+    found: NDArray[np.uint16] = torch.tanh(every.float()).bfloat16().view(torch.uint16).numpy()
+    return found
+
+
+@kernel
+def look_up(bits: NDArray[np.uint16], table: NDArray[np.uint16], found: NDArray[np.uint16]) -> None:
+    """The entries of a table."""
+    for i in range(bits.size):
+        found[i] = table[bits[i]]
+
+
+class BriefTanh(torch.autograd.Function):
+    """`tanh` that remembers no more than what it put out."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> Any:
+        y = tanh(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        (y,), (gradient,) = ctx.saved_tensors, gradients
+        return torch.ops.aten.tanh_backward(gradient, y)
+
+
+class Tanh(nn.Tanh):
+    """`tanh` as a layer."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = BriefTanh.apply(x)  # type: ignore[no-untyped-call]
+        return found
+
+
+def make_activation(name: str) -> nn.Module:
+    """The activation of this name, one of ACTIVATIONS."""
+    return Tanh() if name == "tanh" else ACTIVATIONS[name]()
+
+
+class Linear(nn.Linear):
+    """A layer that computes in the precision of its input, whatever that of its weights."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Outputs (n, out) of inputs (n, in), in their type."""
+        return nn.functional.linear(x, self.weight.to(x.dtype), self.bias.to(x.dtype))
+
+
+def mlp(sizes: Sequence[int], activation: str, gain: float) -> nn.Sequential:
+    """Layers with an activation between them; orthogonal at the start, the last one by `gain`."""
+    layers: list[nn.Module] = []
+    for k in range(len(sizes) - 1):
+        last = k == len(sizes) - 2
+        layers.append(make_linear(sizes[k], sizes[k + 1], gain if last else math.sqrt(2)))
+        if not last:
+            layers.append(make_activation(activation))
+    return nn.Sequential(*layers)
+
+
+def make_linear(inputs: int, units: int, gain: float) -> Linear:
+    """A layer whose weights are orthogonal at the start, and biases 0."""
+    layer = Linear(inputs, units)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+def linears(layers: nn.Sequential) -> list[Linear]:
+    """What is between the activations."""
+    return [layer for layer in layers if isinstance(layer, Linear)]
+
+
+def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
+    """Copy the tensors of a saved policy into weights of the same names.
+
+    Raises:
+        ValueError: its network has another shape.
+    """
+    shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    if shapes != {name: tensor.shape for name, tensor in tensors.items()}:
+        raise ValueError("the saved policy's network has other widths than this configuration's")
+    for name, tensor in weights.items():
+        tensor.detach().copy_(torch.from_numpy(tensors[name]))
+
+
+class PolicyNetwork(nn.Module):
+    """A network whose weights a saved policy holds, part by part."""
+
+    def parts(self) -> dict[str, list[Linear]]:
+        """The layers of each part of a saved policy."""
+        raise NotImplementedError
+
+    def weights(self) -> dict[str, torch.Tensor]:
+        """The weights themselves, under the names of a saved policy."""
+        return {
+            f"{part}.{k}.{name}": weights.detach()
+            for part, linears in self.parts().items()
+            for k, linear in enumerate(linears)
+            for name, weights in linear.named_parameters()
+        }
+
+    def tensors(self) -> dict[str, NDArray[np.float32]]:
+        """Copies of the weights, under the names of a saved policy."""
+        return {name: weights.cpu().numpy().copy() for name, weights in self.weights().items()}
+
+    def take_over(self, tensors: Tensors) -> None:
+        """Put the weights of a saved policy in place.
+
+        Raises:
+            ValueError: its network has another shape.
+        """
+        put_in_place(self.weights(), tensors)
+
+
+@torch.no_grad()
+def move_average(
+    average: nn.Module, network: nn.Module, optimiser: torch.optim.Optimizer, averaging: float
+) -> None:
+    """Let an average of weights follow a step of the optimiser, by `newest_weight`."""
+    weight = newest_weight(averaging, steps_taken(optimiser))
+    torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
+
+
+def newest_weight(averaging: float, steps: int) -> float:
+    """What the weights after so many steps count for in their average.
+
+    It is at first the plain mean of all weights so far: of an exponential one, those that training
+    began with would be the greater part for thousands of steps.
+    """
+    return max(1 - averaging, 1 / (1 + steps))
+
+
+def steps_taken(optimiser: torch.optim.Optimizer) -> int:
+    """How many steps an optimiser has taken; one on a GPU is waited for."""
+    return int(next(iter(optimiser.state.values()))["step"]) if optimiser.state else 0

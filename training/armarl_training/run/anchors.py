@@ -1,0 +1,82 @@
+"""What a policy is held against while it is trained: the same players at every checkpoint."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from armarl.arena.lineups import members
+from armarl.arena.ratings import Tally, likeliest
+from armarl.core.game import Game
+from armarl.matches.match import MatchResult, play_match, seatings
+from armarl.players import PlayerLike
+from armarl_training.common.kept_policies import as_kept
+from armarl_training.config.training_config import EvaluationConfig
+
+
+class Measured(NamedTuple):
+    """How a policy stands.
+
+    Attributes:
+        rates: its win rate against each anchor, in [0, 1], by specification.
+        rating: in Elo points over the first anchor (see `armarl.arena.ratings`); what the anchors
+            win from each other holds the scale, so that it tells more than the win rates where one
+            of them is beaten always.
+    """
+
+    rates: dict[str, float]
+    rating: float
+
+
+class Anchors:
+    """The opponents of the evaluation, in short matches on the same deals every time.
+
+    Attributes:
+        terms: by what is measured; what was measured by others says nothing beside it.
+    """
+
+    def __init__(self, game: Game, settings: EvaluationConfig, folder: Path) -> None:
+        """The players of the evaluation; of policies those that `named_policies` keeps."""
+        kept = {"opponents", "progress_games", "seed"}
+        self.terms = settings.model_dump(mode="json", include=kept)
+        self._game, self._names = game, settings.opponents
+        self._games, self._seed, self._folder = settings.progress_games, settings.seed, folder
+        self._among: list[MatchResult] | None = None
+
+    def measure(self, player: PlayerLike) -> Measured:
+        """Play against each anchor; at the first call the anchors meet each other, too."""
+        anchors = [as_kept(self._folder, name) for name in self._names]
+        if self._among is None:
+            self._among = [self._match(*pair) for pair in combinations(anchors, 2)]
+        matches = [self._match(player, anchor) for anchor in anchors]
+        rates = [match.standings[0].win_rate for match in matches]
+        return Measured(
+            dict(zip(self._names, rates, strict=True)), self._rating([*matches, *self._among])
+        )
+
+    def _match(self, first: PlayerLike, second: PlayerLike) -> MatchResult:
+        return play_match(self._game, [first, second], self._games, self._seed)
+
+    def _rating(self, matches: list[MatchResult]) -> float:
+        """Of entrant 0 over entrant 1, from the matches of all pairs."""
+        entrants = len(self._names) + 1
+        tables, shares = [], []
+        for pair, match in zip(combinations(range(entrants), 2), matches, strict=True):
+            for table in seatings(2, self._game):
+                tables.append(tuple(pair[number] for number in table))
+                shares.append(self._shares(table, match))
+        tally = Tally(members(tables, self._game, entrants), np.array([shares]))
+        return float(-likeliest(tally)[1])
+
+    def _shares(self, table: list[int], match: MatchResult) -> list[float]:
+        """What each side won of the games at a table, as if all tables had gone alike."""
+        holders = dict(zip(self._game.sides, table, strict=True))  # entrant by side
+        held = list(holders.values())
+        games = match.deals
+        return [
+            games * match.standings[holders[side]].win_rate / held.count(holders[side])
+            for side in sorted(holders)
+        ]

@@ -1,0 +1,120 @@
+"""What a configuration asks for is looked at before anything of a run is made or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from armarl.common.messages import brief
+from armarl.core.game import Game, make_game
+from armarl.players.advice import Advice
+from armarl.policies.network_players import NetworkPlayer
+from armarl.policies.saved_policy import load_policy
+from armarl.workers.spread import reach
+from armarl_training.common.hardware import multiplies_matrices, quicker_precision
+from armarl_training.common.kept_policies import as_kept
+from armarl_training.config.learner_kinds import is_from_outside
+from armarl_training.config.training_config import ConfigError, TrainingConfig
+from armarl_training.learners.ppo.incremental.passes import few_legal, suit
+from armarl_training.learning.opponent_pool import OpponentPool, training_player
+from armarl_training.learning.transfer import at_table
+
+
+def check_players(
+    config: TrainingConfig, folder: Path, *, code: bool = False
+) -> tuple[Game, OpponentPool]:
+    """The game and the opponents of a configuration; its other players are made to see that there
+    are such.
+
+    Args:
+        folder: with the copies of policies that are named by path, if there are any yet.
+        code: whether players, or the learner, may be `module:Class`, which is imported.
+
+    Raises:
+        ConfigError: there is no such game, or no such player.
+    """
+    game = _game_of(config)
+    try:
+        Advice(game, config.network.advisers)
+    except ValueError as error:
+        raise ConfigError(f"network.advisers: {brief(error, 1000)}") from error
+    for setting, names in measures_and_teachers(config).items():
+        for name in names:
+            try:
+                training_player(as_kept(folder, name), game, code=code)
+            except (ValueError, FileNotFoundError) as error:
+                raise ConfigError(f"{setting}: {brief(error, 1000)}") from error
+    return game, OpponentPool(game, config.opponents, folder, code=code)
+
+
+def measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
+    """Players beside the opponents, by the setting that names them."""
+    named = {"evaluation.opponents": config.evaluation.opponents}
+    if config.imitation.games:
+        named["imitation.teacher"] = (config.imitation.teacher,)
+    return named
+
+
+def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
+    """The saved policy to begin with, at the table of the game; see `transfer`.
+
+    Raises:
+        ConfigError: there is no such policy, or it is of another game.
+    """
+    if config.start_from is None:
+        return None
+    try:
+        return at_table(load_policy(config.start_from), game)
+    except (ValueError, FileNotFoundError) as error:
+        raise ConfigError(f"start_from: {error}") from error
+
+
+def _game_of(config: TrainingConfig) -> Game:
+    try:
+        game = make_game(config.game, **config.options)
+        game.reward_kind(config.reward)
+        game.reward_kind(config.early_reward.reward or config.reward)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"game, options or reward: {brief(error, 1000)}") from error
+    return game
+
+
+def resolve_precision(config: TrainingConfig) -> TrainingConfig:
+    """A configuration whose `ppo.precision`, if the learner may read it and it is `auto`, is what
+    is quicker on this machine, once for all of a run.
+
+    Raises:
+        ConfigError: there is no such game.
+    """
+    reads = config.learner == "ppo" or is_from_outside(config.learner)
+    if not reads or config.ppo.precision != "auto":
+        return config
+    game = _game_of(config)
+    sparse = suit(config, game) and (few_legal(game) or not multiplies_matrices())
+    return config.with_precision("float32" if sparse else quicker_precision(config.device))
+
+
+def reach_cluster(config: TrainingConfig) -> None:
+    """Connect to the cluster of a configuration, if it has one, before anything is written.
+
+    With one shard it would be missed at the end of the training only, by its matches.
+
+    Raises:
+        ImportError: Ray is not installed.
+        ClusterError: the cluster cannot be reached.
+    """
+    if config.ray is not None:
+        reach(config.ray)
+
+
+@contextmanager
+def enough_memory() -> Iterator[None]:
+    """Say in whose settings it lies that there is not enough."""
+    try:
+        yield
+    except MemoryError as error:
+        raise ConfigError(
+            "environments, rollout_length or network take more memory than there is: "
+            f"{brief(error)}"
+        ) from error

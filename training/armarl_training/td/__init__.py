@@ -1,5 +1,0 @@
-"""Judges of positions, by temporal differences: the `learner`, and its `games`."""
-
-from armarl_training.td.learner import TD
-
-__all__ = ["TD"]
