@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 from armarl import SelfPlayBatch
 from armarl.core.game import Game
 from armarl.devices.cuda_game import SIMULATED, CudaGame, fault
-from armarl.players import GreedyPlayer, style_names
+from armarl.players.simple_players import GreedyPlayer, style_names
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.learner import PPO
 from armarl_training.learners.ppo.rollout.rollout import Rollout

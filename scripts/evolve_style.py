@@ -33,10 +33,10 @@ from armarl.compiler import kernel_cache
 from armarl.compiler.randomness import pick, uniform
 from armarl.core import threads
 from armarl.core.batch_loops import own
-from armarl.core.game import make_game
 from armarl.core.verbs import ENDED, PLAYING, verbs
 from armarl.games.armada import style_columns, styles
 from armarl.games.armada.style_columns import FAR, STANCES, TABLES
+from armarl.games.make_game import make_game
 
 NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CONQUEROR)]
 RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}

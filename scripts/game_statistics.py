@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.cli.shared_options import options_of
-from armarl.core.game import Game, make_game
-from armarl.matches.match import play_games, wilson_interval
-from armarl.players import make_player
+from armarl.core.game import Game
+from armarl.games.make_game import make_game
+from armarl.matches.match import play_games
+from armarl.matches.standings import wilson_interval
+from armarl.roster.make_player import make_player
 
 AT_ONCE = 250
 

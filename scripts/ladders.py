@@ -17,9 +17,11 @@ from typing import Any
 
 from armarl.arena.summary import Summary, summarise
 from armarl.arena.tournament import play_tournament
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
 from armarl.games.catalogue import game_entry, game_names
-from armarl.players import make_player, shipped_policies
+from armarl.games.make_game import make_game
+from armarl.players.registry import shipped_policies
+from armarl.roster.make_player import make_player
 
 HEAD = """# Ladders
 

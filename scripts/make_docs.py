@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
 from armarl.games.catalogue import OURS
+from armarl.games.make_game import make_game
 from policy_tables import cards, drawings, filled, overview, section
 from settings_page import settings_page
 

@@ -14,7 +14,7 @@ import argparse
 from pathlib import Path
 
 from armarl.matches.match import MatchResult, play_match
-from armarl.players import shipped_policies
+from armarl.players.registry import shipped_policies
 from armarl.policies.saved_policy import load_policy, policy_game, read_policy_metadata, save_policy
 
 

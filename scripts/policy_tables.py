@@ -8,7 +8,7 @@ from pathlib import Path
 from armarl.arena.policy_card import Card, Measured, read_card
 from armarl.arena.policy_card_text import facts
 from armarl.games.catalogue import OURS
-from armarl.players import shipped_policies
+from armarl.players.registry import shipped_policies
 from armarl_training.run.progress import curve
 
 ALWAYS = ("random", "greedy")  # the rivals of the table of all policies

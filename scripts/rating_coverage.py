@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from armarl.arena.lineups import lineups, members, tables
 from armarl.arena.ratings import ELO, Estimates, Tally, rate
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
+from armarl.games.make_game import make_game
 
 Floats = NDArray[np.float64]
 LUCK, TASTE, SHARED = 0.6, 0.5, 0.05  # standard deviations in units of strength; a probability

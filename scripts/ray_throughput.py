@@ -27,9 +27,9 @@ import ray
 from ray.cluster_utils import Cluster
 
 from armarl.arena.tournament import Tournament, play_tournament
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
+from armarl.workers.jobs import Workers
 from armarl.workers.ray_cluster import RayCluster
-from armarl.workers.spread import Workers
 from armarl_training.config.training_config import TrainingConfig, load_config
 from armarl_training.run.run import start_run
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from armarl.common.files import POLICY_FILE
-from armarl.players import shipped_policies
+from armarl.players.registry import shipped_policies
 from armarl.policies.saved_policy import load_policy, save_policy
 
 Training = Mapping[str, Any]  # what a policy's metadata tell of it

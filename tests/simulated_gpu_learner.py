@@ -18,7 +18,8 @@ from armarl.core.verbs import ENDED
 from armarl.devices import cuda_game
 from armarl.devices.cuda_game import CudaGame
 from armarl.environments.seat_loops import LEARNER
-from armarl.players import GreedyPlayer, make_player, style_names
+from armarl.players.simple_players import GreedyPlayer, style_names
+from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learners.ppo.rollout.cuda_rival_seats import CudaRivals
 from armarl_training.learners.ppo.rollout.rival_seats import HostRivals, Position

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 import tiny
-from armarl.policies.saved_policy import read_tensors
+from armarl.policies.safetensors_file import read_tensors
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run import checkpoint
 from armarl_training.run.run import start_run

@@ -20,7 +20,8 @@ from aec_play import everything, is_over, play_randomly, random_action, some_ill
 from armarl import armada_v0, armadora_v0
 from armarl.core.game import IllegalActionError
 from armarl.games.armada.chart.loading import Chart, ChartError, load_chart
-from armarl.players import GreedyPlayer, make_player
+from armarl.players.simple_players import GreedyPlayer
+from armarl.roster.make_player import make_player
 from variants import every_game, every_rich_game, every_variant
 
 test_save_obs.__test__ = False  # PettingZoo's checker, which takes an environment

@@ -24,10 +24,11 @@ from armarl.arena.panel import panel, play_panel
 from armarl.arena.report import html, write_report
 from armarl.arena.summary import _cycles, stronger, summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl.matches.records import read_records
-from armarl.players import RandomPlayer, make_player
+from armarl.players.simple_players import RandomPlayer
 from armarl.policies.saved_policy import load_policy, save_policy
+from armarl.roster.make_player import make_player
 from processes import started, wait_for
 
 TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))

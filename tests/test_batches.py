@@ -10,11 +10,11 @@ from gymnasium.vector import AutoresetMode
 
 import tiny
 from armarl.core import threads
-from armarl.core.game import make_game
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING
 from armarl.environments.aec import RawAECEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
-from armarl.players import RandomPlayer
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import RandomPlayer
 from reference.seat_game import Chance
 from variants import every_game, every_rich_game, every_variant
 

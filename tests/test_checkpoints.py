@@ -2,7 +2,7 @@
 
 import pytest
 
-from armarl.policies.saved_policy import PolicyError, read_tensors, write_tensors
+from armarl.policies.safetensors_file import PolicyError, read_tensors, write_tensors
 from armarl_training.run import checkpoint
 from armarl_training.run.run import resume_run
 from small_runs import config, stopped_run

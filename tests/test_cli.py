@@ -19,11 +19,10 @@ import tiny
 from armarl.arena.policy_card import read_card
 from armarl.arena.policy_card_text import card_text
 from armarl.cli import main
-from armarl.core.game import make_game
 from armarl.games.catalogue import game_entry
+from armarl.games.make_game import make_game
 from armarl.matches.records import read_records
-from armarl.players import RandomPlayer
-from armarl.players.simple_players import _listed
+from armarl.players.simple_players import RandomPlayer, _listed
 from armarl.policies.saved_policy import read_policy_metadata
 from processes import started
 

@@ -11,13 +11,12 @@ from torch.nn import functional
 
 import tiny
 from armarl.compiler.randomness import seed_chance, uniform
-from armarl.core.game import make_game
 from armarl.core.verbs import PLAYING
 from armarl.environments.seat_loops import LEARNER
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.networks.critic import check_critic, is_critic
 from armarl.networks.policy_network import NetworkError
-from armarl.players import make_player
 from armarl.policies.critic_lookahead import (
     BREADTH,
     DEALS,
@@ -28,15 +27,16 @@ from armarl.policies.critic_lookahead import (
     with_players,
 )
 from armarl.policies.network_players import DOUBT, SHARPNESS, CriticPlayer
-from armarl.policies.saved_policy import PolicyError, load_policy, save_policy
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.saved_policy import load_policy, save_policy
+from armarl.roster.make_player import make_player
 from armarl.search import CriticSearchPlayer
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
 from armarl_training.learners.critic.games import COMPLETIONS, _of_each, _own_seats
 from armarl_training.learners.critic.learner import CriticLearner
 from armarl_training.learning.imitation import play_lessons
 from armarl_training.learning.opponent_pool import OpponentPool
-from armarl_training.learning.saving import saved_networks
-from armarl_training.learning.sharded_learner import AVERAGE
+from armarl_training.learning.saving import AVERAGE, saved_networks
 from armarl_training.networks.torch_players import on_torch
 from armarl_training.networks.value_networks import Critic
 

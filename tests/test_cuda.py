@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 from numba import types
 
-from armarl.core.game import make_game
 from armarl.games.catalogue import OURS
+from armarl.games.make_game import make_game
 
 pytest.importorskip("numba_cuda", reason="needs the extra `cuda`: pip install '.[cuda]'")
 cuda = importlib.import_module("numba.cuda")

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
 from armarl.games.armada.actions import CARD_NAMES
 from armarl.games.armada.knowledge import HELD, LACKED
 from armarl.games.armada.state import ANSWERS, COPIES
+from armarl.games.make_game import make_game
 
 DEALS = 8000
 BINS = 20

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
 from armarl.games.catalogue import OURS
-from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 GAMES = 60
 KEPT = {"armadora": 0.1, "armada": 0.015}  # positions, some eight of each game

@@ -21,7 +21,7 @@ import numpy as np
 
 from armarl.core.batch_loops import WAS_ILLEGAL, play_one
 from armarl.core.game import Game, States
-from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from variants import GOLDEN, Variant, every_golden_variant
 
 FOLDER = Path(__file__).parent / "golden"

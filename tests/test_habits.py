@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.core.game import make_game
 from armarl.games.catalogue import game_entry
-from armarl.players import (
-    GreedyPlayer,
-    RandomPlayer,
-    choose_legally,
-    make_player,
-    split_draws,
-)
+from armarl.games.make_game import make_game
+from armarl.players.protocol import choose_legally
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
+from armarl.players.wrappers import split_draws
+from armarl.roster.make_player import make_player
 from variants import KUHN_POKER, every_game, every_variant
 
 TWO = make_game("armadora")

@@ -7,10 +7,11 @@ import pytest
 
 import tiny
 from armarl.core import threads
-from armarl.core.game import make_game
-from armarl.players import GreedyPlayer, make_player
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import GreedyPlayer
 from armarl.policies.network_players import JudgingPlayer
 from armarl.policies.saved_policy import save_policy
+from armarl.roster.make_player import make_player
 from armarl.search import JudgeSearchPlayer, PolicySearchPlayer
 from test_judges import GAME, VARIANTS, judge_of
 from test_search import won_positions

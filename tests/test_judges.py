@@ -7,21 +7,14 @@ import pytest
 import torch
 
 import tiny
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl.networks.judge import JudgeNetwork, check_judge, layout_of, survey_of
 from armarl.networks.judge_kernels import weights_of
 from armarl.networks.policy_network import NetworkError
 from armarl.policies.afterstates import Afterstates
 from armarl.policies.network_players import SHARPNESS, JudgingPlayer
-from armarl.policies.saved_policy import (
-    FORMAT,
-    PolicyError,
-    load_policy,
-    read_policy_metadata,
-    read_tensors,
-    save_policy,
-    write_tensors,
-)
+from armarl.policies.safetensors_file import FORMAT, PolicyError, read_tensors, write_tensors
+from armarl.policies.saved_policy import load_policy, read_policy_metadata, save_policy
 from armarl_training.networks.value_networks import Judge
 
 GAME = make_game("armadora", players=2)

@@ -5,7 +5,7 @@ import pytest
 
 import armarl
 from armarl.analysis.leaks import Leak, assert_no_leak, find_leaks, views_of, views_of_env
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from variants import every_rich_game, every_variant
 
 GAME = make_game("armadora")

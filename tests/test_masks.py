@@ -15,7 +15,7 @@ from pettingzoo.utils.wrappers import (
 )
 
 from armarl import armadora_v0
-from armarl.environments.base import MANY_ILLEGAL
+from armarl.environments.action_masks import MANY_ILLEGAL
 from armarl_training.vec_env import make_vec_env
 from variants import every_game, every_rich_game, every_variant
 

@@ -6,25 +6,16 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.core.game import IllegalActionError, make_game
-from armarl.matches.match import (
-    MOST_SEED,
-    _interval,
-    _standings,
-    deal_seeds,
-    play_games,
-    play_match,
-    seatings,
-)
+from armarl.common.numbers import MOST_SEED
+from armarl.core.game import IllegalActionError
+from armarl.games.make_game import make_game
+from armarl.matches.match import deal_seeds, play_games, play_match, seatings
 from armarl.matches.records import read_records
-from armarl.players import (
-    GreedyPlayer,
-    HumanPlayer,
-    Player,
-    RandomPlayer,
-    make_player,
-)
-from armarl.policies.saved_policy import PolicyError
+from armarl.matches.standings import _interval, _standings
+from armarl.players.protocol import Player
+from armarl.players.simple_players import GreedyPlayer, HumanPlayer, RandomPlayer
+from armarl.policies.safetensors_file import PolicyError
+from armarl.roster.make_player import make_player
 
 TWO, THREE, FOUR = (make_game("armadora", players=players) for players in (2, 3, 4))
 ADVANCED = make_game("armadora", advanced=True)

@@ -7,20 +7,15 @@ import pytest
 import torch
 
 import tiny
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.networks.board_layout import Looking, around, places_of
 from armarl.networks.policy_network import Network, NetworkError, check_network, widths
-from armarl.players import make_player
 from armarl.players.advice import Advice
 from armarl.policies.network_players import NetworkPlayer
-from armarl.policies.saved_policy import (
-    PolicyError,
-    load_policy,
-    read_policy_metadata,
-    save_policy,
-    write_tensors,
-)
+from armarl.policies.safetensors_file import PolicyError, write_tensors
+from armarl.policies.saved_policy import load_policy, read_policy_metadata, save_policy
+from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import NetworkConfig, TrainingConfig
 from armarl_training.learners.ppo.networks import gathered, make_actor, make_critic, takers_of
 from armarl_training.networks.integer_observations import Quantities

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.core.game import IllegalActionError, make_game
+from armarl.core.game import IllegalActionError
 from armarl.environments.seat_env import SeatEnv
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import (
-    GreedyPlayer,
-    RandomPlayer,
-    choose_legally,
-    make_player,
-)
+from armarl.players.protocol import choose_legally
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
+from armarl.roster.make_player import make_player
 
 TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 

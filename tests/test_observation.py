@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States, make_game
-from armarl.players import RandomPlayer
+from armarl.core.game import Game, States
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import RandomPlayer
 
 GAP = 3
 VARIANTS: list[tuple[str, dict[str, Any]]] = [

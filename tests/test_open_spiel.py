@@ -14,8 +14,8 @@ from open_spiel.python.algorithms import (  # noqa: E402
     tabular_qlearner,
 )
 
-from armarl.core.game import make_game  # noqa: E402
 from armarl.environments.open_spiel import Resampler, register  # noqa: E402
+from armarl.games.make_game import make_game  # noqa: E402
 from variants import every_game, every_rich_game, every_variant  # noqa: E402
 
 

@@ -5,7 +5,7 @@ import signal
 import pytest
 
 import tiny
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl_training.config.training_config import ConfigError
 from armarl_training.run.run import RunError, resume_run, start_run
 from small_runs import TOTAL, assert_equal, config, signals

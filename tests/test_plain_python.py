@@ -21,7 +21,8 @@ import pytest
 from armarl import SelfPlayBatch
 from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.core import batch_loops
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from variants import BASIC, RICH, Variant
 

@@ -12,25 +12,19 @@ from hypothesis import strategies as st
 import armarl
 import tiny
 from armarl.armadora_v0 import env as make_env
-from armarl.core.game import make_game
 from armarl.environments.seat_env import SeatEnv
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import (
-    GreedyPlayer,
-    NoisyPlayer,
-    PatientPlayer,
-    RandomPlayer,
-    Thinker,
-    as_spec,
-    label,
-    make_player,
-    policy_path,
-    register_player,
-)
-from armarl.players.player_specs import Part, Spec
+from armarl.players import registry
+from armarl.players.player_specs import Part, Spec, as_spec
+from armarl.players.protocol import Thinker
+from armarl.players.registry import register_player
+from armarl.players.simple_players import GreedyPlayer, PatientPlayer, RandomPlayer
+from armarl.players.wrappers import NoisyPlayer
 from armarl.policies.network_players import JudgingPlayer
+from armarl.policies.paths import label, policy_path
 from armarl.policies.saved_policy import load_policy
-from armarl.roster import make_player
+from armarl.roster.make_player import make_player
 
 TWO = make_game("armadora")
 
@@ -316,7 +310,7 @@ def test_policies_and_run_folders(tmp_path):
         ("mine/random.safetensors", "random.safetensors"),
         ("runs/armadora-2p/policy.safetensors", "armadora-2p.safetensors"),
         ("armadora-2p", "armadora-2p"),
-        (make_player.shipped_policies()["armadora-2p"], "armadora-2p"),
+        (registry.shipped_policies()["armadora-2p"], "armadora-2p"),
         ("j\x1b[31m.safetensors", "j?[31m"),
     ],
     ids=str,
@@ -342,8 +336,8 @@ def test_code_is_not_run_where_it_is_not_wanted():
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr(make_player, "_players", dict(make_player._players))
-    monkeypatch.setattr(make_player, "_around", dict(make_player._around))
+    monkeypatch.setattr(make_player, "_players", dict(registry._players))
+    monkeypatch.setattr(make_player, "_around", dict(registry._around))
 
 
 @pytest.mark.usefixtures("registry")
@@ -372,7 +366,7 @@ def test_names_that_users_add():
         "greedy",
         tiny.Backwards,
         False,
-    ) in make_player.registered()  # as worker processes need it
+    ) in registry.registered()  # as worker processes need it
     names = ["backwards:1", "greedy+stubborn:5"]
     alone = play_match(TWO, names, games=130, seed=1)
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone

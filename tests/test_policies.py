@@ -17,20 +17,15 @@ from safetensors.numpy import save_file
 
 import tiny
 from armarl.armadora_v0 import env as make_env
-from armarl.core.game import make_game
 from armarl.core.verbs import PLAYING
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import GreedyPlayer, make_player, shipped_policies
+from armarl.players.registry import shipped_policies
+from armarl.players.simple_players import GreedyPlayer
 from armarl.policies.network_players import NetworkPlayer
-from armarl.policies.saved_policy import (
-    FORMAT,
-    PolicyError,
-    load_policy,
-    policy_game,
-    read_policy_metadata,
-    save_policy,
-    write_tensors,
-)
+from armarl.policies.safetensors_file import FORMAT, PolicyError, write_tensors
+from armarl.policies.saved_policy import load_policy, policy_game, read_policy_metadata, save_policy
+from armarl.roster.make_player import make_player
 
 GAME = make_game("armadora")
 TENSORS = MappingProxyType(tiny.tensors(GAME))

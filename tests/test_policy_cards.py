@@ -7,16 +7,11 @@ import pytest
 import tiny
 from armarl.arena.policy_card import read_card
 from armarl.arena.policy_card_text import card_text, facts
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import shipped_policies
-from armarl.policies.saved_policy import (
-    FORMAT,
-    PolicyError,
-    load_policy,
-    read_policy_metadata,
-    write_tensors,
-)
+from armarl.players.registry import shipped_policies
+from armarl.policies.safetensors_file import FORMAT, PolicyError, write_tensors
+from armarl.policies.saved_policy import load_policy, read_policy_metadata
 from armarl_training.common.kept_policies import as_kept, keep_policies
 from armarl_training.config.training_config import load_config
 

@@ -13,10 +13,10 @@ import torch
 import tiny
 from armarl.arena.policy_card import read_card
 from armarl.arena.policy_card_text import card_text
-from armarl.core.game import make_game
 from armarl.core.threads import available_cores
-from armarl.players import make_player
+from armarl.games.make_game import make_game
 from armarl.policies.saved_policy import read_policy_metadata
+from armarl.roster.make_player import make_player
 from armarl_training.common.hardware import processor
 from armarl_training.config.training_config import EvaluationConfig, TrainingConfig
 from armarl_training.run.anchors import Anchors

@@ -7,7 +7,7 @@ import rating_coverage as coverage
 from armarl.arena.lineups import members
 from armarl.arena.ratings import ELO, Tally, rate
 from armarl.arena.stopping import expected_score, is_stronger, log_likelihood_ratio
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 
 TWO = make_game("armadora")
 

@@ -14,9 +14,10 @@ from ray.cluster_utils import Cluster
 import tiny
 from armarl.arena.tournament import play_tournament
 from armarl.cli.main import main
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.roster import make_player
+from armarl.players import registry
+from armarl.roster.make_player import make_player
 from armarl.workers.ray_cluster import ClusterError, RayCluster
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run.run import start_run
@@ -84,8 +85,8 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
     """Shard by shard, with earlier selves and a worker that is killed at its first shard."""
-    monkeypatch.setattr(make_player, "_players", dict(make_player._players))
-    make_player.register_player("deadly", partial(tiny.KilledOnce, folder=tmp_path))
+    monkeypatch.setattr(make_player, "_players", dict(registry._players))
+    registry.register_player("deadly", partial(tiny.KilledOnce, folder=tmp_path))
     settings = tiny.settings(
         learner=learner,
         options={"board": "mini"},

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from armarl.core.game import make_game
 from armarl.games.armada.chart.loading import STANDARD
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_games, play_match
 from armarl.matches.records import (
     Recorder,
@@ -17,7 +17,7 @@ from armarl.matches.records import (
     prepare_records,
     read_records,
 )
-from armarl.players import make_player
+from armarl.roster.make_player import make_player
 from variants import VARIANTS, every_variant
 
 TWO = make_game("armadora", advanced=True)

@@ -8,7 +8,9 @@ import pytest
 import tiny
 from armarl import make_game
 from armarl.core import threads
-from armarl.players import GreedyPlayer, Thinker, make_player
+from armarl.players.protocol import Thinker
+from armarl.players.simple_players import GreedyPlayer
+from armarl.roster.make_player import make_player
 from armarl.search import RolloutPlayer, SearchPlayer
 from test_search import asked, evaluations, same, won_positions
 from variants import every_game, every_variant

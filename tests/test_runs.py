@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 import tiny
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl.policies.saved_policy import load_policy
-from armarl.workers.spread import ClusterError
+from armarl.workers.jobs import ClusterError
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
 from armarl_training.run import checkpoint, config_checks
 from armarl_training.run import run as run_module

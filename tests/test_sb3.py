@@ -11,9 +11,10 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecFrameStack, VecNormalize
 
-from armarl.core.game import make_game
-from armarl.players import make_player
-from armarl.policies.saved_policy import PolicyError, load_policy
+from armarl.games.make_game import make_game
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.saved_policy import load_policy
+from armarl.roster.make_player import make_player
 from armarl_training.sb3 import save_policy
 from armarl_training.vec_env import make_vec_env
 from variants import every_game

@@ -11,9 +11,10 @@ import tiny
 from armarl import make_game
 from armarl.compiler.randomness import list_legal, pick
 from armarl.core import threads
-from armarl.core.verbs import as_verbs
 from armarl.games.catalogue import game_entry
-from armarl.players import GreedyPlayer, RandomPlayer, Thinker, Thoughts
+from armarl.games.game_module import as_verbs
+from armarl.players.protocol import Thinker, Thoughts
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl.search import (
     FlatPlayer,
     IsmctsPlayer,

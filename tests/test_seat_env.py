@@ -15,12 +15,13 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from armarl.armadora_v0 import env as armadora_env
-from armarl.core.game import IllegalActionError, make_game
+from armarl.core.game import IllegalActionError
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.armada.chart.loading import Chart, ChartError, load_chart
-from armarl.players import make_player
+from armarl.games.make_game import make_game
+from armarl.roster.make_player import make_player
 from armarl_training.vec_env import make_vec_env
 from variants import every_game, every_rich_game, every_variant
 

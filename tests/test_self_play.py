@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.core.game import make_game
 from armarl.environments.seat_loops import LEARNER
-from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl_training.config.training_config import OpponentConfig, TrainingConfig
 from armarl_training.learners.maskable import LATEST, SelfPlayVecEnv
 from armarl_training.learning.opponent_pool import OpponentPool

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
 from armarl.games.armada.style_columns import TABLES
 from armarl.games.catalogue import OURS, game_entry
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import GreedyPlayer, make_player
+from armarl.players.simple_players import GreedyPlayer
+from armarl.roster.make_player import make_player
 
 GAMES = [entry.name for entry in OURS]
 

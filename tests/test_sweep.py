@@ -13,7 +13,7 @@ import yaml
 import tiny
 from armarl.cli import main
 from armarl.policies.saved_policy import read_policy_metadata
-from armarl.workers.spread import ClusterError
+from armarl.workers.jobs import ClusterError
 from armarl_training.common.run_folder import LockError, RunError
 from armarl_training.config.training_config import ConfigError, load_config
 from armarl_training.run import config_checks

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.core.game import make_game
 from armarl.core.verbs import ENDED, PLAYING
-from armarl.players import make_player
+from armarl.games.make_game import make_game
+from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import ConfigError, OpponentConfig, TrainingConfig
 from armarl_training.learners.td.learner import TD
 from armarl_training.learning.advantages import lambda_returns

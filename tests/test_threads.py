@@ -15,8 +15,8 @@ import pytest
 import tiny
 from armarl.compiler.work_sharing import PLAYED
 from armarl.core import batch_loops, threads
-from armarl.core.game import make_game
 from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.games.make_game import make_game
 from armarl.workers.spread import spread
 
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import tiny
-from armarl.core.game import make_game
 from armarl.games.armada.chart.loading import STANDARD
+from armarl.games.make_game import make_game
 from armarl.policies.saved_policy import load_policy
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.learner import PPO

@@ -19,12 +19,12 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 import tiny
 from armarl.core import threads
-from armarl.core.game import make_game
 from armarl.environments.registration import gymnasium_variants
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.catalogue import OURS
-from armarl.players import GreedyPlayer
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import GreedyPlayer
 from armarl_training.vec_env import make_vec_env
 from variants import every_game, every_rich_game, every_variant
 

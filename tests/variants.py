@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from armarl import register_game
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
 from armarl.environments.aec import CheckedAECEnv, RawAECEnv, make_aec
 from armarl.environments.seat_env import SeatEnv
 from armarl.games.catalogue import game_entry
+from armarl.games.make_game import make_game
 from kuhn_poker import ENTRY
 from reference.armada import checks as armada_checks
 from reference.armadora import checks as armadora_checks

@@ -15,10 +15,11 @@ from armarl.games.catalogue import GameEntry
 
 if TYPE_CHECKING:
     from armarl.analysis.leaks import assert_no_leak
-    from armarl.core.game import make_game
     from armarl.core.threads import set_threads
     from armarl.environments.self_play_batch import SelfPlayBatch
-    from armarl.players import make_player, register_player
+    from armarl.games.make_game import make_game
+    from armarl.players.registry import register_player
+    from armarl.roster.make_player import make_player
 
 __all__ = [
     "GameEntry",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Returns, State
+from armarl.compiler.types import Returns, State
 from kuhn_poker.rules import returns
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import seed
-from armarl.core.verbs import State
+from armarl.compiler.types import State
 from kuhn_poker.rules import deal, is_in
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from armarl.compiler.decorators import kernel
+from armarl.compiler.types import Observation, State
 from armarl.core.observation_table import Block, ObservationTable
-from armarl.core.verbs import Observation, State
 from kuhn_poker.knowledge import is_open
 from kuhn_poker.state import WORD_NAMES
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import random_below
-from armarl.core.verbs import Mask, Returns, State
+from armarl.compiler.types import Mask, Returns, State
 from kuhn_poker.actions import BET_CHIP, CALL, CHECK, FOLD
 from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 

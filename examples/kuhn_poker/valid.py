@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import State
+from armarl.compiler.types import State
 from kuhn_poker.rules import bettor
 from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 

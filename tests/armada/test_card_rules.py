@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from reference.armada.board import CARDS
 from reference.armada.checks import Match
 from reference.armada.table import Table

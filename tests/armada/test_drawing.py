@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from armarl.core.game import make_game
 from armarl.games.armada.chart.loading import CENTRAL, COLOURS, STANDARD, Chart, load_chart
 from armarl.games.armada.state import ORDER
 from armarl.games.armada.text.drawing import draw, draw_svg
+from armarl.games.make_game import make_game
 
 CHART = load_chart()
 

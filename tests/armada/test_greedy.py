@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
 from armarl.games.armada.scripted.distance_maps import set_goals
 from armarl.games.armada.scripted.greedy import row_of
 from armarl.games.armada.state import LAIR
@@ -29,8 +29,9 @@ from armarl.games.armada.style_columns import (
     TABLES,
 )
 from armarl.games.armada.styles import FIRST_ROWS, GREEDY_STYLES, STYLES
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from reference.armada.checks import VARIANTS, variant_name
 
 GAMES = 24

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from armarl.core.game import make_game
 from armarl.games.armada.chart.loading import load_chart
+from armarl.games.make_game import make_game
 from reference.armada.board import CARDS, COLOURS
 from reference.armada.checks import VARIANTS, check_games, variant_name
 

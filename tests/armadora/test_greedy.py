@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, State, States, make_game
+from armarl.core.game import Game, State, States
 from armarl.games.armadora.board import (
     LINE_EAST,
     LINE_NAMES,
@@ -16,7 +16,8 @@ from armarl.games.armadora.board import (
     SITE_SQUARES,
     SQUARE_NAMES,
 )
-from armarl.players import GreedyPlayer, RandomPlayer
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 VARIANTS = list(product((2, 3, 4), (False, True), (True, False)))
 POSITIONS = 150

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from reference.armadora.table import Table
 
 PLAYERS = pytest.mark.parametrize("players", [2, 3, 4])

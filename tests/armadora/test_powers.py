@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from reference.armadora.game import SITES, SQUARES
 from reference.armadora.table import CORNERS, Table
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from reference.armadora.checks import (
     VARIANTS,
     check_game,

@@ -11,7 +11,7 @@ import random
 import numpy as np
 import pytest
 
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from reference.armadora.game import LINES, MINES, SITES, SQUARES, winners
 from reference.armadora.table import CORNERS, Table
 

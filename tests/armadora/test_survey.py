@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, State, make_game
+from armarl.core.game import Game, State
 from armarl.games.armadora.survey import RINGS, WAYS, blocks
+from armarl.games.make_game import make_game
 from armarl.networks.judge import survey_of
-from armarl.players import RandomPlayer
+from armarl.players.simple_players import RandomPlayer
 from armarl.policies.afterstates import Afterstates
 
 GAP = 3

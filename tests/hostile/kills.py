@@ -23,7 +23,7 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tiny`
 
 import tiny
-from armarl.policies.saved_policy import FORMAT, read_tensors
+from armarl.policies.safetensors_file import FORMAT, read_tensors
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run import checkpoint
 from armarl_training.run.run import resume_run, start_run

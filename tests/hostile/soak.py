@@ -34,15 +34,17 @@ import numpy as np
 
 import tiny
 from armarl.arena.tournament import play_tournament, read_tournament
-from armarl.core.game import Game, IllegalActionError, make_game
+from armarl.core.game import Game, IllegalActionError
 from armarl.core.threads import set_threads
 from armarl.environments.aec import CheckedAECEnv
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.matches.records import read_records
-from armarl.policies.saved_policy import PolicyError, load_policy
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.saved_policy import load_policy
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run.run import RunError, resume_run, start_run
 

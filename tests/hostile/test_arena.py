@@ -15,7 +15,7 @@ from armarl.arena.report import write_report
 from armarl.arena.summary import summarise
 from armarl.arena.tournament import ArenaError, play_tournament, read_tournament
 from armarl.common.files import lock_folder
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.matches.records import RecordError, read_records
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, IllegalActionError, States, make_game
+from armarl.core.game import Game, IllegalActionError, States
 from armarl.core.threads import set_threads
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
+from armarl.games.make_game import make_game
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=3, advanced=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from armarl.core.game import make_game
 from armarl.games.armada.chart.loading import STANDARD, ChartError, content_only, load_chart
+from armarl.games.make_game import make_game
 
 TEXT = STANDARD.read_text(encoding="utf-8")
 WHOLE = load_chart().as_dict()

@@ -14,19 +14,12 @@ import torch
 
 import tiny
 from armarl.common.files import write_bytes
-from armarl.core.game import make_game
 from armarl.environments.aec import RawAECEnv
+from armarl.games.make_game import make_game
 from armarl.networks.judge import layout_of
-from armarl.policies import saved_policy
-from armarl.policies.saved_policy import (
-    FORMAT,
-    PolicyError,
-    load_policy,
-    policy_game,
-    read_tensors,
-    save_policy,
-    write_tensors,
-)
+from armarl.policies import safetensors_file, saved_policy
+from armarl.policies.safetensors_file import FORMAT, PolicyError, read_tensors, write_tensors
+from armarl.policies.saved_policy import load_policy, policy_game, save_policy
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
 from armarl_training.learners.maskable import _generator
@@ -61,7 +54,7 @@ def test_a_policy_s_advisers_are_no_files(
     advisers = [str(path) if adviser == "SELF" else adviser]
     write_tensors(path, tensors, {**metadata, "advisers": advisers, "advice": "0" * 16})
     opened = []
-    read = saved_policy.read_tensors
+    read = safetensors_file.read_tensors
     monkeypatch.setattr(
         saved_policy,
         "read_tensors",

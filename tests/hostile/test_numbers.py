@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from armarl import armadora_v0
-from armarl.core.game import IllegalActionError, make_game
+from armarl.core.game import IllegalActionError
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
+from armarl.games.make_game import make_game
 from variants import Variant, every_game
 
 GAME = make_game("armadora")

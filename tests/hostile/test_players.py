@@ -15,25 +15,18 @@ import pytest
 import tiny
 from armarl.arena.tournament import play_tournament
 from armarl.cli.main import main
-from armarl.core.game import make_game
 from armarl.environments.vector_env import SeatVectorEnv
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import (
-    HumanPlayer,
-    NoisyPlayer,
-    OpeningPlayer,
-    Player,
-    RandomPlayer,
-    Thinker,
-    ask_thoughts,
-    choose_legally,
-    make_player,
-    register_player,
-)
 from armarl.players.player_specs import Spec
+from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
+from armarl.players.registry import register_player
+from armarl.players.simple_players import HumanPlayer, RandomPlayer
+from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.network_players import NetworkPlayer, player_class
 from armarl.policies.saved_policy import load_policy
-from armarl.workers.spread import workers_for
+from armarl.roster.make_player import make_player
+from armarl.workers.jobs import workers_for
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=4, advanced=True)

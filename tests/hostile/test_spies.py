@@ -11,10 +11,12 @@ import pytest
 from armarl.analysis.exploitability import GameTree
 from armarl.cli.terminal import play_at_terminal
 from armarl.compiler.randomness import draw, sip_hash, uniform
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
 from armarl.environments.seat_env import SeatEnv
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from armarl.players import RandomPlayer, Thoughts, ask_thoughts
+from armarl.players.protocol import Thoughts, ask_thoughts
+from armarl.players.simple_players import RandomPlayer
 from reference.seat_game import Chance
 from reference.seat_game import sip_hash as plain_sip_hash
 from variants import Variant, every_game

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
 from armarl.environments.aec import RawAECEnv
+from armarl.games.make_game import make_game
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"players": 2}),

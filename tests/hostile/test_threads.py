@@ -14,8 +14,8 @@ import pytest
 
 from armarl.compiler.work_sharing import PLAYED, TAKEN
 from armarl.core import threads
-from armarl.core.game import make_game
 from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.games.make_game import make_game
 
 pytestmark = pytest.mark.usefixtures("small_shares", "_four_threads")
 

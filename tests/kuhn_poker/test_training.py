@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tiny
-from armarl.core.game import make_game
-from armarl.players import make_player
+from armarl.games.make_game import make_game
+from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run.run import start_run
 from variants import KUHN_POKER  # which registers it

@@ -8,7 +8,8 @@ import numpy as np
 
 from armarl.core.game import Game
 from armarl.environments.aec import RawAECEnv
-from armarl.players import Player, RandomPlayer
+from armarl.players.protocol import Player
+from armarl.players.simple_players import RandomPlayer
 
 _WORD = 2**64
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB

@@ -16,7 +16,7 @@ from torch import nn
 
 from armarl.core.game import Game, check_game
 from armarl.policies import saved_policy
-from armarl.policies.saved_policy import PolicyError
+from armarl.policies.safetensors_file import PolicyError
 from armarl_training.networks.layers import ACTIVATIONS
 
 ACTOR_CRITICS = (ActorCriticPolicy, MaskableActorCriticPolicy)

@@ -18,11 +18,12 @@ from stable_baselines3.common.vec_env import VecEnv
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT
 from armarl.devices.device import action_ids
-from armarl.environments.base import Endings, face_game, observation_box
+from armarl.environments.action_masks import Endings
+from armarl.environments.base import face_game, observation_box
+from armarl.environments.batch_arguments import deal_numbers, random_numbers
 from armarl.environments.registration import NAMESPACE
 from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
-from armarl.environments.self_play_batch import deal_numbers, random_numbers
-from armarl.players import PlayerLike
+from armarl.players.registry import PlayerLike
 
 
 def make_vec_env(

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States, check_game, make_game
+from armarl.core.game import Game, States, check_game
 from armarl.core.verbs import PLAYING
-from armarl.players import RandomPlayer
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import RandomPlayer
 
 Views = Mapping[str, Any]
 _ONLY = np.zeros(1, np.int64)

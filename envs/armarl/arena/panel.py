@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from armarl.core.array_checks import whole_number
+from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
-from armarl.matches.match import MOST_SEED, MatchResult, Standing, as_game, play_match
-from armarl.players import PlayerLike
-from armarl.workers.spread import Workers
+from armarl.matches.match import MatchResult, as_game, play_match
+from armarl.matches.standings import Standing
+from armarl.players.registry import PlayerLike
+from armarl.workers.jobs import Workers
 
 PLAIN = ("random", "greedy", "greedy:noise=0.2")  # in every game
 VARIED = ("random:patient", "greedy:first_random=1")  # where the game has `rivals`

@@ -14,13 +14,15 @@ from typing import Any, NamedTuple, TypeVar
 
 from armarl.common.files import BEST_FILE, CONFIG_FILE, POLICY_FILE
 from armarl.common.messages import brief
-from armarl.matches.match import Standing
+from armarl.matches.standings import Standing
 from armarl.networks.critic import is_critic
 from armarl.networks.judge import is_judge
 from armarl.networks.policy_network import Tensors
-from armarl.players import shipped_policies
-from armarl.policies.saved_policy import PolicyError, policy_file, read_policy
-from armarl.roster.make_player import as_spec, label
+from armarl.players.player_specs import as_spec
+from armarl.players.registry import shipped_policies
+from armarl.policies.paths import label
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.saved_policy import policy_file, read_policy
 
 WINS = "wins/"  # before an anchor's name in a row of a curve
 _LARGEST = 1e15  # number that anybody writes into a file

@@ -24,7 +24,7 @@ from armarl.arena.ratings import (
 )
 from armarl.arena.stopping import Verdict, is_stronger
 from armarl.arena.tournament import Tournament
-from armarl.matches.match import wilson_interval
+from armarl.matches.standings import wilson_interval
 
 ANCHOR = "random"  # who has rating 0, where he takes part; else it is the first player
 

@@ -36,12 +36,16 @@ from armarl.common.files import (
     write_text,
 )
 from armarl.common.messages import brief, printable
-from armarl.core.array_checks import whole_number
-from armarl.core.game import Game, make_game, restore_game
-from armarl.matches.match import MOST_SEED, as_game, deal_seeds, play_games, shares_of_victory
+from armarl.common.numbers import MOST_SEED, whole_number
+from armarl.core.game import Game
+from armarl.games.make_game import make_game, restore_game
+from armarl.matches.match import as_game, deal_seeds, play_games, shares_of_victory
 from armarl.matches.records import Recorder
-from armarl.players import Player, PlayerLike, digest_of, make_player
-from armarl.workers.spread import Workers, check_workers, sent, spread, workers_for
+from armarl.players.protocol import Player, digest_of
+from armarl.players.registry import PlayerLike
+from armarl.roster.make_player import make_player
+from armarl.workers.jobs import Workers, check_workers, sent, workers_for
+from armarl.workers.spread import spread
 
 MOST_DEALS = 10**7
 DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks

@@ -13,9 +13,10 @@ from armarl.environments.aec import CheckedAECEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.networks.judge import layout_of
-from armarl.players import BUILT_IN, make_player
+from armarl.players.registry import BUILT_IN
 from armarl.policies.afterstates import Afterstates
 from armarl.policies.network_players import CriticPlayer, JudgingPlayer
+from armarl.roster.make_player import make_player
 from armarl.search import JudgeSearchPlayer
 
 _SEARCHES = ("grave", "ismcts", "flat", "rollout")

@@ -24,9 +24,10 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
     """The game asked for; by default the one that the first saved policy plays, with what
     options are given besides."""
-    from armarl.core.game import make_game, restore_game
     from armarl.games.catalogue import game_names
-    from armarl.players import as_spec, policy_path
+    from armarl.games.make_game import make_game, restore_game
+    from armarl.players.player_specs import as_spec
+    from armarl.policies.paths import policy_path
     from armarl.policies.saved_policy import policy_game
 
     given = options_of(options.option)

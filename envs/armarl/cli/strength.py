@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from armarl.arena.tournament import Tournament
     from armarl.core.game import Game
     from armarl.matches.match import MatchResult
-    from armarl.workers.spread import Workers
+    from armarl.workers.jobs import Workers
 
 
 def evaluate(options: argparse.Namespace) -> int:
@@ -23,7 +23,7 @@ def evaluate(options: argparse.Namespace) -> int:
     from itertools import combinations
 
     from armarl.matches.match import play_match
-    from armarl.players import make_player
+    from armarl.roster.make_player import make_player
     from armarl.workers.spread import workers_at
 
     if options.json and options.records and options.json.resolve() == options.records.resolve():

@@ -11,8 +11,8 @@ from armarl.common.messages import brief
 
 def info(options: argparse.Namespace) -> int:
     """Describe a game, or a saved policy."""
-    from armarl.core.game import make_game
     from armarl.games.catalogue import game_names
+    from armarl.games.make_game import make_game
 
     if options.game is not None:
         raise ValueError("--game is for players: info takes a game's name, or a saved policy")
@@ -53,7 +53,7 @@ def _about_policy(name: str, raw: bool) -> str:
 def exploit(options: argparse.Namespace) -> int:
     """What could be won from players, exactly."""
     from armarl.analysis.exploitability import GameTree, exploitability
-    from armarl.players import make_player
+    from armarl.roster.make_player import make_player
 
     if not options.players and options.solve < 1:
         raise ValueError("name players, or solve the game with --solve 1000")
@@ -82,8 +82,8 @@ def exploit(options: argparse.Namespace) -> int:
 def compile_games(options: argparse.Namespace) -> int:
     """Compile the rules of games."""
     from armarl.cli.compile_games import compile_game
-    from armarl.core.game import make_game
     from armarl.games.catalogue import game_names
+    from armarl.games.make_game import make_game
 
     for name in options.games or game_names():
         for what, seconds in compile_game(make_game(name)):

@@ -12,20 +12,13 @@ from typing import Any
 import numpy as np
 
 from armarl.common.messages import relation
-from armarl.core.array_checks import whole_number
+from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game, States
 from armarl.games.catalogue import game_entry
-from armarl.matches.match import MOST_SEED
 from armarl.matches.records import Recorder, append_records, prepare_records
-from armarl.players import (
-    HumanPlayer,
-    Player,
-    Thinker,
-    Thoughts,
-    ask_thoughts,
-    choose_legally,
-    make_player,
-)
+from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, choose_legally
+from armarl.players.simple_players import HumanPlayer
+from armarl.roster.make_player import make_player
 
 _LIKELIEST = 4  # actions of which is told how likely they are
 

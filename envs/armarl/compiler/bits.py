@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from armarl.compiler.decorators import PLAIN_PYTHON, inlined
-from armarl.core.verbs import Int
+from armarl.compiler.types import Int
 
 
 @inlined

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armarl.compiler.bits import count, eight_bytes
 from armarl.compiler.decorators import inlined, kernel
-from armarl.core.verbs import Int, Mask, Real, State
+from armarl.compiler.types import Int, Mask, Real, State
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

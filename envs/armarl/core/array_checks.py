@@ -8,21 +8,17 @@ two variants that have one type of record, one has actions or seats that the oth
 
 from __future__ import annotations
 
-import operator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.common.messages import brief
-from armarl.compiler.decorators import kernel
-from armarl.core.verbs import PLAYING
+from armarl.common.numbers import _HIGHEST, _LOWEST
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, States
+    pass
 
-_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 LARGEST_BATCH = 1 << 31  # in games
 
 
@@ -87,84 +83,6 @@ def _named(dtype: np.dtype[Any]) -> str:
     return str(dtype)
 
 
-def check_states(game: Game, states: Any, *, written: bool = False) -> None:
-    """Check that it is an array (batch,) of records of this variant.
-
-    Raises:
-        TypeError: it is no array of the game's records.
-        ValueError: it has another shape, or states of another variant, or may not be written.
-    """
-    rows = _rows_of_bytes(game, states, written)
-    _refuse_other(game, _first_other(rows, *game.option_bytes), len(rows))
-
-
-def check_chosen(
-    game: Game, states: Any, games: Any, *, written: bool = False, once: bool = True
-) -> None:
-    """Check records (batch,) and numbers of some of them, each there but `once`; those must be of
-    this variant, the others may be anything.
-
-    Raises:
-        TypeError, ValueError: as `check_states`, `check_rows` and `check_apart`.
-    """
-    rows = _rows_of_bytes(game, states, written)
-    check_rows("games", games, len(rows), written=once)
-    if written:
-        check_apart(states=states, games=games)
-    _refuse_other(game, _first_other_of(rows, games, *game.option_bytes), len(rows))
-
-
-def _rows_of_bytes(game: Game, states: Any, written: bool) -> NDArray[np.uint8]:
-    """States as bytes (batch, size), after a check of all but their variant."""
-    dtype = game.blank.dtype
-    if isinstance(states, np.ndarray) and states.dtype.names and states.dtype != dtype:
-        raise TypeError(  # all the fields of both would fill pages
-            f"states must be records of {game.name}, of {dtype.itemsize} bytes each, not of "
-            f"another game or version, of {states.itemsize} bytes"
-        )
-    check_array("states", states, dtype, written=written)
-    if states.ndim != 1:
-        raise ValueError(f"states must have shape (batch,), not {states.shape}")
-    rows: NDArray[np.uint8] = states.view(np.uint8).reshape(states.size, states.itemsize)
-    return rows
-
-
-def _refuse_other(game: Game, other: int, size: int) -> None:
-    """Raise ValueError if the number of a state of another variant is that of one."""
-    if other < size:
-        raise ValueError(
-            f"states[{other}] is of another variant of {game.name} than this one, "
-            f"{game.players} players and {dict(game.options)}"
-        )
-
-
-@kernel
-def _first_other(
-    rows: NDArray[np.uint8], where: NDArray[np.int64], options: NDArray[np.uint8]
-) -> int:
-    """The first row that does not hold the options at these places, or the number of rows."""
-    for row in range(rows.shape[0]):
-        for i in range(where.size):
-            if rows[row, where[i]] != options[i]:
-                return row
-    return int(rows.shape[0])
-
-
-@kernel
-def _first_other_of(
-    rows: NDArray[np.uint8],
-    chosen: NDArray[np.int64],
-    where: NDArray[np.int64],
-    options: NDArray[np.uint8],
-) -> int:
-    """As `_first_other`, of those chosen."""
-    for row in chosen:
-        for i in range(where.size):
-            if rows[row, where[i]] != options[i]:
-                return int(row)
-    return int(rows.shape[0])
-
-
 def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> None:
     """Check numbers of rows, int64 (n,), all in 0 to `count` - 1; each once if they are written.
 
@@ -198,38 +116,6 @@ def check_numbers(
             raise ValueError(f"{name} must be in {low} to {high}, not {wrong}")
 
 
-def check_seats(game: Game, states: Any, seats: Any) -> None:
-    """Check states, and a seat for each.
-
-    Raises:
-        TypeError, ValueError: arrays of other types or sizes, or out of range.
-    """
-    check_states(game, states)
-    check_numbers("seats", seats, states.size, 0, game.players - 1)
-
-
-def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
-    """Check what `Player.choose` takes: states, and for each a seat and a draw in [0, 1).
-
-    Raises:
-        TypeError, ValueError: arrays of other types or sizes, or out of range.
-    """
-    check_seats(game, states, seats)
-    check_array("draws", draws, np.float64)
-    check_size("draws", draws, states.size)
-    if draws.size and not (draws.min() >= 0 and draws.max() < 1):
-        raise ValueError("draws must be in [0, 1)")
-
-
-def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
-    """Raise ValueError unless every seat is the one to move, in games that are not over."""
-    statuses, movers = game.statuses(states)
-    wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
-    if wrong.size:
-        i = wrong[0]
-        raise ValueError(f"seat {seats[i]} is asked in state {i}, where {movers[i]} is to move")
-
-
 def check_size(name: str, column: NDArray[Any], size: int | None) -> None:
     """Raise ValueError unless there is one item for each of `size` games, if that is a number."""
     if column.ndim != 1 or (size is not None and column.size != size):
@@ -249,65 +135,3 @@ def check_masks(masks: Any, actions: int) -> None:
         raise ValueError(f"masks must have shape (batch, {actions}), not {masks.shape}")
     if masks.size and (masks.view(np.uint8) > 1).any():
         raise ValueError("masks must hold 0 and 1 alone")
-
-
-def action_number(action: Any) -> int:
-    """An action that a caller gives, as an int64; beyond those the nearest, which is no id either.
-
-    Raises:
-        TypeError: it is no integer (True and 1.0 are none).
-    """
-    if type(action) is int or type(action) is np.int64:  # in a tenth of the time
-        number = int(action)
-    elif isinstance(action, bool | np.bool_):
-        raise TypeError(f"an action must be an integer, not {action!r}")
-    else:
-        try:
-            number = operator.index(action)
-        except TypeError:
-            shown = brief(repr(action), 60)
-            raise TypeError(f"an action must be an integer, not {shown}") from None
-    return min(max(number, _LOWEST), _HIGHEST)
-
-
-def is_whole(number: Any) -> bool:
-    """Whether it is an integer; True and 1.0 are none."""
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
-
-
-def whole_number(name: str, number: Any, low: int, high: int) -> int:
-    """A number that a user gives, as an int.
-
-    Raises:
-        TypeError: it is no integer (True and 1.0 are none).
-        ValueError: it is out of range.
-    """
-    if not is_whole(number):
-        raise TypeError(f"{name} must be an integer, not {number!r}")
-    if not low <= number <= high:
-        raise ValueError(f"{name} must be in {_range(low, high)}, not {number}")
-    return int(number)
-
-
-def _range(low: int, high: int) -> str:
-    if (low, high) == (_LOWEST, _HIGHEST):
-        return "-2**63 to 2**63 - 1"
-    return f"{low} to {high}"
-
-
-def seed_numbers(seeds: Any) -> NDArray[np.int64]:
-    """Seeds that a user gives, an integer or several, as int64 (n,).
-
-    Raises:
-        TypeError: they are no integers.
-        ValueError: one is no int64, or they have another shape.
-    """
-    found = np.asarray(seeds)
-    if found.dtype == np.int64 and found.ndim == 1:
-        return np.ascontiguousarray(found)
-    if found.ndim > 1:
-        raise ValueError(f"seeds must be one integer or have shape (n,), not {found.shape}")
-    if found.size == 0:
-        return np.empty(0, np.int64)
-    numbers = [whole_number("a seed", seed, _LOWEST, _HIGHEST) for seed in np.atleast_1d(found)]
-    return np.array(numbers, np.int64)

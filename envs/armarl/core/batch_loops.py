@@ -18,19 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import draw, pick, seed, seed_chance, uniform
+from armarl.compiler.types import Mask, Observation, Returns, State, States
 from armarl.compiler.work_sharing import Body
-from armarl.core.verbs import (
-    CUT_SHORT,
-    ENDED,
-    ILLEGAL,
-    PLAYING,
-    Mask,
-    Observation,
-    Returns,
-    State,
-    States,
-    verbs,
-)
+from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING, verbs
 
 Int8s = NDArray[np.int8]
 Int64s = NDArray[np.int64]

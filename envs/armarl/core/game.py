@@ -7,8 +7,7 @@ records with the tables of its actions and observation, its options and its vers
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -18,13 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
+from armarl.common.numbers import action_number, seed_numbers, whole_number
 from armarl.compiler.work_sharing import Body
-from armarl.core import array_checks, batch_loops, threads
-from armarl.core.array_checks import action_number, seed_numbers, whole_number
+from armarl.core import array_checks, batch_loops, state_checks, threads
+from armarl.core.action_table import ActionTable
 from armarl.core.binding import Binding
-from armarl.core.observation_table import ActionTable, ObservationTable
-from armarl.core.verbs import as_verbs, unmoving
+from armarl.core.observation_table import ObservationTable
+from armarl.core.verbs import unmoving
 from armarl.games.catalogue import game_entry
+from armarl.games.game_module import as_verbs
+from armarl.games.make_game import make_game
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -206,7 +208,7 @@ class Game:
             TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
                 that there are not.
         """
-        array_checks.check_chosen(self, states, games, written=True)
+        state_checks.check_chosen(self, states, games, written=True)
         array_checks.check_numbers("seeds", seeds, games.size)
         array_checks.check_apart(states=states, seeds=seeds)
         self.run(batch_loops.deal, games.size, batch_loops.Deals(states, games, seeds))
@@ -234,7 +236,7 @@ class Game:
             TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
                 that there are not.
         """
-        array_checks.check_chosen(self, states, games, written=True)
+        state_checks.check_chosen(self, states, games, written=True)
         array_checks.check_numbers("actions", actions, games.size)
         array_checks.check_apart(states=states, actions=actions)
         allowed = np.empty(games.size, np.int8)
@@ -258,7 +260,7 @@ class Game:
             ValueError: one is of another variant, or breaks a law of the game; the message says
                 which.
         """
-        array_checks.check_states(self, states)
+        state_checks.check_states(self, states)
         faults = np.empty(states.size, np.int64)
         blank = np.full(1, self.blank)
         self.run(
@@ -283,7 +285,7 @@ class Game:
         Raises:
             TypeError, ValueError: these are no states of this variant.
         """
-        array_checks.check_states(self, states)
+        state_checks.check_states(self, states)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run(batch_loops.read_mask, states.size, batch_loops.Masks(states, masks))
         return masks
@@ -298,7 +300,7 @@ class Game:
         Raises:
             ValueError: not one seat for each state, or one that there is not.
         """
-        array_checks.check_seats(self, states, seats)
+        state_checks.check_seats(self, states, seats)
         observations = np.empty((states.size, self.observation.size), np.float32)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run(
@@ -314,7 +316,7 @@ class Game:
         Raises:
             ValueError: not one seat for each state, or one that there is not.
         """
-        array_checks.check_seats(self, states, seats)
+        state_checks.check_seats(self, states, seats)
         hidden = self.taken(states, np.arange(states.size))
         self.run(batch_loops.conceal, states.size, batch_loops.Concealments(hidden, seats))
         return hidden
@@ -329,7 +331,7 @@ class Game:
         Raises:
             ValueError: not one seat and one seed for each state, or a seat that there is not.
         """
-        array_checks.check_seats(self, states, seats)
+        state_checks.check_seats(self, states, seats)
         array_checks.check_numbers("seeds", seeds, states.size)
         dealt = self.taken(states, np.arange(states.size))
         self.run(
@@ -343,7 +345,7 @@ class Game:
         Raises:
             TypeError, ValueError: these are no states of this variant.
         """
-        array_checks.check_states(self, states)
+        state_checks.check_states(self, states)
         statuses, seats = np.empty((2, states.size), np.int64)
         self.run(
             batch_loops.read_status, states.size, batch_loops.Statuses(states, statuses, seats)
@@ -365,7 +367,7 @@ class Game:
         Raises:
             ValueError: not one seat for each state, or one that there is not.
         """
-        array_checks.check_seats(self, states, seats)
+        state_checks.check_seats(self, states, seats)
         progress = np.empty(states.size, np.int64)
         self.run(
             batch_loops.read_progress, states.size, batch_loops.Progresses(states, seats, progress)
@@ -378,7 +380,7 @@ class Game:
         Raises:
             TypeError, ValueError: these are no states of this variant.
         """
-        array_checks.check_states(self, states)
+        state_checks.check_states(self, states)
         seats = np.empty(states.size, np.int64)
         self.run(batch_loops.read_owner, states.size, batch_loops.Owners(states, seats))
         return seats
@@ -393,7 +395,7 @@ class Game:
         Raises:
             TypeError, ValueError: arrays of other types, or games that there are not.
         """
-        array_checks.check_chosen(self, states, games, once=False)
+        state_checks.check_chosen(self, states, games, once=False)
         returns = np.empty((games.size, self.players))
         kind = self.reward_kind(reward)
         self.run(
@@ -420,7 +422,7 @@ class Game:
             TypeError, ValueError: arrays of other types, or in the same memory, or not one seed for
                 each state.
         """
-        array_checks.check_states(self, states, written=True)
+        state_checks.check_states(self, states, written=True)
         array_checks.check_numbers("seeds", seeds, states.size)
         array_checks.check_apart(states=states, seeds=seeds)
         chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
@@ -471,7 +473,7 @@ class Game:
             TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
                 that there are not.
         """
-        array_checks.check_chosen(self, states, games)
+        state_checks.check_chosen(self, states, games)
         array_checks.check_array("chance", chance, np.uint64, written=True)
         array_checks.check_size("chance", chance, states.size)
         array_checks.check_apart(states=states, games=games, chance=chance)
@@ -529,7 +531,7 @@ class Game:
         states = np.asarray(state)
         if states.ndim:
             raise ValueError(f"a state is one record, not an array of shape {states.shape}")
-        array_checks.check_states(self, states.reshape(1))
+        state_checks.check_states(self, states.reshape(1))
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
@@ -557,47 +559,6 @@ def check_game(game: object, *, or_name: bool = False) -> Game:
         f"game must be {wanted}, as make_game returns it (environments have it as `.game`, those "
         f"with wrappers as `.unwrapped.game`), not {brief(repr(game), 60)}"
     )
-
-
-def make_game(name: str, **options: Any) -> Game:
-    """Make a game by name: `make_game("armadora", players=3, advanced=True)`.
-
-    Raises:
-        ValueError: an unknown game, or a value out of range.
-        TypeError: an option that the game does not have.
-    """
-    check_options(name, options)
-    return game_entry(name).load().make(**options)
-
-
-def restore_game(name: str, options: Mapping[str, Any]) -> Game:
-    """The game that a file names: as `make_game`, but no option is taken as another file's path.
-
-    Raises:
-        ValueError, TypeError: as `make_game`; or an option that would have a file opened.
-    """
-    check_options(name, options)
-    module = game_entry(name).load()
-    make = getattr(module, "restore", module.make)
-    game: Game = make(**options)
-    return game
-
-
-def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
-    """Check that a game has options of these names; `besides` is said to be possible as well.
-
-    Raises:
-        ValueError: an unknown game.
-        TypeError: an option that the game does not have.
-    """
-    known = inspect.signature(game_entry(name).load().make).parameters
-    for option in options:
-        if option not in known:
-            # Python's own words: by them TorchRL's GymEnv sees that there is no `frameskip`.
-            raise TypeError(
-                f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
-                f"its options are {', '.join(known)}{besides}"
-            )
 
 
 def _remake(name: str, options: dict[str, Any]) -> Game:

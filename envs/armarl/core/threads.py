@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.numbers import whole_number
 from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.compiler.work_sharing import PLAYED, TAKEN
-from armarl.core.array_checks import whole_number
 
 Driver = Callable[..., None]
 _NONE_LEFT = 2**62  # in place of the number of the next share

@@ -19,25 +19,14 @@ They must hold on a CPU thread and on a GPU thread alike.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armarl.compiler.decorators import kernel
+from armarl.compiler.types import Mask, Observation, Returns, State, States
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game
+    pass
 
-# In kernels these stand in annotations, for people and type checkers; Numba takes no notice.
-State: TypeAlias = Any  # one record; its fields are the game's own, see its `state.py`
-States: TypeAlias = NDArray[np.void]  # (batch,) records
-Mask: TypeAlias = NDArray[np.int8]  # (actions,), 1 for what is legal, else 0
-Observation: TypeAlias = NDArray[np.float32]  # (observation size,)
-Returns: TypeAlias = NDArray[np.float64]  # (players,)
-Int: TypeAlias = Any  # an integer, NumPy's or Python's: 64 bits wide in compiled code
-Real: TypeAlias = Any  # a number that need not be whole, likewise: a float64 in compiled code
-Bits: TypeAlias = Any  # a set of small numbers as the bits of an int64
 
 # What `status` says of a state; ILLEGAL is how a step may leave a game besides.
 PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)
@@ -162,36 +151,3 @@ def _unbound(*arguments: Any) -> Any:
 verbs = Verbs(*[_unbound] * len(Verbs._fields))
 """Stands for a game's verbs in whatever is written once for every game: functions that use this
 name are compiled for each game with that game's own in its place (see `armarl.binding`)."""
-
-
-class GameModule(Protocol):
-    """What a game's package offers; `register_game` names it.
-
-    One whose `make` opens files that its options name has a function `restore` besides, which takes
-    the same options from a file that somebody else may have written, and opens none.
-    """
-
-    VERSION: int  # raised whenever the rules, the actions or the observation change
-    VERBS: Verbs
-
-    def make(self, **options: Any) -> Game:
-        """The variant with these options, `players` among them; the same object each time.
-
-        Every option has a default.
-
-        Raises:
-            ValueError: a value out of range.
-        """
-        ...
-
-
-def as_verbs(module: Any) -> Verbs:
-    """The verbs of a game's package.
-
-    Raises:
-        TypeError: it has none.
-    """
-    found = getattr(module, "VERBS", None)
-    if not isinstance(found, Verbs):
-        raise TypeError(f"{module.__name__} has no VERBS of type armarl.core.verbs.Verbs")
-    return found

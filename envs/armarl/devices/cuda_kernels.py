@@ -21,9 +21,10 @@ from armarl.compiler.kernel_cache import KernelCache, keep
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
 from armarl.core.binding import Binding
-from armarl.core.verbs import Verbs, as_verbs
+from armarl.core.verbs import Verbs
 from armarl.devices.device import Shape
 from armarl.games.catalogue import game_entry
+from armarl.games.game_module import as_verbs
 
 try:
     from numba import cuda

@@ -103,23 +103,6 @@ class Cpu:
         return action_ids(actions, size)
 
 
-def device_of(game: Game, name: str) -> Device:
-    """The device of this name, for a game.
-
-    Raises:
-        ValueError: there is no such device.
-        RuntimeError: what it needs is missing; the message says what to install.
-    """
-    if name == "cpu":
-        return Cpu(game)
-    kind, _, number = str(name).partition(":")
-    if kind == "cuda" and (number.isdecimal() or name == kind):
-        from armarl.devices.cuda_game import CudaGame
-
-        return CudaGame(game, name)
-    raise ValueError(f"device must be 'cpu', 'cuda' or 'cuda:0' and so on, not {name!r}")
-
-
 def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
     """Actions as int64 of shape (size,), a copy: no loop that reads them writes into them too."""
     ids = np.asarray(actions)

@@ -13,19 +13,12 @@ from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
-from armarl.core.array_checks import action_number
+from armarl.common.numbers import action_number
 from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
 from armarl.core.game import Game, IllegalActionError, States
 from armarl.core.verbs import CUT_SHORT, ENDED
-from armarl.environments.base import (
-    Endings,
-    GameFace,
-    deal_number,
-    face_game,
-    mask_place,
-    short_box,
-    until_reset,
-)
+from armarl.environments.action_masks import Endings, mask_place
+from armarl.environments.base import GameFace, deal_number, face_game, short_box, until_reset
 
 RENDER_MODES = ("human", "ansi")
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)

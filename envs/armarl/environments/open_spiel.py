@@ -26,10 +26,10 @@ import numpy as np
 import pyspiel
 from numpy.typing import NDArray
 
-from armarl.core.array_checks import is_whole, whole_number
-from armarl.core.game import Game, States, make_game
+from armarl.common.numbers import MOST_SEED, is_whole, whole_number
+from armarl.core.game import Game, States
 from armarl.games.catalogue import game_entry
-from armarl.matches.match import MOST_SEED
+from armarl.games.make_game import make_game
 
 _SUFFIXES = {"sampled": "", "explicit": "_explicit"}
 SEED = "seed"  # the parameter that every game has besides its options

@@ -11,13 +11,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.array_checks import LARGEST_BATCH, whole_number
+from armarl.common.numbers import whole_number
+from armarl.core.array_checks import LARGEST_BATCH
 from armarl.core.game import Game
 from armarl.core.threads import LEAST_GAMES_OF_LIGHT_LOOPS
 from armarl.core.verbs import ILLEGAL, PLAYING
 from armarl.environments import seat_loops
 from armarl.environments.seat_loops import LEARNER
-from armarl.players import Player, PlayerLike, RandomPlayer, choose_legally, make_player
+from armarl.players.protocol import Player, choose_legally
+from armarl.players.registry import PlayerLike
+from armarl.players.simple_players import RandomPlayer
+from armarl.roster.make_player import make_player
 
 
 class SeatBatch:

@@ -10,19 +10,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from armarl.core.array_checks import action_number
+from armarl.common.numbers import action_number
 from armarl.core.game import Game, States
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL
-from armarl.environments.base import (
-    RENDER_MODES,
-    Endings,
-    GameFace,
-    deal_number,
-    face_game,
-    mask_place,
-)
+from armarl.environments.action_masks import Endings, mask_place
+from armarl.environments.base import RENDER_MODES, GameFace, deal_number, face_game
 from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
-from armarl.players import PlayerLike
+from armarl.players.registry import PlayerLike
 
 Info = dict[str, Any]
 INFO_KEYS = ("seat", "illegal_action")  # besides the mask

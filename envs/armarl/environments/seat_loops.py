@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import pick, seed, seed_chance, uniform
+from armarl.compiler.types import States
 from armarl.core.batch_loops import (
     ILLEGAL_REWARD,
     Chance,
@@ -21,7 +22,7 @@ from armarl.core.batch_loops import (
     own,
     write_masks,
 )
-from armarl.core.verbs import ILLEGAL, PLAYING, States, verbs
+from armarl.core.verbs import ILLEGAL, PLAYING, verbs
 
 LEARNER = -1  # in place of the number of a player: the seat that learns is to move
 

@@ -11,28 +11,27 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from armarl.core.array_checks import is_whole, whole_number
+from armarl.common.numbers import is_whole, whole_number
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, ILLEGAL, PLAYING
 from armarl.devices.device import action_ids
+from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import (
     RENDER_MODES,
-    Endings,
     batched,
     check_render_mode,
     deal_number,
     face_game,
-    mask_place,
 )
-from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
-from armarl.environments.seat_env import INFO_KEYS
-from armarl.environments.self_play_batch import (
+from armarl.environments.batch_arguments import (
     as_autoreset_mode,
     chosen_games,
     deal_numbers,
     refuse_games_over,
 )
-from armarl.players import PlayerLike
+from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
+from armarl.environments.seat_env import INFO_KEYS
+from armarl.players.registry import PlayerLike
 
 Infos = dict[str, Any]
 Floats: TypeAlias = NDArray[np.float64]

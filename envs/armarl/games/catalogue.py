@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 from armarl.common.messages import brief
 
 if TYPE_CHECKING:
-    from armarl.core.verbs import GameModule
+    from armarl.games.game_module import GameModule
 
 ENTRY_POINTS = "armarl.games"  # the group in which installed packages name their entries
 

@@ -39,9 +39,10 @@ from armarl.common.files import append_whole, check_writable
 from armarl.common.messages import brief
 from armarl.compiler.randomness import seed
 from armarl.core import batch_loops
-from armarl.core.game import Game, State, States, restore_game
+from armarl.core.game import Game, State, States
 from armarl.core.verbs import CUT_SHORT, PLAYING
 from armarl.games.catalogue import game_entry
+from armarl.games.make_game import restore_game
 
 HEAD = "armarl-record 1"
 _BAR = " | "

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.core.game import Game, States
-from armarl.players import GreedyPlayer, RandomPlayer, make_player
 from armarl.players.player_specs import Spec
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
+from armarl.roster.make_player import make_player
 
 MOST_ADVISERS = 16
 _SAMPLE, _DEPTH = 64, 24  # positions by which advisers are known again, and actions before them

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 Value = bool | int | float | str
@@ -141,3 +142,16 @@ def _wrong(whole: str, reason: str) -> ValueError:
         f"{whole!r} names no player: {reason}; players are written like greedy, "
         "greedy:noise=0.2, policies/mine.safetensors:sample or armadora-2p+search:200"
     )
+
+
+def as_spec(player: str | Path | Spec) -> Spec:
+    """A specification as such; a path is that of a policy, whatever it is made of.
+
+    Raises:
+        ValueError: it breaks the grammar.
+    """
+    if isinstance(player, Spec):
+        return player
+    if isinstance(player, Path) or Path(player).suffix == ".safetensors":
+        return Spec(Part(str(player)))
+    return Spec.parse(player)

@@ -6,13 +6,16 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
-from typing import NamedTuple, Protocol, cast, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
+from armarl.core.array_checks import check_array, check_size
 from armarl.core.game import Game, IllegalActionError, States
+from armarl.core.state_checks import check_seats
+from armarl.core.verbs import PLAYING
 
 _MOST_AROUND = 100  # players put around one another
 
@@ -251,3 +254,25 @@ def check_variant(player: Player, game: Game) -> None:
 def _variant_name(game: Game) -> str:
     options = "".join(f", {name}={value}" for name, value in game.options.items())
     return f"{game.name} with {game.players} players{options}"
+
+
+def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
+    """Check what `Player.choose` takes: states, and for each a seat and a draw in [0, 1).
+
+    Raises:
+        TypeError, ValueError: arrays of other types or sizes, or out of range.
+    """
+    check_seats(game, states, seats)
+    check_array("draws", draws, np.float64)
+    check_size("draws", draws, states.size)
+    if draws.size and not (draws.min() >= 0 and draws.max() < 1):
+        raise ValueError("draws must be in [0, 1)")
+
+
+def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
+    """Raise ValueError unless every seat is the one to move, in games that are not over."""
+    statuses, movers = game.statuses(states)
+    wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
+    if wrong.size:
+        i = wrong[0]
+        raise ValueError(f"seat {seats[i]} is asked in state {i}, where {movers[i]} is to move")

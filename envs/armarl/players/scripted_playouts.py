@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import uniform
-from armarl.core.verbs import PLAYING, Int, verbs
+from armarl.compiler.types import Int
+from armarl.core.verbs import PLAYING, verbs
 
 SIMULATED, SPARE = range(2)  # of `states`
 ALMOST_ONE = 1.0 - 2.0**-40

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.work_sharing import Body
-from armarl.core import array_checks, batch_loops
+from armarl.core import batch_loops
 from armarl.core.game import Game, States
 from armarl.games.catalogue import game_entry
+from armarl.players import protocol
 from armarl.players.protocol import Thoughts
 
 _PARAGRAPH = textwrap.TextWrapper(
@@ -30,14 +31,14 @@ class RandomPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         return _choices(batch_loops.choose_randomly, self.game, states, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """The same probability for every legal action."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         playing, movers = self.game.statuses(states)
         asked = ((playing == 0) & (movers == seats))[:, None]
         masks = np.where(asked, self.game.legal_masks(states), 0)
@@ -59,7 +60,7 @@ class PatientPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         masks = self.game.legal_masks(states)
         others = masks.copy()
         others[:, self._last_resorts] = 0
@@ -88,7 +89,7 @@ class GreedyPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         below_next = np.nextafter(self.style + 1.0, 0.0)  # to which the sum might be rounded
         styled = np.minimum(self.style + draws, below_next)
         return _choices(batch_loops.choose_greedily, self.game, states, styled)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import split_all
-from armarl.core import array_checks
 from armarl.core.game import Game, States
+from armarl.players import protocol
 from armarl.players.protocol import Player, choose_legally
 from armarl.players.simple_players import RandomPlayer
 
@@ -25,7 +25,7 @@ class NoisyPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         fate, draws = split_draws(draws)
         return _partly_random(self.player, self.game, states, seats, draws, fate < self.noise)
 
@@ -48,7 +48,7 @@ class OpeningPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         opening = self.game.progress(states, seats) < self.first_random
         return _partly_random(self.player, self.game, states, seats, draws, opening)
 

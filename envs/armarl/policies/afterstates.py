@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core import array_checks, threads
+from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
 from armarl.core.game import Game, States
 from armarl.core.verbs import verbs
@@ -114,7 +114,7 @@ class Afterstates:
         Raises:
             TypeError, ValueError: not one seat for each state, or a seat that there is not.
         """
-        array_checks.check_seats(self.game, states, seats)
+        state_checks.check_seats(self.game, states, seats)
         found = np.empty((states.size, self._table.size), np.float32)
         self.game.run(read_survey, states.size, Surveys(states, seats, found))
         return found
@@ -125,7 +125,7 @@ class Afterstates:
         Raises:
             TypeError, ValueError: they are no states of this variant.
         """
-        array_checks.check_states(self.game, states)
+        state_checks.check_states(self.game, states)
         found = np.zeros((states.size, self.game.players, self.prizes))
         self.game.run(read_parts, states.size, Divisions(states, found))
         return found
@@ -141,7 +141,7 @@ class Afterstates:
         Raises:
             TypeError, ValueError: not one seat for each state, or a seat that there is not.
         """
-        array_checks.check_seats(self.game, states, seats)
+        state_checks.check_seats(self.game, states, seats)
         game, masks = self.game, self.game.legal_masks(states)
         numbers = masks.sum(axis=1, dtype=np.int64)
         first = numbers.cumsum() - numbers

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import seed_chance
-from armarl.core import array_checks, threads
+from armarl.compiler.types import Int, Real
+from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
 from armarl.core.game import Game, States
-from armarl.core.verbs import PLAYING, Int, Real, verbs
+from armarl.core.verbs import PLAYING, verbs
 from armarl.networks.critic import PARTS
 from armarl.networks.layer_kernels import add, bias, flat_layers, relu, run_layers
 from armarl.networks.policy_network import Tensors
@@ -248,7 +249,7 @@ class Turns:
         Raises:
             TypeError, ValueError: not one seat for each state, or a seat that there is not.
         """
-        array_checks.check_seats(self.game, states, seats)
+        state_checks.check_seats(self.game, states, seats)
         game, n = self.game, states.size
         states = game.concealed(states, seats)
         masks = game.legal_masks(states)

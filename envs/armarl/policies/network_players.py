@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
-from armarl.core import array_checks
 from armarl.core.game import Game, States
 from armarl.core.verbs import PLAYING
 from armarl.networks.critic import is_critic
 from armarl.networks.judge import JudgeNetwork, is_judge
 from armarl.networks.judge_kernels import weights_of
 from armarl.networks.policy_network import Network, Tensors
-from armarl.players import Thoughts
+from armarl.players import protocol
 from armarl.players.advice import Advice
+from armarl.players.protocol import Thoughts
 from armarl.policies.afterstates import Afterstates
 from armarl.policies.critic_lookahead import DEALS, Turns
 
@@ -97,8 +97,8 @@ class NetworkPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        array_checks.check_question(self.game, states, seats, draws)
-        array_checks.check_movers(self.game, states, seats)
+        protocol.check_question(self.game, states, seats, draws)
+        protocol.check_movers(self.game, states, seats)
         logits = self.logits(states, seats)
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core import array_checks
 from armarl.core.game import Game, States
-from armarl.players import Thoughts
+from armarl.players import protocol
+from armarl.players.protocol import Thoughts
 from armarl.policies.critic_lookahead import FIRST_DEALS, with_players
 from armarl.policies.network_players import CriticPlayer
 from armarl.search.settings import MOST, check
@@ -54,7 +54,7 @@ class CriticSearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         return self.player.choose(states, seats, draws)
 
     def think(

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core import array_checks
 from armarl.core.game import Game, States
-from armarl.players import Thoughts, split_draws
+from armarl.players import protocol
+from armarl.players.protocol import Thoughts
+from armarl.players.wrappers import split_draws
 
 Think = Callable[[States, NDArray[np.int64], NDArray[np.float64]], Thoughts]
 Picker = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.int64]]
@@ -31,7 +32,7 @@ def decide(
     Raises:
         ValueError: a seat is asked that is not to move.
     """
-    array_checks.check_movers(game, states, seats)
+    protocol.check_movers(game, states, seats)
     masks = game.legal_masks(states)
     actions = masks.argmax(axis=1)
     open_ = np.flatnonzero(masks.sum(axis=1, dtype=np.int64) > 1)

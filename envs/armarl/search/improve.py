@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core import array_checks
 from armarl.core.game import Game, States
-from armarl.players import Thinker, Thoughts, split_draws
+from armarl.players import protocol
+from armarl.players.protocol import Thinker, Thoughts
+from armarl.players.wrappers import split_draws
 from armarl.search.deciding import by_lot, decide, likeliest
 from armarl.search.settings import LARGEST, MOST, check
 from armarl.search.tree import SEEDS
@@ -102,7 +103,7 @@ class PolicySearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         take = by_lot if self._sample else likeliest
         return decide(self.game, self.think, take, states, seats, draws)
 
@@ -110,7 +111,7 @@ class PolicySearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and say what was found."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         policy, value = _told(self.player, states, seats, draws)
         tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
         sums, counts = np.zeros(tried.shape), np.zeros(tried.shape)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core import array_checks, threads
+from armarl.core import threads
 from armarl.core.game import Game, States
 from armarl.networks.judge_kernels import scratch_of, weights_of
-from armarl.players import Thoughts, split_draws
+from armarl.players import protocol
+from armarl.players.protocol import Thoughts
+from armarl.players.wrappers import split_draws
 from armarl.policies.network_players import JudgingPlayer
 from armarl.search.deciding import decide, likeliest
 from armarl.search.judged_tree import (
@@ -85,14 +87,14 @@ class JudgeSearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, likeliest, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and say what was found."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, worths = np.zeros(visits.shape), np.zeros(visits.shape)
         at_once = self._at_once if self._budget.simulations else threads.get_threads()

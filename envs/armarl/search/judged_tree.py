@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import uniform
+from armarl.compiler.types import Int, Real
 from armarl.core.batch_loops import own
-from armarl.core.verbs import PLAYING, Int, Real, verbs
+from armarl.core.verbs import PLAYING, verbs
 from armarl.networks.judge import MARGIN
 from armarl.networks.judge_kernels import Scratch, Weights, worth
 from armarl.search.tree import (

@@ -16,9 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core import array_checks, threads
+from armarl.core import threads
 from armarl.core.game import Game, States
-from armarl.players import Thoughts, split_draws, style_number
+from armarl.players import protocol
+from armarl.players.protocol import Thoughts
+from armarl.players.simple_players import style_number
+from armarl.players.wrappers import split_draws
 from armarl.search.deciding import decide, likeliest
 from armarl.search.rollouts import (
     ILLEGAL,
@@ -115,14 +118,14 @@ class RolloutPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, likeliest, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and say what was found."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)
         at_once = max(states.size, 1) if self._budget.simulations else threads.get_threads()

@@ -8,9 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core import array_checks, threads
+from armarl.core import threads
 from armarl.core.game import Game, States
-from armarl.players import Thoughts, rivals, split_draws
+from armarl.players import protocol
+from armarl.players.protocol import Thoughts
+from armarl.players.simple_players import rivals
+from armarl.players.wrappers import split_draws
 from armarl.search.deciding import by_lot, decide
 from armarl.search.settings import (
     ALL_MEMORY,
@@ -173,7 +176,7 @@ class SearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        array_checks.check_question(self.game, states, seats, draws)
+        protocol.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, by_lot, states, seats, draws)
 
     def think(
@@ -181,7 +184,7 @@ class SearchPlayer:
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and say what was found."""
         game, rules = self.game, self._rules
-        array_checks.check_question(game, states, seats, draws)
+        protocol.check_question(game, states, seats, draws)
         shape = (states.size, len(game.actions))
         visits, totals = np.zeros(shape, np.int64), np.zeros(shape)
         at_once = self._trees_at_once()

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import seed_chance, uniform
+from armarl.compiler.types import Int
 from armarl.core.batch_loops import own
-from armarl.core.verbs import PLAYING, Int, verbs
+from armarl.core.verbs import PLAYING, verbs
 from armarl.players.scripted_playouts import SIMULATED, play_turns, scripted_action
 from armarl.search.tree import SEEDS, Chance, Mask
 

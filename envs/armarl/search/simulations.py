@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import pick, uniform
+from armarl.compiler.types import Int
 from armarl.core.batch_loops import own
-from armarl.core.verbs import PLAYING, Int, verbs
+from armarl.core.verbs import PLAYING, verbs
 from armarl.search.tree import (
     EDGE,
     LONGEST_PATH,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined, kernel
 from armarl.compiler.randomness import list_legal, uniform
-from armarl.core.verbs import Int
+from armarl.compiler.types import Int
 
 Integers = NDArray[np.int32]
 Numbers = NDArray[np.float32]

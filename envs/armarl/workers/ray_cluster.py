@@ -28,10 +28,10 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 import armarl
+from armarl.common.numbers import whole_number
 from armarl.compiler.kernel_cache import say
-from armarl.core.array_checks import whole_number
 from armarl.core.threads import set_threads
-from armarl.workers.spread import ClusterError, Known, Work
+from armarl.workers.jobs import ClusterError, Known, Work
 
 RETRIES = 5  # of a job whose worker or node died
 _MOST_WORKERS = 100_000

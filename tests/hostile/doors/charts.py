@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from armarl.core.game import make_game
 from armarl.games.armada.chart.loading import STANDARD, load_chart
+from armarl.games.make_game import make_game
 from doors import refused
 
 ODD = (None, True, "green", "central", "Centre", [], "G1", "\x1b[2J", "a\nb")

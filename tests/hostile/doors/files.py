@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
+from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.matches.records import RecordError, read_records
 from armarl.networks.judge import PARTS as JUDGE_PARTS
 from armarl.networks.judge import layout_of
 from armarl.networks.policy_network import PARTS
 from armarl.policies.network_players import NetworkPlayer
-from armarl.policies.saved_policy import PolicyError, load_policy, policy_game, save_policy
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.saved_policy import load_policy, policy_game, save_policy
 from doors import folder, refused
 from doors.games import VARIANTS, damaged, pool
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
 from armarl.environments.aec import RawAECEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.games.make_game import make_game
 from armarl.policies.afterstates import Afterstates
 
 REFUSALS = (TypeError, ValueError)  # ours are of these kinds

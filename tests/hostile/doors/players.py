@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from armarl.core.game import Game
-from armarl.players import Player, choose_legally, make_player
 from armarl.players.player_specs import Spec
+from armarl.players.protocol import Player, choose_legally
 from armarl.policies.network_players import player_class
+from armarl.roster.make_player import make_player
 from armarl.search import PolicySearchPlayer
 from doors import refused
 from doors.files import policy

@@ -13,7 +13,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from armarl.policies.saved_policy import PolicyError, read_tensors
+from armarl.policies.safetensors_file import PolicyError, read_tensors
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.learner_kinds import LEARNERS as KINDS
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config

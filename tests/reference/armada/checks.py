@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.core.batch_loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
-from armarl.core.game import Game, State, States, make_game
+from armarl.core.game import Game, State, States
 from armarl.games.armada import state as layout
 from armarl.games.armada.actions import CARD_NAMES
-from armarl.players import GreedyPlayer
+from armarl.games.make_game import make_game
+from armarl.players.simple_players import GreedyPlayer
 from reference.armada.board import BANDS, CARDS, COLOURS, GOLD, SHIPS, TRIBES
 from reference.armada.game import Armada
 from reference.armada.memory import agrees

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from reference.armada.board import BANDS, CARDS, GOLD, SHIPS, TRIBES
 from reference.armada.checks import Match
 from reference.armada.game import Armada

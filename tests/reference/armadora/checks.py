@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from armarl.core import batch_loops
 from armarl.core.batch_loops import HAS_ENDED, play_one
-from armarl.core.game import Game, State, States, make_game
+from armarl.core.game import Game, State, States
+from armarl.games.make_game import make_game
 from reference.armadora.game import (
     MINES,
     MINI_PILES,

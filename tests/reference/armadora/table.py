@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from armarl.core.batch_loops import HAS_ENDED, WAS_ILLEGAL, play_one
-from armarl.core.game import Game, States, make_game
+from armarl.core.game import Game, States
+from armarl.games.make_game import make_game
 from reference.armadora.game import kind_of, lines_around
 
 CORNERS = {  # the 2 by 2 squares of each corner hold one mine

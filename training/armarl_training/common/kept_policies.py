@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from armarl.common.files import POLICY_FILE, write_bytes
-from armarl.players.player_specs import Part, Spec
-from armarl.roster.make_player import as_spec, called, policy_path, shipped_policies
+from armarl.players.player_specs import Part, Spec, as_spec
+from armarl.players.registry import shipped_policies
+from armarl.policies.paths import called, policy_path
 from armarl_training.common.run_folder import RunError
 
 

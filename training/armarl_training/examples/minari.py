@@ -13,7 +13,7 @@ import gymnasium
 import minari
 import numpy as np
 
-from armarl.players import make_player
+from armarl.roster.make_player import make_player
 
 
 def record(name: str, player: str, games: int, seed: int = 0) -> minari.MinariDataset:

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
-from armarl.core.game import make_game
+from armarl.games.make_game import make_game
 from armarl_training.examples.measured import GAME, Learning, LearntPlayer, main
 from armarl_training.vec_env import SeatVecEnv, make_vec_env
 

@@ -21,13 +21,13 @@ from torch import nn
 from armarl.core.game import Game
 from armarl.environments.seat_batch import SeatBatch
 from armarl.environments.seat_loops import LEARNER
-from armarl.players import Player
+from armarl.players.protocol import Player
 from armarl.policies.network_players import NetworkPlayer
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learning.imitation import Lessons
-from armarl_training.learning.learner import LONGEST_GRADIENT, annealed, minibatches
 from armarl_training.learning.opponent_pool import RECENT_GAMES, OpponentPool
+from armarl_training.learning.rates import LONGEST_GRADIENT, annealed, minibatches
 from armarl_training.learning.saving import (
     Saved,
     check_alike,

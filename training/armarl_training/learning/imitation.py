@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.core.game import Game, States
-from armarl.players import Player, RandomPlayer, choose_legally
+from armarl.players.protocol import Player, choose_legally
+from armarl.players.simple_players import RandomPlayer
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,6 @@ from armarl_training.learning.imitation import Lessons
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import Saved
 
-LONGEST_GRADIENT = 1.0  # of judges, critics and MaskablePPO's head start; longer are scaled down
-
-
-def minibatches(rows: int, minibatch: int) -> int:
-    """In how many parts to learn from so many rows, that each has about as many as a minibatch."""
-    return max(1, round(rows / minibatch))
-
 
 class Learner(Protocol):
     """What a run asks of a learner.
@@ -92,11 +85,6 @@ class Learner(Protocol):
             ValueError: it was saved with another network or another number of games.
         """
         ...
-
-
-def annealed(start: float, end: float, done: float) -> float:
-    """A rate that goes linearly from `start` to `end`, at a part `done` of the way, in [0, 1]."""
-    return start + done * (end - start)
 
 
 Maker = Callable[[TrainingConfig, Game, OpponentPool], Learner]

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from armarl.common.messages import brief
 from armarl.core.game import Game
 from armarl.environments.seat_loops import LEARNER
-from armarl.players import Player, make_player
-from armarl.players.player_specs import Spec
+from armarl.players.player_specs import Spec, as_spec
+from armarl.players.protocol import Player
 from armarl.policies.network_players import NetworkPlayer
-from armarl.policies.saved_policy import PolicyError, load_policy, save_policy
-from armarl.roster.make_player import as_spec
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.saved_policy import load_policy, save_policy
+from armarl.roster.make_player import make_player
 from armarl_training.common.kept_policies import as_kept
 from armarl_training.config.training_config import ConfigError, OpponentConfig
 from armarl_training.networks.torch_players import on_torch

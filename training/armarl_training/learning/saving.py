@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from armarl.common.files import CONFIG_FILE
-from armarl.core.array_checks import whole_number
+from armarl.common.numbers import whole_number
 from armarl.policies.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.learner_kinds import LEARNERS, either, kind_of
@@ -215,3 +215,6 @@ def check_range(saved: NDArray[Any], lowest: int, highest: int, what: str) -> No
     outside = saved[(saved < lowest) | (saved > highest)]
     if outside.size:
         raise ValueError(f"{what} must be in {lowest} to {highest}, not {outside[0]}")
+
+
+AVERAGE = "average"

@@ -14,8 +14,9 @@ from armarl.core.game import Game
 from armarl.policies.network_players import NetworkPlayer
 from armarl_training.common.random_streams import Stream, generator
 from armarl_training.config.training_config import TrainingConfig
-from armarl_training.learning.learner import LONGEST_GRADIENT, minibatches
+from armarl_training.learning.rates import LONGEST_GRADIENT, minibatches
 from armarl_training.learning.saving import (
+    AVERAGE,
     Saved,
     check_alike,
     count_of,
@@ -26,8 +27,6 @@ from armarl_training.learning.saving import (
 )
 from armarl_training.learning.shards import Shards
 from armarl_training.networks.layers import PolicyNetwork, move_average
-
-AVERAGE = "average"
 
 
 class ShardedLearner:

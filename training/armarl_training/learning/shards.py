@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.files import CONFIG_FILE
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
+from armarl.games.make_game import make_game
 from armarl.workers.spread import spread, workers_at
 from armarl_training.common.process import settle
 from armarl_training.config.training_config import ConfigError, TrainingConfig

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined
+from armarl.compiler.types import Observation, State
 from armarl.core.batch_loops import WrittenRows, own
 from armarl.core.game import Game, States
-from armarl.core.verbs import Observation, State, verbs
+from armarl.core.verbs import verbs
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu
 from armarl_training.networks.softmax import SoftmaxScratch, find_legal, highest, pick, weigh
 

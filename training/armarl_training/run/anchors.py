@@ -12,7 +12,7 @@ from armarl.arena.lineups import members
 from armarl.arena.ratings import Tally, likeliest
 from armarl.core.game import Game
 from armarl.matches.match import MatchResult, play_match, seatings
-from armarl.players import PlayerLike
+from armarl.players.registry import PlayerLike
 from armarl_training.common.kept_policies import as_kept
 from armarl_training.config.training_config import EvaluationConfig
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from armarl.common.files import CONFIG_FILE
 from armarl.common.messages import brief
 from armarl.core.game import Game
-from armarl.policies.saved_policy import PolicyError, read_tensors, write_tensors
+from armarl.policies.safetensors_file import PolicyError, read_tensors, write_tensors
 from armarl_training.config.training_config import MOST
 from armarl_training.learning.learner import Learner
 from armarl_training.learning.opponent_pool import OpponentPool

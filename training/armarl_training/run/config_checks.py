@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from armarl.common.messages import brief
-from armarl.core.game import Game, make_game
+from armarl.core.game import Game
+from armarl.games.make_game import make_game
 from armarl.players.advice import Advice
 from armarl.policies.network_players import NetworkPlayer
 from armarl.policies.saved_policy import load_policy

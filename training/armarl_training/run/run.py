@@ -34,7 +34,8 @@ from armarl.common.messages import brief
 from armarl.matches.match import play_match
 from armarl.players.player_specs import Spec
 from armarl.policies.network_players import NetworkPlayer
-from armarl.policies.saved_policy import PolicyError, read_policy, save_policy
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.saved_policy import read_policy, save_policy
 from armarl.workers.spread import workers_at
 from armarl_training.common.hardware import hardware
 from armarl_training.common.kept_policies import as_kept, keep_policies

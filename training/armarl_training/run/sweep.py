@@ -27,8 +27,8 @@ from armarl.common.files import (
     write_text,
 )
 from armarl.common.messages import brief
-from armarl.policies.saved_policy import PolicyError
-from armarl.workers.spread import ClusterError
+from armarl.policies.safetensors_file import PolicyError
+from armarl.workers.jobs import ClusterError
 from armarl_training.common.run_folder import LockError, RunError
 from armarl_training.common.svg_plots import COLOURS, Axes, picture, text
 from armarl_training.config.training_config import (

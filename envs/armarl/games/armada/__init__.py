@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.array_checks import is_whole
+from armarl.common.numbers import is_whole
 from armarl.core.game import Game
 from armarl.core.verbs import Verbs
 from armarl.games.armada.actions import (

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armarl.core.observation_table import ActionFamily, ActionTable
+from armarl.core.action_table import ActionFamily, ActionTable
 from armarl.games.armada.chart.loading import CITIES, COLOURS, POSTS, TERRITORIES_OF, Chart
 
 TERRITORIES = sum(TERRITORIES_OF.values())

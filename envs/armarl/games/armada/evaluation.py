@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, Real, Returns, State
+from armarl.compiler.types import Int, Real, Returns, State
 from armarl.games.armada.actions import TERRITORIES
 from armarl.games.armada.rules.scoring import CITIES_ASKED, POSTS_ASKED
 from armarl.games.armada.state import (

@@ -19,7 +19,7 @@ import numpy as np
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import random_below, seed
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEKING, holds
 
 HELD, LACKED = 1, -1  # what `answers` says; 0: it is not known

@@ -14,9 +14,9 @@ import numpy as np
 
 from armarl.compiler.array_views import window
 from armarl.compiler.decorators import kernel, part
+from armarl.compiler.types import Observation, State
 from armarl.core.observation_blocks import Blocks, Declared, Target
 from armarl.core.observation_table import ObservationTable
-from armarl.core.verbs import Observation, State
 from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
 from armarl.games.armada.board_graph import board_of
 from armarl.games.armada.chart.geography import Chart

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 
 # The game's own members of the panel; those held out are never to be trained against. (Search takes
 # too long here for a thousand games.)

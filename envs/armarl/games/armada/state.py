@@ -17,7 +17,7 @@ from armarl.compiler.bits import count
 from armarl.compiler.decorators import inlined, kernel
 from armarl.compiler.randomness import random_below
 from armarl.compiler.records import record_type
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import (
     ALL_CITIES,
     CARD_NAMES,

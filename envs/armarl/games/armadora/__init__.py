@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-pass
-from armarl.core.array_checks import is_whole
+from armarl.common.numbers import is_whole
 from armarl.core.game import Game, States
 from armarl.core.verbs import Verbs
+from armarl.games.armadora import knowledge, rules, scoring, state
 from armarl.games.armadora.actions import ADVANCED_ACTIONS, BASE_ACTIONS
 from armarl.games.armadora.board import BOARD_NAMES, WHOLE
 from armarl.games.armadora.evaluation import evaluate

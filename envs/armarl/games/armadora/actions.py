@@ -6,7 +6,7 @@ advanced rules.
 
 from __future__ import annotations
 
-from armarl.core.observation_table import ActionFamily, ActionTable
+from armarl.core.action_table import ActionFamily, ActionTable
 from armarl.games.armadora.board import LINE_NAMES, LINE_SQUARES, SITE_NAMES, SITE_SQUARES
 
 VALUES = 5

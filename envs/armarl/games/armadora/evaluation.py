@@ -16,7 +16,7 @@ import numpy as np
 
 from armarl.compiler.bits import count
 from armarl.compiler.decorators import inlined, kernel
-from armarl.core.verbs import Int, Real, Returns, State
+from armarl.compiler.types import Int, Real, Returns, State
 from armarl.games.armadora.board import MINE_SQUARES, MINES, SMALLEST_TERRITORY
 from armarl.games.armadora.scoring import points_of
 from armarl.games.armadora.scripted.judgement import grow, step_up

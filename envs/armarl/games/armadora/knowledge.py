@@ -9,7 +9,7 @@ import numpy as np
 from armarl.compiler.bits import lowest
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import random_below, seed
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armadora.actions import VALUES
 from armarl.games.armadora.board import SQUARES
 from armarl.games.armadora.state import WARRIORS, all_warriors

@@ -15,9 +15,9 @@ import numpy as np
 from armarl.compiler.array_views import window
 from armarl.compiler.bits import count
 from armarl.compiler.decorators import part
+from armarl.compiler.types import Bits, Observation, State
 from armarl.core.observation_blocks import Blocks, Declared, Target
 from armarl.core.observation_table import Board, ObservationTable
-from armarl.core.verbs import Bits, Observation, State
 from armarl.games.armadora.actions import VALUES
 from armarl.games.armadora.board import (
     ALL_SQUARES,

@@ -7,7 +7,7 @@ from typing import Any
 
 from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 
 # The game's own members of the panel; those held out are never to be trained against.
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")

@@ -11,7 +11,7 @@ import numpy as np
 from armarl.compiler.array_views import window
 from armarl.compiler.decorators import inlined
 from armarl.compiler.randomness import random_below
-from armarl.core.verbs import Int, Mask, State
+from armarl.compiler.types import Int, Mask, State
 from armarl.games.armadora.actions import (
     ELF,
     GOBLIN,

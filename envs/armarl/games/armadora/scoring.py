@@ -8,7 +8,7 @@ import numpy as np
 
 from armarl.compiler.bits import count, lowest
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, Returns, State
+from armarl.compiler.types import Int, Returns, State
 from armarl.games.armadora.board import MINE_SQUARES, MINES, SQUARES
 from armarl.games.armadora.state import (
     ALL_GOLD,

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel, part
+from armarl.compiler.types import Bits, Returns, State
 from armarl.core.observation_blocks import Blocks, Declared, Target
 from armarl.core.observation_table import ObservationTable
-from armarl.core.verbs import Bits, Returns, State
 from armarl.games.armadora.actions import VALUES
 from armarl.games.armadora.board import (
     ALL_EAST,

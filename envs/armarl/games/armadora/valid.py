@@ -12,7 +12,7 @@ import numpy as np
 
 from armarl.compiler.bits import count, lowest
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armadora.actions import VALUES
 from armarl.games.armadora.board import (
     ALL_EAST,

@@ -13,19 +13,21 @@ from numpy.typing import NDArray
 from armarl.core.game import Game, States
 from armarl.core.verbs import PLAYING
 from armarl.environments.seat_loops import LEARNER
-from armarl.players import Player, RandomPlayer, choose_legally, make_player
+from armarl.players.protocol import Player, choose_legally
+from armarl.players.simple_players import RandomPlayer
 from armarl.policies.network_players import CriticPlayer
+from armarl.roster.make_player import make_player
 from armarl_training.common.random_streams import Stream, generator
 from armarl_training.config.training_config import MOST, TrainingConfig
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import (
+    AVERAGE,
     Saved,
     check_arrays,
     check_range,
     recent_returns,
     restore_networks,
 )
-from armarl_training.learning.sharded_learner import AVERAGE
 from armarl_training.learning.shards import Tensors
 from armarl_training.networks.integer_observations import Quantities
 from armarl_training.networks.value_networks import Critic

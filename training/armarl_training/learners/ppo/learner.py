@@ -61,10 +61,10 @@ from armarl_training.learners.ppo.update.network_inputs import Reading
 from armarl_training.learners.ppo.update.thread_team import Crew
 from armarl_training.learning.advantages import seat_advantages
 from armarl_training.learning.imitation import Lessons
-from armarl_training.learning.learner import annealed, minibatches
 from armarl_training.learning.opponent_pool import OpponentPool
-from armarl_training.learning.saving import weights_of
-from armarl_training.learning.sharded_learner import AVERAGE, ShardedLearner
+from armarl_training.learning.rates import annealed, minibatches
+from armarl_training.learning.saving import AVERAGE, weights_of
+from armarl_training.learning.sharded_learner import ShardedLearner
 from armarl_training.learning.shards import Shards, flat
 from armarl_training.networks.integer_observations import Quantities
 from armarl_training.networks.layers import newest_weight, steps_taken

@@ -14,7 +14,8 @@ from armarl.core.game import Game, States
 from armarl.core.verbs import PLAYING
 from armarl.environments.seat_loops import LEARNER
 from armarl.networks.judge_kernels import weights_of
-from armarl.players import RandomPlayer, choose_legally
+from armarl.players.protocol import choose_legally
+from armarl.players.simple_players import RandomPlayer
 from armarl.policies.afterstates import Afterstates
 from armarl.policies.network_players import SHARPNESS
 from armarl_training.common.random_streams import Stream, generator

@@ -20,10 +20,10 @@ from armarl.policies.network_players import JudgingPlayer, NetworkPlayer
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.td.games import Outcomes, TDGames, judged, logits_of, make_judge, rows
 from armarl_training.learning.imitation import Lessons
-from armarl_training.learning.learner import annealed
 from armarl_training.learning.opponent_pool import OpponentPool
-from armarl_training.learning.saving import saved_networks
-from armarl_training.learning.sharded_learner import AVERAGE, ShardedLearner
+from armarl_training.learning.rates import annealed
+from armarl_training.learning.saving import AVERAGE, saved_networks
+from armarl_training.learning.sharded_learner import ShardedLearner
 from armarl_training.learning.shards import Shards
 
 

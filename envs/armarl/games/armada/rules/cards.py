@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import CENTRAL, TERRITORIES
 from armarl.games.armada.knowledge import remember_looked
 from armarl.games.armada.rules.deck import TOP, discard, draw_card, shuffle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, Mask, State
+from armarl.compiler.types import Int, Mask, State
 from armarl.games.armada.actions import (
     ANSWER,
     CENTRAL,

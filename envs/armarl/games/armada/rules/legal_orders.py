@@ -11,7 +11,7 @@ import numpy as np
 
 from armarl.compiler.bits import lowest
 from armarl.compiler.decorators import inlined, kernel
-from armarl.core.verbs import Int, Mask, State
+from armarl.compiler.types import Int, Mask, State
 from armarl.games.armada.actions import (
     ALL_CITIES,
     ATTACK,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, TERRITORIES
 from armarl.games.armada.knowledge import is_asked
 from armarl.games.armada.rules.legal_answers import most_bands, most_gold

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, Returns, State
+from armarl.compiler.types import Int, Returns, State
 from armarl.games.armada.state import (
     CENTRE,
     enemy_cities_owned,

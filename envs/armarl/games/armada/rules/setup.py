@@ -6,7 +6,7 @@ import numpy as np
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import random_below
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import CENTRAL, MOST_PIECES
 from armarl.games.armada.chart.loading import CITIES
 from armarl.games.armada.knowledge import forget_all

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.knowledge import is_asked
 from armarl.games.armada.rules.legal_orders import any_order
 from armarl.games.armada.rules.scoring import in_victory

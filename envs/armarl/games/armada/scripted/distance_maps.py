@@ -11,7 +11,7 @@ import numpy as np
 
 from armarl.compiler.bits import lowest
 from armarl.compiler.decorators import inlined, kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, CENTRAL, TERRITORIES
 from armarl.games.armada.chart.loading import CITIES
 from armarl.games.armada.rules.scoring import CITIES_ASKED, in_victory

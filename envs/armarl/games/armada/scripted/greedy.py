@@ -17,7 +17,7 @@ import numpy as np
 from armarl.compiler.bits import eight_bytes
 from armarl.compiler.decorators import inlined, kernel
 from armarl.compiler.randomness import mix
-from armarl.core.verbs import Int, Mask, State, States
+from armarl.compiler.types import Int, Mask, State, States
 from armarl.games.armada.actions import (
     ALL_CITIES,
     ANSWER,

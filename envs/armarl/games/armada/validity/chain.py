@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import (
     ATTACK,
     BUY,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
 from armarl.games.armada.chart.loading import CITIES
 from armarl.games.armada.rules.deck import DEALT

@@ -12,7 +12,7 @@ decision that is open in `valid_chain`.
 from __future__ import annotations
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, State
+from armarl.compiler.types import Int, State
 from armarl.games.armada.state import FOUR, ORDER, OVER, PLACE_ROOM
 from armarl.games.armada.validity.chain import chain_is_right
 from armarl.games.armada.validity.course import course_is_right, end_is_right, is_preliminary

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armarl.compiler.decorators import kernel
-from armarl.core.verbs import Int, Mask, Real, State, States
+from armarl.compiler.types import Int, Mask, Real, State, States
 from armarl.games.armadora.actions import (
     ELF,
     GOBLIN,

@@ -16,7 +16,7 @@ import numpy as np
 
 from armarl.compiler.bits import count
 from armarl.compiler.decorators import inlined, kernel
-from armarl.core.verbs import Int, Real, State
+from armarl.compiler.types import Int, Real, State
 from armarl.games.armadora.actions import VALUES
 from armarl.games.armadora.board import (
     ALL_EAST,

@@ -17,24 +17,12 @@ from numpy.typing import NDArray
 from armarl.compiler.decorators import inlined
 from armarl.core.batch_loops import own
 from armarl.core.game import Game
+from armarl_training.learners.ppo.update.minibatch import Entries
 from armarl_training.networks.integer_observations import Quantities
 from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 FEW = 0.2  # of the entries: where fewer are to be noted, it pays to pass over the others
 _TRIED, _PLAYED = 64, 40  # games, and random actions in each, by which a game is judged
-
-
-class Entries(NamedTuple):
-    """What is to be noted of rows: of row i it stands from `starts[i]` to `starts[i + 1]`.
-
-    These are changes from row i - 1, or, where `anew`, from zeros. Where an input is `alike`, see
-    `alike_inputs`, it is by how much its change is another than that of the input before it.
-    """
-
-    starts: NDArray[np.int64]  # (rows + 1,)
-    columns: NDArray[np.uint16]  # (k,), those of the secrets after those of the observation
-    changes: NDArray[np.float32]  # (k,), of inputs
-    anew: NDArray[np.bool_]  # (rows,)
 
 
 class EntryScratch(NamedTuple):

@@ -13,12 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from armarl_training.learners.ppo.incremental.changes import Entries, make_entry_scratch
+from armarl_training.learners.ppo.incremental.changes import make_entry_scratch
 from armarl_training.learners.ppo.incremental.first_layer_kernels import (
     CHUNK,
     FirstBackward,
     FirstForward,
-    Floats,
     Following,
     Table,
     Tables,
@@ -27,7 +26,8 @@ from armarl_training.learners.ppo.incremental.first_layer_kernels import (
     for_inputs,
     forward_first,
 )
-from armarl_training.learners.ppo.update.buffers import Workspace, aligned_zeros
+from armarl_training.learners.ppo.update.buffers import Floats, Workspace, aligned_zeros
+from armarl_training.learners.ppo.update.minibatch import Entries
 from armarl_training.networks.integer_observations import Quantities
 from armarl_training.networks.learner_devices import Array, LearnerDevice
 

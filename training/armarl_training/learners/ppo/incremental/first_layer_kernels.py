@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined, kernel, summed
-from armarl_training.learners.ppo.incremental.changes import Entries, EntryScratch, compare, note
+from armarl_training.learners.ppo.incremental.changes import EntryScratch, compare, note
 from armarl_training.learners.ppo.incremental.simd_rows import add_rows
+from armarl_training.learners.ppo.update.buffers import Floats
+from armarl_training.learners.ppo.update.minibatch import Entries
 
-Floats = NDArray[np.float32]
 CHUNK = 256  # rows whose backward pass is one
 
 

@@ -9,13 +9,9 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined, summed
 from armarl.core.batch_loops import own
-from armarl_training.learners.ppo.incremental.first_layer_kernels import (
-    Floats,
-    Following,
-    add,
-    follow,
-)
+from armarl_training.learners.ppo.incremental.first_layer_kernels import Following, add, follow
 from armarl_training.learners.ppo.incremental.simd_rows import add_rows, add_to_rows
+from armarl_training.learners.ppo.update.buffers import Floats
 from armarl_training.learners.ppo.update.losses import (
     LossScratch,
     LossWeights,

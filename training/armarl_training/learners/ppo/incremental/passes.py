@@ -20,7 +20,7 @@ from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.incremental.changes import FEW, alike_inputs, shares_of
 from armarl_training.learners.ppo.incremental.decision_chains import chain_length
 from armarl_training.learners.ppo.incremental.first_layer import FirstLayer, Followed
-from armarl_training.learners.ppo.incremental.first_layer_kernels import Floats, Following
+from armarl_training.learners.ppo.incremental.first_layer_kernels import Following
 from armarl_training.learners.ppo.incremental.last_layer_kernels import (
     Acting,
     Hidden,
@@ -31,7 +31,7 @@ from armarl_training.learners.ppo.incremental.last_layer_kernels import (
 )
 from armarl_training.learners.ppo.networks import Actor, PlainCritic
 from armarl_training.learners.ppo.update.adam import lay_out_by_input
-from armarl_training.learners.ppo.update.buffers import Workspace, aligned_zeros
+from armarl_training.learners.ppo.update.buffers import Floats, Workspace, aligned_zeros
 from armarl_training.learners.ppo.update.dense_passes import LaterLayers, LayerPairs
 from armarl_training.learners.ppo.update.minibatch import MinibatchPart
 from armarl_training.networks.layers import linears

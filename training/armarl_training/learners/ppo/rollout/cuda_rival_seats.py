@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import pick, split_draw
+from armarl.compiler.types import States
 from armarl.core.batch_loops import own
-from armarl.core.verbs import PLAYING, States, verbs
+from armarl.core.verbs import PLAYING, verbs
 from armarl.environments.seat_loops import LEARNER
 from armarl.environments.self_play_batch import SelfPlayBatch, Turn
-from armarl.players import GreedyPlayer, NoisyPlayer, OpeningPlayer, RandomPlayer
 from armarl.players.advice import Advice
+from armarl.players.simple_players import GreedyPlayer, RandomPlayer
+from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.network_players import NetworkPlayer
 from armarl_training.config.training_config import ConfigError
 from armarl_training.learners.ppo.rollout.random_openings import Picks, pick_drawn

@@ -15,8 +15,8 @@ from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
 from armarl.environments.seat_loops import LEARNER
 from armarl.environments.self_play_batch import SelfPlayBatch, Turn
-from armarl.players import choose_legally
 from armarl.players.advice import Advice
+from armarl.players.protocol import choose_legally
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.networks.learner_devices import Array
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import States
 from armarl.core.batch_loops import own
 from armarl.core.game import Game
-from armarl.core.verbs import PLAYING, States, verbs
+from armarl.core.verbs import PLAYING, verbs
 from armarl.environments.seat_loops import LEARNER
 from armarl.environments.self_play_batch import SelfPlayBatch, Turn
 from armarl.players.advice import Advice

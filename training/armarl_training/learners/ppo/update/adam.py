@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from armarl.compiler.decorators import summed
-from armarl_training.learners.ppo.incremental.first_layer_kernels import Floats
+from armarl_training.learners.ppo.update.buffers import Floats
 
 FIRST, SECOND = "exp_avg", "exp_avg_sq"  # torch's names of the moments
 

@@ -32,3 +32,6 @@ def aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
     """As torch lays them: rows of sixty-four numbers begin where lines of the cache do."""
     zeros: NDArray[np.float32] = torch.zeros(shape).numpy()
     return zeros
+
+
+Floats = NDArray[np.float32]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from armarl_training.learners.ppo.incremental.changes import Entries
 from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.learners.ppo.update.losses import (
     Decisions,
@@ -81,3 +82,16 @@ def gradient_of_outputs(
     is_bfloat16 = outputs.dtype == torch.bfloat16
     run(ppo_gradient_bfloat16 if is_bfloat16 else ppo_gradient, rows, decisions)
     return gradient
+
+
+class Entries(NamedTuple):
+    """What is to be noted of rows: of row i it stands from `starts[i]` to `starts[i + 1]`.
+
+    These are changes from row i - 1, or, where `anew`, from zeros. Where an input is `alike`, see
+    `alike_inputs`, it is by how much its change is another than that of the input before it.
+    """
+
+    starts: NDArray[np.int64]  # (rows + 1,)
+    columns: NDArray[np.uint16]  # (k,), those of the secrets after those of the observation
+    changes: NDArray[np.float32]  # (k,), of inputs
+    anew: NDArray[np.bool_]  # (rows,)

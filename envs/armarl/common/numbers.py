@@ -1,0 +1,82 @@
+"""Checks of numbers that a user gives: integers, ranges, seeds."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.common.messages import brief
+
+if TYPE_CHECKING:
+    pass
+
+
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+def action_number(action: Any) -> int:
+    """An action that a caller gives, as an int64; beyond those the nearest, which is no id either.
+
+    Raises:
+        TypeError: it is no integer (True and 1.0 are none).
+    """
+    if type(action) is int or type(action) is np.int64:  # in a tenth of the time
+        number = int(action)
+    elif isinstance(action, bool | np.bool_):
+        raise TypeError(f"an action must be an integer, not {action!r}")
+    else:
+        try:
+            number = operator.index(action)
+        except TypeError:
+            shown = brief(repr(action), 60)
+            raise TypeError(f"an action must be an integer, not {shown}") from None
+    return min(max(number, _LOWEST), _HIGHEST)
+
+
+def is_whole(number: Any) -> bool:
+    """Whether it is an integer; True and 1.0 are none."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+
+
+def whole_number(name: str, number: Any, low: int, high: int) -> int:
+    """A number that a user gives, as an int.
+
+    Raises:
+        TypeError: it is no integer (True and 1.0 are none).
+        ValueError: it is out of range.
+    """
+    if not is_whole(number):
+        raise TypeError(f"{name} must be an integer, not {number!r}")
+    if not low <= number <= high:
+        raise ValueError(f"{name} must be in {_range(low, high)}, not {number}")
+    return int(number)
+
+
+def _range(low: int, high: int) -> str:
+    if (low, high) == (_LOWEST, _HIGHEST):
+        return "-2**63 to 2**63 - 1"
+    return f"{low} to {high}"
+
+
+def seed_numbers(seeds: Any) -> NDArray[np.int64]:
+    """Seeds that a user gives, an integer or several, as int64 (n,).
+
+    Raises:
+        TypeError: they are no integers.
+        ValueError: one is no int64, or they have another shape.
+    """
+    found = np.asarray(seeds)
+    if found.dtype == np.int64 and found.ndim == 1:
+        return np.ascontiguousarray(found)
+    if found.ndim > 1:
+        raise ValueError(f"seeds must be one integer or have shape (n,), not {found.shape}")
+    if found.size == 0:
+        return np.empty(0, np.int64)
+    numbers = [whole_number("a seed", seed, _LOWEST, _HIGHEST) for seed in np.atleast_1d(found)]
+    return np.array(numbers, np.int64)
+
+
+MOST_SEED = 2**63 - 1

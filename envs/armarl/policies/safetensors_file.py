@@ -1,0 +1,126 @@
+"""Safetensors files with readable metadata and a checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.common.files import POLICY_FILE, write_bytes
+from armarl.common.messages import brief
+from armarl.networks.policy_network import Tensors
+
+FORMAT = "armarl-policy-4"
+
+
+# What earlier versions wrote: no judges; no parts for a board; no trunk, nor a word of one in what
+# they say of their networks.
+EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
+
+
+MOST_HEADER = 4 << 20  # bytes of it that are no weights
+
+
+MOST_TENSORS = 4096
+
+
+class PolicyError(ValueError):
+    """A policy file that cannot be used: damaged, foreign, or made for another game or variant."""
+
+
+def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
+    """Write a safetensors file so that `path` always holds the old file or the new one, whole.
+
+    Raises:
+        OSError: the disk is full or not writable; what was at `path` is untouched.
+    """
+    from safetensors.numpy import save
+
+    text = json.dumps(metadata)
+    data = save(
+        {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()},
+        {"armarl": text, "sha256": _digest(text, tensors)},
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, data)
+
+
+def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Tensors and metadata of a file that `write_tensors` wrote, in one of these formats.
+
+    Raises:
+        PolicyError: the file is damaged, or is no such file.
+        FileNotFoundError: there is none.
+    """
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise ImportError("saved policies need safetensors: pip install 'armarl[play]'") from error
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    try:
+        _check_header(path)
+        with safe_open(path, framework="numpy") as file:
+            header, names = file.metadata() or {}, file.keys()
+            if len(names) > MOST_TENSORS:
+                raise ValueError(f"it holds more than {MOST_TENSORS} tensors")
+            tensors = {name: file.get_tensor(name) for name in names}
+        if not all(array.dtype.isbuiltin == 1 for array in tensors.values()):
+            raise ValueError("it holds numbers of a type that NumPy lacks")  # ml_dtypes has it
+        text = header.get("armarl", "{}")
+        metadata = json.loads(text)
+    except PolicyError:
+        raise
+    except (
+        *(SafetensorError, ValueError, OSError, RecursionError),
+        *(TypeError, AttributeError),  # NumPy lacks a type of numbers
+    ) as error:
+        raise PolicyError(f"{path} is damaged or no safetensors file: {brief(error)}") from error
+    if not isinstance(metadata, dict) or metadata.get("format") not in formats:
+        raise PolicyError(_of_another_format(path, metadata, formats[0]))
+    if header.get("sha256") != _digest(text, tensors):
+        raise PolicyError(f"{path} is damaged: its contents do not match their checksum")
+    return tensors, metadata
+
+
+def _check_header(path: Path) -> None:
+    """Check the length of the header, with which such a file begins, 8 bytes before a `{`.
+
+    Raises:
+        PolicyError: the file is of another kind.
+        ValueError: it is too long.
+    """
+    with path.open("rb") as raw:
+        length, brace = int.from_bytes(raw.read(8), "little"), raw.read(1)
+    if length <= MOST_HEADER:
+        return
+    if brace != b"{":
+        raise PolicyError(f"{path} is no safetensors file, which saved policies are")
+    raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
+
+
+def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
+    """What a file is, or that it is none of ours, in place of what is wanted."""
+    found = metadata.get("format") if isinstance(metadata, dict) else None
+    found = found if isinstance(found, str) else ""
+    if wanted == FORMAT and found.startswith("armarl-checkpoint-"):
+        return (
+            f"{path} is the checkpoint of a run, by which training goes on, not a policy: name the "
+            f"run's folder {path.parent}, or the {POLICY_FILE} in it"
+        )
+    other = f": its format is {brief(repr(found), 60)}" if found else ""
+    return f"{path} was not written by this version of ArmaRL as {wanted!r}{other}"
+
+
+def _digest(text: str, tensors: Tensors) -> str:
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+        digest.update(tensor.tobytes())
+    return digest.hexdigest()

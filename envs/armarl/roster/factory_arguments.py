@@ -1,0 +1,109 @@
+"""Call the factory of a player with the arguments of a specification."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, ClassVar, get_args, get_type_hints
+
+from armarl.common.messages import brief
+from armarl.players.player_specs import Part, Value
+from armarl.players.protocol import Player, check_player, no_exit, place_of
+from armarl.players.registry import Factory
+
+
+@dataclass(frozen=True)
+class _OwnPart(Part):
+    """`module:Class,arguments` whose name has become `module:Class`; it is written as it was."""
+
+    mark: ClassVar[str] = ","
+
+    def __str__(self) -> str:
+        module, _, name = self.name.partition(":")
+        return str(Part(module, (name, *self.arguments), self.settings))
+
+
+def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Player:
+    """Call a factory with the arguments of a part, by name.
+
+    Raises:
+        ValueError: it does not take them; the message says what it takes.
+        TypeError: it makes no player.
+        RuntimeError: it tried to end the program.
+    """
+    parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    parameters = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
+    hints = _hints(factory)
+    names = [parameter.name for parameter in parameters]
+    takes = [*names, *besides]
+    flags = [name for name in names if bool in (get_args(hints.get(name)) or (hints.get(name),))]
+    values = dict(part.settings)
+    unnamed = [name for name in names if name not in flags]
+    for argument in part.arguments:
+        if not (argument in flags or unnamed):
+            raise ValueError(_takes(part, takes, repr(argument)))
+        if argument in takes and argument not in flags:
+            raise ValueError(f"{brief(part)}: {argument} lacks a value: {argument}=...")
+        key = str(argument) if argument in flags else unnamed.pop(0)
+        if key in values:
+            raise ValueError(f"{brief(part)}: {key} is given twice")
+        values[key] = True if argument in flags else argument
+    for key, value in values.items():
+        if key not in names and not takes_any:
+            raise ValueError(_takes(part, takes, repr(key)))
+        if not _fits(value, hints.get(key)):
+            said = f"{brief(part)}: {key} takes {_kinds(hints[key])}, not {value!r}"
+            raise ValueError(f"{said} (what there is: {', '.join(takes)})")
+    missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
+    if missing:
+        raise ValueError(
+            f"{brief(part.name)} needs {missing[0]}: {part.name}{part.mark}{missing[0]}=..."
+        )
+    with no_exit(brief(part.name)):
+        try:
+            made = factory(*given, **values)
+        except Exception as error:
+            if where := place_of(error, getattr(factory, "__module__", "")):
+                error.add_note(f"({brief(part.name)} was being made{where})")
+            raise
+    return check_player(made, f"what {brief(part.name)} makes")
+
+
+def _hints(factory: Factory) -> dict[str, Any]:
+    """The types of a factory's arguments, of those that can be read while the program runs."""
+    target = _annotated(factory)
+    hints: dict[str, Any] = {}
+    for name, annotation in getattr(target, "__annotations__", {}).items():
+        one = SimpleNamespace(__annotations__={name: annotation})
+        with suppress(NameError):  # imported for type checkers alone
+            hints |= get_type_hints(one, getattr(target, "__globals__", None))
+    return hints
+
+
+def _annotated(factory: Factory) -> Any:
+    """Where the annotations of a factory's arguments stand."""
+    target = factory.func if isinstance(factory, partial) else factory
+    if inspect.isclass(target):
+        return target.__init__
+    return target if inspect.isroutine(target) else type(target).__call__
+
+
+def _takes(part: Part, names: list[str], given: str) -> str:
+    takes = ", ".join(names) or "no arguments"
+    return f"{brief(part)}: {brief(part.name)} takes {takes}, not {given}"
+
+
+def _fits(value: Value, hint: Any) -> bool:
+    kinds = get_args(hint) or (hint,)
+    if hint is None or not {bool, int, float, str}.intersection(kinds):
+        return True
+    return type(value) in kinds or (type(value) is int and float in kinds)
+
+
+def _kinds(hint: Any) -> str:
+    words = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+    return " or ".join(words[kind] for kind in get_args(hint) or (hint,) if kind in words)

@@ -1,0 +1,177 @@
+"""Check the layers of the packages: `python scripts/checks/check_layers.py`.
+
+Reads every import of `envs/` and `training/`, also those inside functions; imports for type
+checking alone do not count. Prints the depth of the import graph and fails if
+
+- two modules import each other, directly or in a circle;
+- a folder imports one that the table in CONTRIBUTING.md does not allow;
+- a folder holds more than MOST_FILES modules.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = {"armarl": ROOT / "envs" / "armarl", "armarl_training": ROOT / "training/armarl_training"}
+MOST_FILES = 16  # in a folder, its `__init__.py` included
+MOST_DEPTH = {"file": 20, "folder": 12}
+
+Graph = Mapping[str, set[str]]
+
+
+def modules() -> dict[str, Path]:
+    """Map the dotted name of every module to its file."""
+    found = {}
+    for package, home in PACKAGES.items():
+        for path in sorted(home.rglob("*.py")):
+            parts = [package, *path.relative_to(home).with_suffix("").parts]
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Map each module to the modules that it imports."""
+    known = modules()
+    return {
+        name: {target for target in _imports(path, known) if target != name}
+        for name, path in known.items()
+    }
+
+
+def _imports(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    for node in _walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                submodule = f"{node.module}.{alias.name}"
+                target = submodule if submodule in known else node.module
+                if target in known:
+                    yield target
+
+
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk a tree as `ast.walk` does, without the bodies of `if TYPE_CHECKING:`."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        yield from _walk(child)
+
+
+def room_of(module: str) -> str:
+    """The folder of a module as the table in CONTRIBUTING.md names it."""
+    package, *rest = module.split(".")
+    if not rest:
+        return package
+    if (PACKAGES[package] / rest[0]).is_dir():
+        game = [rest[1]] if rest[0] == "games" and len(rest) > 1 and _is_game(rest[1]) else []
+        return ".".join([package, rest[0], *game])
+    return package
+
+
+def _is_game(name: str) -> bool:
+    return (PACKAGES["armarl"] / "games" / name).is_dir()
+
+
+def rooms(graph: Graph) -> dict[str, set[str]]:
+    """The import graph between folders."""
+    found: dict[str, set[str]] = {}
+    for name, targets in graph.items():
+        room = room_of(name)
+        found.setdefault(room, set()).update(room_of(target) for target in targets)
+    return {room: targets - {room} for room, targets in found.items()}
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """The sets of nodes that reach each other (Tarjan, 1972), of two nodes or more."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in graph.get(node, ()):
+            if target not in index:
+                visit(target)
+            if target in stack:
+                low[node] = min(low[node], low[target])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    sys.setrecursionlimit(10_000)
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return found
+
+
+def longest_path(graph: Graph) -> list[str]:
+    """The longest chain of imports, from the top down; the graph has no circle."""
+    chains: dict[str, list[str]] = {}
+
+    def chain(node: str) -> list[str]:
+        if node not in chains:
+            below = [chain(target) for target in sorted(graph.get(node, ()))]
+            chains[node] = [node, *max(below, key=len, default=[])]
+        return chains[node]
+
+    return max((chain(node) for node in graph), key=len)
+
+
+def allowed() -> dict[str, set[str]]:
+    """The table in CONTRIBUTING.md: what each folder may import."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").split("## Layers")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([\w./]+)` \| (.*?) \|", text, re.MULTILINE)
+    return {
+        room.replace("/", "."): {name.replace("/", ".") for name in re.findall(r"`([\w./]+)`", may)}
+        for room, may in rows
+    }
+
+
+def faults() -> Iterator[str]:
+    """Every breach of the layers, in words."""
+    graph = import_graph()
+    for name, one in (("modules", graph), ("folders", rooms(graph))):
+        for circle in circles(one):
+            yield f"{name} import each other in a circle: {', '.join(circle)}"
+    table = allowed()
+    for room, targets in rooms(graph).items():
+        if room not in table:
+            yield f"{room} is missing from the table in CONTRIBUTING.md"
+        elif wrong := targets - table[room]:
+            yield f"{room} may not import {', '.join(sorted(wrong))}"
+    for home in PACKAGES.values():
+        for folder in (home, *(path for path in home.rglob("*") if path.is_dir())):
+            if (count := len(list(folder.glob("*.py")))) > MOST_FILES:
+                yield f"{folder.relative_to(ROOT)} holds {count} modules, more than {MOST_FILES}"
+    if not circles(graph):
+        for kind, one in (("file", graph), ("folder", rooms(graph))):
+            if not circles(one) and len(longest_path(one)) > MOST_DEPTH[kind]:
+                yield f"imports reach {len(longest_path(one))} deep by {kind}: at most {MOST_DEPTH[kind]}"
+
+
+def main() -> int:
+    graph = import_graph()
+    for kind, one in (("file", graph), ("folder", rooms(graph))):
+        print(f"{len(circles(one))} circles by {kind}")
+        if not circles(one):
+            path = longest_path(one)
+            print(f"depth by {kind}: {len(path)}: {' > '.join(path)}")
+    found = list(faults())
+    print("\n".join(found) or "no fault")
+    return len(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
