@@ -61,7 +61,8 @@ class Kernel:
         """What is compiled, and the types of its arguments."""
         if self.body is cuda_kernels.turn_over:
             return self.body, self.batch
-        inner = cuda_kernels.device_binding(self.game).function(self.body)
+        verbs = make_game(self.game).verbs
+        inner = cuda_kernels.device_binding(self.game, verbs).function(self.body)
         return cuda_kernels.range_over_games(inner), (numba.types.int64, self.batch)
 
 

@@ -29,8 +29,9 @@ def settings_page() -> str:
     lines = [
         "# Settings of a training run",
         "",
-        "Made from `training/armarl_training/config/training_config.py` by `scripts/make_docs.py`; what they are",
-        "for is told in [training.md](training.md). In a file they stand as YAML, on the command",
+        "Made from `training/armarl_training/config/training_config.py` by",
+        "`scripts/docs/make_docs.py`. [training.md](training.md) tells what they are",
+        "for. In a file they stand as YAML, on the command",
         "line as `ppo.epochs=3`. A setting that does not exist, or a wrong value, is refused",
         "before anything starts.",
         "",

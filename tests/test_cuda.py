@@ -66,7 +66,7 @@ def can_raise(ptx: str) -> bool:
 
 
 def verbs_of(game: str) -> Any:
-    return importlib.import_module(f"armarl.{game}").VERBS
+    return make_game(game).verbs
 
 
 def record_of(game: str) -> Any:

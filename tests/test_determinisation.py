@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.games.armada.actions import CARD_NAMES
 from armarl.games.armada.knowledge import HELD, LACKED
 from armarl.games.armada.state import ANSWERS, COPIES

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.games.catalogue import OURS
 from armarl.games.make_game import make_game
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
@@ -25,7 +25,7 @@ EVERY_VARIANT = pytest.mark.parametrize(("name", "options"), VARIANTS, ids=str)
 
 
 def estimates(game: Game, states: States) -> NDArray[np.float64]:
-    evaluate = importlib.import_module(f"armarl.{game.name}").VERBS.evaluate
+    evaluate = game.verbs.evaluate
     out = np.full((states.size, game.players), np.nan)
     for s, row in zip(states, out, strict=True):
         evaluate(s, row)

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
+from armarl.compiler.types import States
 from armarl.core.batch_loops import WAS_ILLEGAL, play_one
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from variants import GOLDEN, Variant, every_golden_variant
 

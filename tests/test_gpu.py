@@ -213,7 +213,7 @@ def test_a_kernel_is_kept_for_the_next_process(
     def another() -> Any:
         """The kernel as another process makes it."""
         cuda_kernels.kernel_of.cache_clear()
-        return cuda_kernels.kernel_of(game.name, read.body)
+        return cuda_kernels.kernel_of(game.name, game.verbs, read.body)
 
     kernel = another()
     assert kernel._cache.load_overload(signature, kernel.targetctx) is None

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from armarl.players.simple_players import RandomPlayer
 
@@ -40,7 +41,7 @@ def played(game: Game, games: int, actions: int) -> States:
 def apart() -> dict[str, Any]:
     """`observe` of each game with gaps between the blocks."""
     return {
-        name: importlib.import_module(f"armarl.{name}.observation").blocks.observe(
+        name: importlib.import_module(f"armarl.games.{name}.observation").blocks.observe(
             f"{name}_observe_apart", GAP
         )
         for name in {name for name, _ in VARIANTS}

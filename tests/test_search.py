@@ -11,8 +11,6 @@ import tiny
 from armarl import make_game
 from armarl.compiler.randomness import list_legal, pick
 from armarl.core import threads
-from armarl.games.catalogue import game_entry
-from armarl.games.game_module import as_verbs
 from armarl.players.protocol import Thinker, Thoughts
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl.search import (
@@ -192,7 +190,7 @@ def evaluations(game, states):
     """What the game's own evaluation says of each state, for every seat."""
     found = np.empty((states.size, game.players))
     for i in range(states.size):
-        as_verbs(game_entry(game.name).load()).evaluate(states[i], found[i])
+        game.verbs.evaluate(states[i], found[i])
     return found
 
 

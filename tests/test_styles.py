@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.games.armada.style_columns import TABLES
 from armarl.games.catalogue import OURS, game_entry
 from armarl.games.make_game import make_game

@@ -11,7 +11,8 @@ from itertools import permutations
 
 import numpy as np
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.core.verbs import Verbs
 from armarl.games.catalogue import GameEntry
 from kuhn_poker import knowledge, rules, state
@@ -77,6 +78,8 @@ def _make(players: int) -> Game:
         max_actions=2 * players - 1,
         blank=blank[()],
         faults=FAULTS,
+        verbs=VERBS,
+        make=make,
         _describe=describe,
         _draw=draw,
         _explain=explain,

@@ -10,7 +10,8 @@ from kuhn_poker.rules import chips_of, winner
 from kuhn_poker.state import WORD_NAMES
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from kuhn_poker.describe import describe
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:

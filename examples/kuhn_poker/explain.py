@@ -8,7 +8,8 @@ from kuhn_poker.actions import CALL
 from kuhn_poker.rules import bettor
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def explain(game: Game, state: State, action: int) -> str:

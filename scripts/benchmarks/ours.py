@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -184,7 +183,7 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
     from armarl.compiler.randomness import pick, uniform
 
     game = _game(variant)
-    verbs = import_module(f"armarl.{game.name}").VERBS
+    verbs = game.verbs
     apply, legal, observe = verbs.apply, verbs.legal, verbs.observe
     start, status, to_move = verbs.start, verbs.status, verbs.to_move
 

@@ -17,7 +17,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = {"armarl": ROOT / "envs" / "armarl", "armarl_training": ROOT / "training/armarl_training"}
+PACKAGES = {
+    "armarl": ROOT / "envs" / "armarl",
+    "armarl_training": ROOT / "training" / "armarl_training",
+}
 MOST_FILES = 16  # in a folder, its `__init__.py` included
 MOST_DEPTH = {"file": 20, "folder": 12}
 
@@ -157,8 +160,9 @@ def faults() -> Iterator[str]:
                 yield f"{folder.relative_to(ROOT)} holds {count} modules, more than {MOST_FILES}"
     if not circles(graph):
         for kind, one in (("file", graph), ("folder", rooms(graph))):
-            if not circles(one) and len(longest_path(one)) > MOST_DEPTH[kind]:
-                yield f"imports reach {len(longest_path(one))} deep by {kind}: at most {MOST_DEPTH[kind]}"
+            depth = 0 if circles(one) else len(longest_path(one))
+            if depth > MOST_DEPTH[kind]:
+                yield f"imports are {depth} deep by {kind}, more than {MOST_DEPTH[kind]}"
 
 
 def main() -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.games.armada.scripted.distance_maps import set_goals
 from armarl.games.armada.scripted.greedy import row_of
 from armarl.games.armada.state import LAIR

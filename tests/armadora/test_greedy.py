@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, State, States
+from armarl.compiler.types import State, States
+from armarl.core.game import Game
 from armarl.games.armadora.board import (
     LINE_EAST,
     LINE_NAMES,

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, State
+from armarl.compiler.types import State
+from armarl.core.game import Game
 from armarl.games.armadora.survey import RINGS, WAYS, blocks
 from armarl.games.make_game import make_game
 from armarl.networks.judge import survey_of

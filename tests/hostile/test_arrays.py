@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, IllegalActionError, States
+from armarl.compiler.types import States
+from armarl.core.game import Game, IllegalActionError
 from armarl.core.threads import set_threads
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from armarl.analysis.leaks import assert_no_leak
-from armarl.core.game import Game, IllegalActionError, States
+from armarl.compiler.types import States
+from armarl.core.game import Game, IllegalActionError
 from armarl.environments.aec import CheckedAECEnv, RawAECEnv
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch

@@ -11,7 +11,8 @@ import pytest
 from armarl.analysis.exploitability import GameTree
 from armarl.cli.terminal import play_at_terminal
 from armarl.compiler.randomness import draw, sip_hash, uniform
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.environments.seat_env import SeatEnv
 from armarl.games.make_game import make_game
 from armarl.matches.match import play_match

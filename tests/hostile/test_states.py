@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.environments.aec import RawAECEnv
 from armarl.games.make_game import make_game
 

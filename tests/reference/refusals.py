@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from armarl.compiler.types import States
 from armarl.core.batch_loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 
 
 def check_refusals(game: Game, states: States) -> None:

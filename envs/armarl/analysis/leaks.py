@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States, check_game
+from armarl.compiler.types import States
+from armarl.core.game import Game, check_game
 from armarl.core.verbs import PLAYING
 from armarl.games.make_game import make_game
 from armarl.players.simple_players import RandomPlayer

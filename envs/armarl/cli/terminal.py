@@ -13,7 +13,8 @@ import numpy as np
 
 from armarl.common.messages import relation
 from armarl.common.numbers import MOST_SEED, whole_number
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 from armarl.matches.records import Recorder, append_records, prepare_records
 from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, choose_legally

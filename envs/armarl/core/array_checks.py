@@ -9,15 +9,12 @@ two variants that have one type of record, one has actions or seats that the oth
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.numbers import _HIGHEST, _LOWEST
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST_BATCH = 1 << 31  # in games
 

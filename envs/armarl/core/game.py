@@ -7,10 +7,9 @@ records with the tables of its actions and observation, its options and its vers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,15 +17,12 @@ from numpy.typing import NDArray
 
 from armarl.common.messages import brief
 from armarl.common.numbers import action_number, seed_numbers, whole_number
+from armarl.compiler.types import State, States
 from armarl.compiler.work_sharing import Body
 from armarl.core import array_checks, batch_loops, state_checks, threads
-from armarl.core.action_table import ActionTable
 from armarl.core.binding import Binding
-from armarl.core.observation_table import ObservationTable
-from armarl.core.verbs import unmoving
-from armarl.games.catalogue import game_entry
-from armarl.games.game_module import as_verbs
-from armarl.games.make_game import make_game
+from armarl.core.variant import Variant
+from armarl.core.verbs import Verbs, unmoving
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,73 +31,47 @@ class IllegalActionError(ValueError):
     """An action that the rules forbid; the message has its notation and the nearest reason."""
 
 
-States = NDArray[np.void]
-State = Any  # one record of such an array: numpy.void
-
-
 @cache
-def _binding(name: str) -> Binding:
-    """The functions above the games, for the game of this name."""
-    return Binding(name, as_verbs(game_entry(name).load()))
+def _binding(name: str, verbs: Verbs) -> Binding:
+    """The functions that are written once for every game, compiled with these verbs."""
+    return Binding(name, verbs)
 
 
-@dataclass(frozen=True, eq=False)
-class Game:
-    """One variant of a game. Made by `make_game`, immutable, and picklable by its options.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Game(Variant):
+    """One variant of a game with everything that plays it. Immutable; pickled by its options.
 
-    Every method takes states that the rules have made, and trusts that they are lawful: those from
-    outside go through `check_states` first, or anything may come of them, an abort included.
+    `make_game` makes it. Every method trusts that the states it gets are lawful. States from
+    outside go through `check_states` first: an unlawful state can end the process.
 
     Attributes:
-        name: by which the catalogue knows it.
-        version: raised whenever the rules, the actions or the observation change.
-        players: number of seats, 2 to 4.
-        options: the variant's other options.
-        sides: for every seat the side it plays for; partners share one.
-        actions: ids and notation.
-        observation: the named blocks of the flat observation.
-        rewards: names of the ways to reward a finished game.
-        max_actions: no game takes more actions than this.
-        blank: a record of the state's type that holds the options and nothing else; read-only.
-        attributes: what its environments offer besides, by name: a `chart`, for instance.
-        option_fields: fields of `blank` by which a state of another variant is told at a glance.
-        survey: the named blocks of what judges of positions read, or None; see the verb `survey`.
-        faults: texts to the numbers that the verb `valid` returns, the first for lawful states.
+        verbs: the game's compiled functions.
+        make: the function that makes this game from its options; pickles refer to it by name.
     """
 
-    name: str
-    version: int
-    players: int
-    options: Mapping[str, Any]
-    sides: tuple[int, ...]
-    actions: ActionTable
-    observation: ObservationTable
-    rewards: tuple[str, ...]
-    max_actions: int
-    blank: State = field(repr=False)
+    verbs: Verbs = field(repr=False)
+    make: Callable[..., Game] = field(repr=False)
     _describe: Callable[[Game, State, int | None], dict[str, Any]] = field(repr=False)
     _draw: Callable[[Game, State, int | None], str] = field(repr=False)
     _explain: Callable[[Game, State, int], str] = field(repr=False)
-    attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _deals: Callable[[Game], States] | None = field(default=None, repr=False)
-    option_fields: tuple[str, ...] = ("players",)
-    survey: ObservationTable | None = None
-    faults: tuple[str, ...] = field(default=("it is lawful",), repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "blank", _unwritable(self.blank))
-        for name in ("options", "attributes"):  # all who make this variant have this one game
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        super().__post_init__()
+        if not isinstance(self.verbs, Verbs):
+            raise TypeError(
+                f"{self.name}: verbs must be of type Verbs, not {brief(repr(self.verbs), 60)}"
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (self.name, {"players": self.players, **self.options})
+        return _remake, (self.make, {"players": self.players, **self.options})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Game:
         return self
 
     @cached_property
     def _binding(self) -> Binding:
-        return _binding(self.name)
+        return _binding(self.name, self.verbs)
 
     def compiled(self, function: F) -> F:
         """A function that is written once for every game, with this game's verbs."""
@@ -137,29 +107,6 @@ class Game:
         self.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
         return True
 
-    @property
-    def variant(self) -> dict[str, Any]:
-        """What a saved policy or record must agree on, as plain JSON types."""
-        return {
-            "game": self.name,
-            "version": self.version,
-            "players": self.players,
-            "options": dict(self.options),
-            "actions": self.actions.hash,
-            "observation": self.observation.hash,
-        }
-
-    def reward_kind(self, name: str) -> int:
-        """Number of a reward's name.
-
-        Raises:
-            ValueError: this game has no reward of that name.
-        """
-        if name not in self.rewards:
-            known = " or ".join(map(repr, self.rewards))
-            raise ValueError(f"reward must be {known}, not {name!r}")
-        return self.rewards.index(name)
-
     # --- games, one or many ----------------------------------------------------------------------
 
     def run(self, body: Body, games: int, batch: Any, *, least: int | None = None) -> None:
@@ -173,17 +120,6 @@ class Game:
         if least is None and body in batch_loops.LIGHT:
             least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
         threads.run(self._binding.driver(body), games, batch, least=least)
-
-    @cached_property
-    def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Where in a record the bytes of `option_fields` are, and those of this variant."""
-        fields: Any = self.blank.dtype.fields
-        places = [
-            np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)
-            for name in self.option_fields
-        ]
-        where = np.concatenate(places)
-        return where, np.frombuffer(self.blank.tobytes(), np.uint8)[where].copy()
 
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:
         """Freshly dealt games, one record per seed (an int gives an array of one).
@@ -537,12 +473,6 @@ class Game:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)
 
 
-def _unwritable(record: State) -> State:
-    """A record that nobody can write into, nor make writable again: its memory is bytes."""
-    record = np.asarray(record)
-    return np.frombuffer(record.tobytes(), record.dtype)[0]
-
-
 def check_game(game: object, *, or_name: bool = False) -> Game:
     """What somebody gives as a game, if it is one.
 
@@ -561,5 +491,5 @@ def check_game(game: object, *, or_name: bool = False) -> Game:
     )
 
 
-def _remake(name: str, options: dict[str, Any]) -> Game:
-    return make_game(name, **options)
+def _remake(make: Callable[..., Game], options: dict[str, Any]) -> Game:
+    return make(**options)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import kernel
 from armarl.core.array_checks import check_apart, check_array, check_numbers, check_rows
-
-if TYPE_CHECKING:
-    from armarl.core.game import Game
+from armarl.core.variant import Variant
 
 
-def check_states(game: Game, states: Any, *, written: bool = False) -> None:
+def check_states(game: Variant, states: Any, *, written: bool = False) -> None:
     """Check that it is an array (batch,) of records of this variant.
 
     Raises:
@@ -26,7 +24,7 @@ def check_states(game: Game, states: Any, *, written: bool = False) -> None:
 
 
 def check_chosen(
-    game: Game, states: Any, games: Any, *, written: bool = False, once: bool = True
+    game: Variant, states: Any, games: Any, *, written: bool = False, once: bool = True
 ) -> None:
     """Check records (batch,) and numbers of some of them, each there but `once`; those must be of
     this variant, the others may be anything.
@@ -41,7 +39,7 @@ def check_chosen(
     _refuse_other(game, _first_other_of(rows, games, *game.option_bytes), len(rows))
 
 
-def _rows_of_bytes(game: Game, states: Any, written: bool) -> NDArray[np.uint8]:
+def _rows_of_bytes(game: Variant, states: Any, written: bool) -> NDArray[np.uint8]:
     """States as bytes (batch, size), after a check of all but their variant."""
     dtype = game.blank.dtype
     if isinstance(states, np.ndarray) and states.dtype.names and states.dtype != dtype:
@@ -56,7 +54,7 @@ def _rows_of_bytes(game: Game, states: Any, written: bool) -> NDArray[np.uint8]:
     return rows
 
 
-def _refuse_other(game: Game, other: int, size: int) -> None:
+def _refuse_other(game: Variant, other: int, size: int) -> None:
     """Raise ValueError if the number of a state of another variant is that of one."""
     if other < size:
         raise ValueError(
@@ -92,7 +90,7 @@ def _first_other_of(
     return int(rows.shape[0])
 
 
-def check_seats(game: Game, states: Any, seats: Any) -> None:
+def check_seats(game: Variant, states: Any, seats: Any) -> None:
     """Check states, and a seat for each.
 
     Raises:

@@ -21,9 +21,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.devices.cuda_kernels import (
     BLOCK,
     SIMULATED,
@@ -193,7 +194,7 @@ class CudaGame:
         """
         if games == 0:
             return
-        kernel = kernel_of(self.game.name, cast("Callable[..., None]", body))
+        kernel = kernel_of(self.game.name, self.game.verbs, cast("Callable[..., None]", body))
         threads, batch, turned = threads_for(games), *self._staged(batch)
         if SIMULATED:
             kernel[threads // BLOCK, BLOCK](games, self._seen(batch))

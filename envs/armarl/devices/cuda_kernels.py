@@ -23,8 +23,6 @@ from armarl.core import batch_loops
 from armarl.core.binding import Binding
 from armarl.core.verbs import Verbs
 from armarl.devices.device import Shape
-from armarl.games.catalogue import game_entry
-from armarl.games.game_module import as_verbs
 
 try:
     from numba import cuda
@@ -162,18 +160,17 @@ def device_function(function: Any, *, merge: bool = False) -> Any:
     return cuda.jit(function, device=True)
 
 
-def device_binding(name: str) -> Binding:
-    """The functions above the games, for the game of this name on a GPU."""
+def device_binding(name: str, verbs: Verbs) -> Binding:
+    """The functions that are written once for every game, compiled for a GPU with these verbs."""
     simplify_ranges()
     keep_tables_in_memory()
-    verbs: tuple[Any, ...] = as_verbs(game_entry(name).load())
-    on_device = Verbs(*(device_function(verb.py_func) for verb in verbs))
+    kernels: tuple[Any, ...] = verbs
+    on_device = Verbs(*(device_function(verb.py_func) for verb in kernels))
     return Binding(name, on_device, device_function, OWN)
 
 
-def simulated_binding(name: str) -> Binding:
-    """The same for the simulator: plain Python, which calls verbs as the CPU has them."""
-    verbs = as_verbs(game_entry(name).load())
+def simulated_binding(name: str, verbs: Verbs) -> Binding:
+    """The same for the simulator: plain Python, which calls the CPU's verbs."""
     return Binding(name, verbs, lambda function, merge=False: function, OWN)
 
 
@@ -181,14 +178,14 @@ OWN = {batch_loops.own: own_row}
 
 
 @cache
-def _binding(name: str) -> Binding:
-    return simulated_binding(name) if SIMULATED else device_binding(name)
+def _binding(name: str, verbs: Verbs) -> Binding:
+    return simulated_binding(name, verbs) if SIMULATED else device_binding(name, verbs)
 
 
 @cache
-def kernel_of(name: str, body: Callable[..., None]) -> Any:
-    """A body as a kernel, for the game of this name; compiled by its first call."""
-    play = range_over_games(_binding(name).function(body))
+def kernel_of(name: str, verbs: Verbs, body: Callable[..., None]) -> Any:
+    """A body as a kernel with the verbs of the game of this name; its first call compiles it."""
+    play = range_over_games(_binding(name, verbs).function(body))
     play.__qualname__ = f"{name}_{body.__name__}"  # by which its entries on disk are called
     return cuda.jit(play) if SIMULATED else keep(cuda.jit(play), CudaKernelCache)
 

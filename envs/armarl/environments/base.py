@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.numbers import whole_number
-from armarl.core.game import Game, States, check_game
+from armarl.compiler.types import States
+from armarl.core.game import Game, check_game
 from armarl.games.make_game import check_options, make_game
 
 RENDER_MODES = ("ansi",)

@@ -27,7 +27,8 @@ import pyspiel
 from numpy.typing import NDArray
 
 from armarl.common.numbers import MOST_SEED, is_whole, whole_number
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import make_game
 

@@ -89,3 +89,5 @@ def _register(entry: GameEntry) -> None:
 
 
 _registered: set[str] = set()  # of PettingZoo's names: registering one twice is an error there
+
+catalogue.on_installed = register_game

@@ -11,7 +11,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from armarl.common.numbers import action_number
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import RENDER_MODES, GameFace, deal_number, face_game

@@ -14,9 +14,10 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from armarl.common.numbers import whole_number
+from armarl.compiler.types import States
 from armarl.core import array_checks, batch_loops
 from armarl.core.array_checks import LARGEST_BATCH
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, PLAYING
 from armarl.devices.choosing import device_of
 from armarl.environments.base import face_game

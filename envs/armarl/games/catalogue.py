@@ -6,7 +6,7 @@ An entry says of a game what can be known without compiling it; whatever lists g
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -147,6 +147,11 @@ def add(entry: GameEntry) -> None:
         raise ValueError(f"there is another game named {entry.name!r} already")
 
 
+on_installed: Callable[[GameEntry], None] = add
+"""Called with each game that an installed package offers. `armarl.environments.registration`, which
+lies above this module, puts its `register_game` here, so that the game gets environment ids too."""
+
+
 def _find_installed() -> None:
     """Add the games that installed packages offer: `name = "package.module:ENTRY"`.
 
@@ -157,10 +162,8 @@ def _find_installed() -> None:
         return
     _looked_for_installed = True
     for point in entry_points(group=ENTRY_POINTS):
-        from armarl.environments.registration import register_game
-
         try:
-            register_game(point.load())
+            on_installed(point.load())
         except Exception as error:  # of somebody else's module: whatever it may be
             kind = type(error).__name__
             told = f"the entry point {point.name} = {point.value} gives no game: {kind}: {error}"

@@ -38,8 +38,9 @@ from numpy.typing import NDArray
 from armarl.common.files import append_whole, check_writable
 from armarl.common.messages import brief
 from armarl.compiler.randomness import seed
+from armarl.compiler.types import State, States
 from armarl.core import batch_loops
-from armarl.core.game import Game, State, States
+from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, PLAYING
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import restore_game

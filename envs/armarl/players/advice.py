@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.players.player_specs import Spec
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
-from armarl.roster.make_player import make_player
 
 MOST_ADVISERS = 16
 _SAMPLE, _DEPTH = 64, 24  # positions by which advisers are known again, and actions before them
@@ -83,15 +83,16 @@ def scripted(adviser: str) -> Spec:
 
 
 def _adviser(adviser: str, game: Game) -> GreedyPlayer:
-    """The adviser of this specification, which a policy's file may have named.
+    """Make the adviser of a specification, which a policy's file may have named.
 
     Raises:
-        ValueError: it names anybody else, or a style that the game does not know.
+        ValueError: it names another player, or a style that the game does not have.
     """
-    player = make_player(scripted(adviser), game)
-    if not isinstance(player, GreedyPlayer):  # another was registered by his name
+    base = scripted(adviser).base
+    style = [*base.arguments, *(value for _, value in base.settings)]
+    if len(style) > 1 or not all(isinstance(one, str) for one in style):
         raise _other(adviser)
-    return player
+    return GreedyPlayer(game, *map(str, style))
 
 
 def _other(adviser: str) -> ValueError:

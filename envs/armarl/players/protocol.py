@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
+from armarl.compiler.types import States
 from armarl.core.array_checks import check_array, check_size
-from armarl.core.game import Game, IllegalActionError, States
+from armarl.core.game import Game, IllegalActionError
 from armarl.core.state_checks import check_seats
 from armarl.core.verbs import PLAYING
 

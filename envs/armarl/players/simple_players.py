@@ -8,9 +8,10 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts

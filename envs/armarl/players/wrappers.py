@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.randomness import split_all
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.players import protocol
 from armarl.players.protocol import Player, choose_legally
 from armarl.players.simple_players import RandomPlayer

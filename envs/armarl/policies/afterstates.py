@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import States
 from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.core.verbs import verbs
 from armarl.networks.judge import survey_of
 from armarl.networks.judge_kernels import Scratch, Weights, scratch_of, worth

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.randomness import seed_chance
-from armarl.compiler.types import Int, Real
+from armarl.compiler.types import Int, Real, States
 from armarl.core import state_checks, threads
 from armarl.core.batch_loops import Float32s, Float64s, Int8s, Int64s, own
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.core.verbs import PLAYING, verbs
 from armarl.networks.critic import PARTS
 from armarl.networks.layer_kernels import add, bias, flat_layers, relu, run_layers

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
 from armarl.networks.critic import is_critic
 from armarl.networks.judge import JudgeNetwork, is_judge

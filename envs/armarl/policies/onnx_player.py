@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.policies.onnx_graph import random_node, reads_other_files
 
 MOST_BYTES = 256 << 20  # of a file

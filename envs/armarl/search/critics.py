@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts
 from armarl.policies.critic_lookahead import FIRST_DEALS, with_players

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.players import protocol
 from armarl.players.protocol import Thinker, Thoughts
 from armarl.players.wrappers import split_draws

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import States
 from armarl.core import threads
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.networks.judge_kernels import scratch_of, weights_of
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import States
 from armarl.core import threads
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts
 from armarl.players.simple_players import rivals

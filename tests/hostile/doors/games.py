@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.environments.aec import RawAECEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.games.make_game import make_game

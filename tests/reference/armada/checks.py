@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import State, States
 from armarl.core.batch_loops import HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL, play_one
-from armarl.core.game import Game, State, States
+from armarl.core.game import Game
 from armarl.games.armada import state as layout
 from armarl.games.armada.actions import CARD_NAMES
 from armarl.games.make_game import make_game

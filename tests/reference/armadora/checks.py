@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import State, States
 from armarl.core import batch_loops
 from armarl.core.batch_loops import HAS_ENDED, play_one
-from armarl.core.game import Game, State, States
+from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from reference.armadora.game import (
     MINES,

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from armarl.compiler.types import States
 from armarl.core.batch_loops import HAS_ENDED, WAS_ILLEGAL, play_one
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from reference.armadora.game import kind_of, lines_around
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.players.protocol import Player, choose_legally
 from armarl.players.simple_players import RandomPlayer
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined
-from armarl.compiler.types import Observation, State
+from armarl.compiler.types import Observation, State, States
 from armarl.core.batch_loops import WrittenRows, own
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.core.verbs import verbs
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu
 from armarl_training.networks.softmax import SoftmaxScratch, find_legal, highest, pick, weigh

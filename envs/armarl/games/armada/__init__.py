@@ -129,6 +129,8 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         rewards=REWARD_NAMES,
         max_actions=_longest_game(max_turns),
         blank=_blank(players, cards, enrolment, max_turns, chart),
+        verbs=VERBS,
+        make=make,
         _describe=describe,
         _draw=draw,
         _explain=explain,

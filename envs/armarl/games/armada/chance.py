@@ -9,7 +9,8 @@ from armarl.games.armada.state import DIE_NAMES
 from armarl.games.armada.text.describe import owner_name
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def chance_results(game: Game, state: State, dealt: bool) -> str:

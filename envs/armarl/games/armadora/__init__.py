@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from armarl.common.numbers import is_whole
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.core.verbs import Verbs
 from armarl.games.armadora import knowledge, rules, scoring, state
 from armarl.games.armadora.actions import ADVANCED_ACTIONS, BASE_ACTIONS
@@ -90,6 +91,8 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
         rewards=scoring.REWARD_NAMES,
         max_actions=_longest_game(players, advanced, board),
         blank=blank[()],
+        verbs=VERBS,
+        make=make,
         _describe=describe,
         _draw=draw,
         _explain=explain,

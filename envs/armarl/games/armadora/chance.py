@@ -8,7 +8,8 @@ from armarl.games.armadora.board import MINE_NAMES
 from armarl.games.armadora.state import CHARACTER_NAMES
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def chance_results(game: Game, state: State, dealt: bool) -> str:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
 from armarl.environments.seat_loops import LEARNER
 from armarl.players.protocol import Player, choose_legally

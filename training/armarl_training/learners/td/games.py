@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from armarl.core.game import Game, States
+from armarl.compiler.types import States
+from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
 from armarl.environments.seat_loops import LEARNER
 from armarl.networks.judge_kernels import weights_of

@@ -27,7 +27,8 @@ from armarl.games.armada.state import (
 )
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def stage_name(stage: int) -> str:

@@ -10,7 +10,8 @@ from armarl.games.armada.chart.svg import draw_svg, turn_line
 from armarl.games.armada.text.explain import asked
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 __all__ = ["draw", "draw_svg"]
 

@@ -48,7 +48,8 @@ from armarl.games.armada.state import (
 from armarl.games.armada.text.describe import owner_name, stage_name
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 _ORDERS = (
     *(act.END, act.LAUNCH, act.SAIL, act.MOVE, act.ATTACK, act.EXPLORE, act.CONVERT, act.SCUTTLE),

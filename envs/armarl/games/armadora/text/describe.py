@@ -20,7 +20,8 @@ from armarl.games.armadora.scoring import winners
 from armarl.games.armadora.state import CHARACTER_NAMES, OVER, STAGE_NAMES
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def squares_of(word: int) -> list[int]:

@@ -12,7 +12,8 @@ from armarl.games.armadora.state import OVER
 from armarl.games.armadora.text.describe import describe, squares_of
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 PLAYER_LETTERS = "ABCD"
 

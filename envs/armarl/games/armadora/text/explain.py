@@ -43,7 +43,8 @@ from armarl.games.armadora.state import (
 )
 
 if TYPE_CHECKING:
-    from armarl.core.game import Game, State
+    from armarl.compiler.types import State
+    from armarl.core.game import Game
 
 
 def explain(game: Game, state: State, action: int) -> str:

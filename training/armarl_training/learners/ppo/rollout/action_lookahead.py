@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.types import States
 from armarl.core.batch_loops import own
-from armarl.core.game import Game, States
+from armarl.core.game import Game
 from armarl.core.verbs import PLAYING, verbs
 from armarl_training.networks.integer_observations import Quantities, keep_others, keep_row
 from armarl_training.networks.learner_devices import Array
