@@ -101,7 +101,7 @@ def test_a_game_without_a_survey_is_refused():
     with pytest.raises(ValueError, match="armada has no survey"):
         survey_of(armada)
     with pytest.raises(NetworkError, match="armada has no survey"):
-        check_judge(armada, judge_of(GAME).tensors())
+        check_judge(armada, judge_of(GAME).tensors(), "relu", 0)
 
 
 # --- the network ---------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_game_without_a_survey_is_refused():
 def test_numpy_computes_what_torch_does(variant):
     game = make_game("armadora", **variant)
     judge = judge_of(game)
-    check_judge(game, judge.tensors())
+    check_judge(game, judge.tensors(), "relu", 0)
     surveys = Afterstates(game).surveys(*tiny.positions(game, 40))
     with torch.no_grad():
         returns, taken, leads = judge(torch.from_numpy(surveys))

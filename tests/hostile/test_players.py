@@ -17,16 +17,16 @@ from armarl.arena.tournament import play_tournament
 from armarl.cli.main import main
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
+from armarl.matches.match import play_match, workers_for
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 from armarl.players.registry import register_player
 from armarl.players.simple_players import HumanPlayer, RandomPlayer
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
-from armarl.policies.network_players import NetworkPlayer, player_class
+from armarl.policies.network_players import NetworkPlayer
 from armarl.policies.saved_policy import load_policy
+from armarl.policies.weight_kinds import weight_kind
 from armarl.roster.make_player import make_player
-from armarl.workers.jobs import workers_for
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=4, advanced=True)
@@ -47,7 +47,7 @@ def weights(*, judge: bool, value: float | None = None) -> dict[str, Any]:
 def player_of(name: str) -> Player:
     if name in ("network", "judge"):
         tensors = weights(judge=name == "judge")
-        return player_class(tensors)(GAME, tensors, "tanh", sample=True)
+        return weight_kind(tensors).player(GAME, tensors, "tanh", sample=True)
     return make_player(name, GAME)
 
 
@@ -113,7 +113,7 @@ def test_weights_and_temperatures_at_the_ends_of_the_numbers(
     draws = np.linspace(0, 1, states.size, endpoint=False)
     assert (masks[:, 0] == 0).any()
     for tensors in (weights(judge=judge), weights(judge=judge, value=value)):
-        player: NetworkPlayer = player_class(tensors)(
+        player: NetworkPlayer = weight_kind(tensors).player(
             GAME, tensors, "relu", temperature=temperature
         )
         assert masks[rows, player.choose(states, seats, draws)].all()

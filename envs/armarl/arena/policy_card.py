@@ -15,14 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 from armarl.common.files import BEST_FILE, CONFIG_FILE, POLICY_FILE
 from armarl.common.messages import brief
 from armarl.matches.standings import Standing
-from armarl.networks.critic import is_critic
-from armarl.networks.judge import is_judge
-from armarl.networks.policy_network import Tensors
 from armarl.players.player_specs import as_spec
 from armarl.players.registry import shipped_policies
 from armarl.policies.paths import label
 from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import policy_file, read_policy
+from armarl.policies.weight_kinds import weight_kind
 
 WINS = "wins/"  # before an anchor's name in a row of a curve
 _LARGEST = 1e15  # number that anybody writes into a file
@@ -118,7 +116,7 @@ def read_card(name: str | Path) -> Card:
             game=_needed(metadata, "variant.game", str),
             players=_needed(metadata, "variant.players", int),
             options=_found(metadata, "variant.options", dict) or {},
-            plays=_plays(tensors, _texts(metadata, "advisers")),
+            plays=weight_kind(tensors).describe(_texts(metadata, "advisers")),
             network=_widths(metadata),
             parameters=sum(tensor.size for tensor in tensors.values()),
             training=_training(metadata),
@@ -181,22 +179,6 @@ def _widths(metadata: Any) -> dict[str, list[int]]:
         part: [_checked(width, "network", int) for width in _checked(found, "network", list)]
         for part, found in parts.items()
     }
-
-
-def _plays(tensors: Tensors, advisers: Sequence[str]) -> str:
-    if is_judge(tensors):
-        return (
-            "a judge of positions: it tries every legal action one step ahead, and takes what "
-            "leads to the best position"
-        )
-    if is_critic(tensors):
-        first = advisers[0] if advisers else "the scripted player"
-        return (
-            f"a critic of scripted play: it tries every legal action, has {first} play on for a "
-            "round of turns, and leaves his choice where it is sure of a gain"
-        )
-    advice = f", weighing the advice of {', '.join(advisers)}" if advisers else ""
-    return f"a network over the observation: it takes the likeliest legal action{advice}"
 
 
 def _training(metadata: Any) -> Training:

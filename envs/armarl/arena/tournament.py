@@ -39,12 +39,19 @@ from armarl.common.messages import brief, printable
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game
 from armarl.games.make_game import make_game, restore_game
-from armarl.matches.match import as_game, deal_seeds, play_games, shares_of_victory
+from armarl.matches.match import (
+    as_game,
+    deal_seeds,
+    play_games,
+    sent,
+    shares_of_victory,
+    workers_for,
+)
 from armarl.matches.records import Recorder
 from armarl.players.protocol import Player, digest_of
 from armarl.players.registry import PlayerLike
 from armarl.roster.make_player import make_player
-from armarl.workers.jobs import Workers, check_workers, sent, workers_for
+from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
 MOST_DEALS = 10**7

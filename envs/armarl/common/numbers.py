@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
-
-if TYPE_CHECKING:
-    pass
-
 
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 

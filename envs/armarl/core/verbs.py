@@ -19,14 +19,10 @@ They must hold on a CPU thread and on a GPU thread alike.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Mask, Observation, Returns, State, States
-
-if TYPE_CHECKING:
-    pass
-
 
 # What `status` says of a state; ILLEGAL is how a step may leave a game besides.
 PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)

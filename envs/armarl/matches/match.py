@@ -8,7 +8,7 @@ seed repeats a match exactly, with any number of worker processes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,11 @@ from armarl.core.verbs import CUT_SHORT
 from armarl.games.make_game import make_game
 from armarl.matches.records import Recorder, append_records, prepare_records
 from armarl.matches.standings import Standing, _standings
-from armarl.players.protocol import Player, choose_legally
+from armarl.players.protocol import Player, choose_legally, everybody
 from armarl.players.registry import PlayerLike
+from armarl.players.simple_players import HumanPlayer
 from armarl.roster.make_player import make_player
-from armarl.workers.jobs import Workers, check_workers, sent, workers_for
+from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
 DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
@@ -255,3 +256,17 @@ def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.fl
 def _first_seats(game: Game) -> list[int]:
     """A seat of each side."""
     return [game.sides.index(side) for side in range(len(set(game.sides)))]
+
+
+def sent(players: Sequence[PlayerLike], game: Game, workers: Workers) -> list[PlayerLike]:
+    """Players as jobs name them. On other machines nobody finds the files of this one, so that
+    players go there as they are, with the weights of their policies."""
+    if isinstance(workers, int):
+        return list(players)
+    return [make_player(player, game) for player in players]
+
+
+def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
+    """The same; but where a person is asked, at this terminal, all is played in this process."""
+    asked = (one for player in players for one in everybody(player))
+    return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game
-from armarl.core.observation_table import Board
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl.core.observation_table import Board
 
 Indices = NDArray[np.int64]
 Floats = NDArray[np.float32]

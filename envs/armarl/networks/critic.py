@@ -8,7 +8,8 @@ others are taken in turn.
 
 from __future__ import annotations
 
-from armarl.core.game import Game
+from typing import TYPE_CHECKING
+
 from armarl.networks.policy_network import (
     NetworkError,
     Tensors,
@@ -16,6 +17,9 @@ from armarl.networks.policy_network import (
     check_tensors,
     layers,
 )
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 PARTS = ("trunk", "value")
 

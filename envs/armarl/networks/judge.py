@@ -9,12 +9,10 @@ To learn who takes what beside who wins makes far more of each game (Wu, 2019).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from armarl.core.game import Game
-from armarl.core.observation_table import ObservationTable
 from armarl.networks.policy_network import (
     Floats,
     NetworkError,
@@ -25,6 +23,10 @@ from armarl.networks.policy_network import (
     layer,
     layers,
 )
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl.core.observation_table import ObservationTable
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
 VARIANCE = 0.003  # of a lead of which all is settled, in squared parts of all stakes
@@ -145,12 +147,16 @@ def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
     return leads, leads / np.sqrt(variance)
 
 
-def check_judge(game: Game, tensors: Tensors) -> None:
+def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int) -> None:
     """Refuse weights that do not fit each other or the game.
 
     Raises:
-        NetworkError: they do not.
+        NetworkError: the weights do not fit, the activation is not relu, or there are advisers.
     """
+    if activation != "relu" or advisers:
+        raise NetworkError(
+            f"a judge uses relu and no advisers, not {activation!r} and {advisers} advisers"
+        )
     try:
         layout = layout_of(game)
     except ValueError as error:

@@ -7,16 +7,18 @@ remembered, and said again where the judge would read the same of another.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import kernel, part
-from armarl.core.game import Game
 from armarl.networks.judge import MARGIN, PARTS, VARIANCE, SurveyLayout, layout_of
 from armarl.networks.layer_kernels import add, bias, flat_layers, relu, run_layers
 from armarl.networks.policy_network import Floats, Tensors, layers
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 REMEMBERED = 1024  # prizes; a power of two
 

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.core.game import Game
 from armarl.networks.board_layout import Looking, Places, places_of
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 FLAT_PARTS = ("trunk", "policy", "value")
 BOARD_PARTS = ("cells", "mix", "at", "ends", "between")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armarl.compiler.types import States
 from armarl.core.game import Game
-from armarl.players.player_specs import Spec
+from armarl.players.player_specs import _other, scripted
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 MOST_ADVISERS = 16
@@ -69,19 +69,6 @@ class Advice:
         return found.hexdigest()[:16]
 
 
-def scripted(adviser: str) -> Spec:
-    """The specification of an adviser: of the scripted player as he is, in whatever style.
-
-    Raises:
-        ValueError: it names anybody else; no file is opened for him.
-    """
-    spec = Spec.parse(adviser)
-    habits = {name for name, _ in spec.base.settings} - {"style"}
-    if spec.base.name != "greedy" or spec.around or habits:
-        raise _other(adviser)
-    return spec
-
-
 def _adviser(adviser: str, game: Game) -> GreedyPlayer:
     """Make the adviser of a specification, which a policy's file may have named.
 
@@ -93,7 +80,3 @@ def _adviser(adviser: str, game: Game) -> GreedyPlayer:
     if len(style) > 1 or not all(isinstance(one, str) for one in style):
         raise _other(adviser)
     return GreedyPlayer(game, *map(str, style))
-
-
-def _other(adviser: str) -> ValueError:
-    return ValueError(f"only the scripted player can advise: greedy, not {adviser[:100]!r}")

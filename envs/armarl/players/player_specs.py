@@ -155,3 +155,20 @@ def as_spec(player: str | Path | Spec) -> Spec:
     if isinstance(player, Path) or Path(player).suffix == ".safetensors":
         return Spec(Part(str(player)))
     return Spec.parse(player)
+
+
+def scripted(adviser: str) -> Spec:
+    """The specification of an adviser: of the scripted player as he is, in whatever style.
+
+    Raises:
+        ValueError: it names anybody else; no file is opened for him.
+    """
+    spec = Spec.parse(adviser)
+    habits = {name for name, _ in spec.base.settings} - {"style"}
+    if spec.base.name != "greedy" or spec.around or habits:
+        raise _other(adviser)
+    return spec
+
+
+def _other(adviser: str) -> ValueError:
+    return ValueError(f"only the scripted player can advise: greedy, not {adviser[:100]!r}")

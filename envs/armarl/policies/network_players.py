@@ -13,8 +13,7 @@ from armarl.common.messages import brief
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.core.verbs import PLAYING
-from armarl.networks.critic import is_critic
-from armarl.networks.judge import JudgeNetwork, is_judge
+from armarl.networks.judge import JudgeNetwork
 from armarl.networks.judge_kernels import weights_of
 from armarl.networks.policy_network import Network, Tensors
 from armarl.players import protocol
@@ -286,10 +285,3 @@ def _checked_temperature(temperature: Any) -> float:
         limits = f"above 0 and at most {MOST_TEMPERATURE:g}"
         raise ValueError(f"temperature must be {limits}, not {temperature}")
     return float(temperature)
-
-
-def player_class(tensors: Tensors) -> type[NetworkPlayer]:
-    """What plays by these weights, which have been checked."""
-    if is_judge(tensors):
-        return JudgingPlayer
-    return CriticPlayer if is_critic(tensors) else NetworkPlayer

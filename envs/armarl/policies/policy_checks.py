@@ -8,17 +8,14 @@ from typing import Any
 
 from armarl.common.messages import brief
 from armarl.core.game import Game
-from armarl.networks.critic import check_critic, is_critic
-from armarl.networks.judge import PARTS as JUDGE_PARTS
-from armarl.networks.judge import check_judge, is_judge, survey_of
-from armarl.networks.policy_network import PARTS, NetworkError, Tensors, check_network, widths
+from armarl.networks.judge import survey_of
+from armarl.networks.policy_network import NetworkError, Tensors, widths
 from armarl.players.advice import MOST_ADVISERS, Advice
-from armarl.policies.safetensors_file import (
-    PolicyError,
-)
+from armarl.policies.safetensors_file import PolicyError
+from armarl.policies.weight_kinds import weight_kind
 
 
-def _check_variant(path: Path, variant: Any, game: Game) -> None:
+def check_policy_variant(path: Path, variant: Any, game: Game) -> None:
     """Refuse a policy of another game, version, variant or of other tables."""
     if not isinstance(variant, dict):
         raise PolicyError(f"{path} does not say which game it plays")
@@ -30,7 +27,7 @@ def _check_variant(path: Path, variant: Any, game: Game) -> None:
             )
 
 
-def _check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[str]:
+def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[str]:
     """Refuse advisers that there are not, or who advise otherwise than when it was trained."""
     advisers = metadata.get("advisers", [])
     if not isinstance(advisers, list) or not all(isinstance(name, str) for name in advisers):
@@ -50,43 +47,33 @@ def _check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list
     return advisers
 
 
-def _check_network(
+def check_weights(
     path: Path, game: Game, tensors: Tensors, activation: Any, advisers: Sequence[str]
 ) -> None:
     """Refuse weights that do not fit each other or the game."""
     try:
-        if is_judge(tensors):
-            if activation != "relu" or advisers:
-                raise NetworkError(
-                    f"a judge's activation is relu and he takes no advice, not {activation!r} and "
-                    f"{list(advisers)}"
-                )
-            check_judge(game, tensors)
-        elif is_critic(tensors):
-            check_critic(game, tensors, activation, len(advisers))
-        else:
-            check_network(game, tensors, activation, len(advisers))
+        weight_kind(tensors).check(game, tensors, activation, len(advisers))
     except NetworkError as error:
         raise PolicyError(f"{path}: {brief(error)}") from error
 
 
-def _check_description(path: Path, described: Any, tensors: Tensors) -> None:
+def check_description(path: Path, described: Any, tensors: Tensors) -> None:
     """Refuse a file whose weights are not of the network that its metadata describe."""
-    found = _described(tensors)
+    found = layer_widths(tensors)
     if described != found:
         said = brief(str(described))
         raise PolicyError(f"{path} describes its network as {said}, but holds {brief(str(found))}")
 
 
-def _described(tensors: Tensors) -> dict[str, list[int]]:
+def layer_widths(tensors: Tensors) -> dict[str, list[int]]:
     """The widths of a network's layers, by part."""
-    return widths(tensors, JUDGE_PARTS if is_judge(tensors) else PARTS)
+    return widths(tensors, weight_kind(tensors).parts)
 
 
-def _check_survey(path: Path, surveyed: Any, game: Game, tensors: Tensors) -> None:
+def check_survey(path: Path, surveyed: Any, game: Game, tensors: Tensors) -> None:
     """Refuse a judge who reads another survey than the game's, and a survey without a judge."""
     try:
-        wanted = survey_of(game).hash if is_judge(tensors) else None
+        wanted = survey_of(game).hash if weight_kind(tensors).reads_survey else None
     except ValueError as error:
         raise PolicyError(f"{path}: {brief(error)}") from error
     if surveyed != wanted:

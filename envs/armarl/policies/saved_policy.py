@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from armarl.common.messages import brief, did_you_mean
 from armarl.core.game import Game, check_game
 from armarl.games.make_game import restore_game
-from armarl.networks.judge import is_judge, survey_of
+from armarl.networks.judge import survey_of
 from armarl.networks.policy_network import Tensors
 from armarl.players.advice import Advice
 from armarl.players.player_specs import Part
 from armarl.players.registry import shipped_policies
-from armarl.policies.network_players import NetworkPlayer, player_class
+from armarl.policies.network_players import NetworkPlayer
 from armarl.policies.paths import called, file_refusal, pickle_refusal, policy_path
 from armarl.policies.policy_checks import (
-    _check_advisers,
-    _check_description,
-    _check_network,
-    _check_survey,
-    _check_variant,
-    _described,
+    check_advisers,
+    check_description,
+    check_policy_variant,
+    check_survey,
+    check_weights,
+    layer_widths,
 )
 from armarl.policies.safetensors_file import (
     EARLIER_FORMATS,
@@ -39,6 +39,7 @@ from armarl.policies.safetensors_file import (
     read_tensors,
     write_tensors,
 )
+from armarl.policies.weight_kinds import weight_kind
 
 MOST_BYTES = 256 << 20  # of a file
 
@@ -62,10 +63,10 @@ def save_policy(
             f"{path}: a policy is no pickle, for which its name would be taken; call it "
             f"{Path(path).with_suffix('.safetensors').name}"
         )
-    _check_network(Path(path), game, tensors, activation, advisers)
+    check_weights(Path(path), game, tensors, activation, advisers)
     metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
-    metadata["network"] = _described(tensors)
-    if is_judge(tensors):
+    metadata["network"] = layer_widths(tensors)
+    if weight_kind(tensors).reads_survey:
         metadata["survey"] = survey_of(game).hash
     if advisers:
         metadata["advisers"] = list(advisers)
@@ -157,13 +158,13 @@ def load_policy(
     tensors, metadata = read_policy(path)
     if game is None:
         game = policy_game(path)
-    _check_variant(path, metadata.get("variant"), game)
-    advisers = _check_advisers(path, game, metadata)
-    _check_survey(path, metadata.get("survey"), game, tensors)
-    _check_network(path, game, tensors, metadata.get("activation"), advisers)
+    check_policy_variant(path, metadata.get("variant"), game)
+    advisers = check_advisers(path, game, metadata)
+    check_survey(path, metadata.get("survey"), game, tensors)
+    check_weights(path, game, tensors, metadata.get("activation"), advisers)
     if metadata["format"] != EARLIER_FORMATS[-1]:
-        _check_description(path, metadata.get("network"), tensors)
-    return player_class(tensors)(
+        check_description(path, metadata.get("network"), tensors)
+    return weight_kind(tensors).player(
         game,
         tensors,
         metadata["activation"],

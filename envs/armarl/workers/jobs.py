@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from armarl.core.game import Game
 from armarl.games import catalogue
-from armarl.players.protocol import Player, everybody
-from armarl.players.registry import Factory, PlayerLike, register_player, registered
-from armarl.players.simple_players import HumanPlayer
-from armarl.roster.make_player import make_player
-
-if TYPE_CHECKING:
-    pass
-
+from armarl.players.registry import Factory, register_player, registered
 
 Work = Callable[[Any], Any]
 
@@ -52,20 +44,6 @@ class Known(NamedTuple):
             catalogue.add(entry)
         for name, factory, around in self.players:
             register_player(name, factory, around=around, replace=True)
-
-
-def sent(players: Sequence[PlayerLike], game: Game, workers: Workers) -> list[PlayerLike]:
-    """Players as jobs name them. On other machines nobody finds the files of this one, so that
-    players go there as they are, with the weights of their policies."""
-    if isinstance(workers, int):
-        return list(players)
-    return [make_player(player, game) for player in players]
-
-
-def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
-    """The same; but where a person is asked, at this terminal, all is played in this process."""
-    asked = (one for player in players for one in everybody(player))
-    return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers
 
 
 def check_workers(workers: Workers) -> None:

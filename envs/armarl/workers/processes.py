@@ -11,16 +11,18 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from armarl.core import threads
 from armarl.workers.jobs import Known, Work
 
-if TYPE_CHECKING:
-    pass
 
+def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any, None, None]:
+    """Yield `work` of every job, in order, from `number` processes of this machine.
 
-def _in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any, None, None]:
+    Raises:
+        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself.
+    """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
     context = multiprocessing.get_context("spawn")

@@ -27,12 +27,12 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-import armarl
 from armarl.common.numbers import whole_number
 from armarl.compiler.kernel_cache import say
 from armarl.core.threads import set_threads
 from armarl.workers.jobs import ClusterError, Known, Work
 
+_HOME = Path(__file__).resolve().parents[1]  # the folder of the package `armarl`
 RETRIES = 5  # of a job whose worker or node died
 _MOST_WORKERS = 100_000
 _PAUSE = 1.0  # seconds, after which is asked whether nodes have joined
@@ -154,7 +154,7 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
     sources, known = asked
     if sources != _sources(_package(work)):
         raise ClusterError(
-            f"node {platform.node()} has another ArmaRL ({armarl.__file__}) than the process that "
+            f"node {platform.node()} has another ArmaRL ({_HOME}) than the process that "
             "asks: install the same on every node, so that all play the same"
         )
     set_threads(1)  # the core that the job has
@@ -185,7 +185,7 @@ def _package(work: Work) -> str:
 def _sources(package: str) -> str:
     """A digest of the sources of this package, and of another one."""
     digest = sha256()
-    for home in [*armarl.__path__, *getattr(sys.modules[package], "__path__", [])]:
+    for home in [_HOME, *getattr(sys.modules[package], "__path__", [])]:
         for path in sorted(Path(home).rglob("*.py")):
             digest.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()

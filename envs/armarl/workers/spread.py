@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarl.core import threads
 from armarl.workers.jobs import Work, Workers
-from armarl.workers.processes import _in_processes
+from armarl.workers.processes import in_processes
 
 if TYPE_CHECKING:
     from armarl.workers.ray_cluster import RayCluster
@@ -30,7 +30,7 @@ def spread(work: Work, jobs: Sequence[Any], workers: Workers) -> Generator[Any, 
         for job in jobs:  # a StopIteration of a job would end `map` without a word
             yield work(job)
     else:
-        yield from _in_processes(work, jobs, min(workers, len(jobs)))
+        yield from in_processes(work, jobs, min(workers, len(jobs)))
 
 
 def workers_at(cluster: str | None, processes: int | None) -> Workers:

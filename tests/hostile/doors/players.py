@@ -10,7 +10,7 @@ import numpy as np
 from armarl.core.game import Game
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player, choose_legally
-from armarl.policies.network_players import player_class
+from armarl.policies.weight_kinds import weight_kind
 from armarl.roster.make_player import make_player
 from armarl.search import PolicySearchPlayer
 from doors import refused
@@ -58,7 +58,7 @@ def _player(name: str, variant: int) -> Player | None:
     if name == JUDGE and game.survey is None:
         return None
     tensors = policy(variant, name == JUDGE)[1]
-    player = player_class(tensors)(game, tensors, "tanh", sample=True)
+    player = weight_kind(tensors).player(game, tensors, "tanh", sample=True)
     return PolicySearchPlayer(game, player, 4) if name == SEARCH else player
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from armarl.common.messages import brief
-from armarl.policies.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
 
 LearnerName = Literal["td", "critic", "ppo", "maskable_ppo"]
 
@@ -22,14 +21,14 @@ class LearnerKind(NamedTuple):
     Attributes:
         made_by: `module:Class`, called with the configuration, the game and the pool.
         section: of the configuration, with its own settings; some may share one. None: any.
-        plays: the class of the players that it trains; None: any.
+        plays: the kind of weights that it trains, a name in `WEIGHT_KINDS`; None: any.
         reads: which it reads of the settings that only some learners read.
         ours: whether it reads those that are marked so; its games may be in shards.
     """
 
     made_by: str
     section: str | None
-    plays: type[NetworkPlayer] | None
+    plays: str | None
     reads: frozenset[str] = frozenset()
     ours: bool = True
 
@@ -38,7 +37,7 @@ LEARNERS: Mapping[LearnerName, LearnerKind] = {
     "ppo": LearnerKind(
         made_by="armarl_training.learners.ppo.learner:PPO",
         section="ppo",
-        plays=NetworkPlayer,
+        plays="network",
         reads=frozenset(
             {
                 "network.channels",
@@ -52,19 +51,19 @@ LEARNERS: Mapping[LearnerName, LearnerKind] = {
     "td": LearnerKind(
         made_by="armarl_training.learners.td.learner:TD",
         section="td",
-        plays=JudgingPlayer,
+        plays="judge",
         reads=frozenset({"network.critic_widths"}),
     ),
     "critic": LearnerKind(
         made_by="armarl_training.learners.critic.learner:CriticLearner",
         section="critic",
-        plays=CriticPlayer,
+        plays="critic",
         reads=frozenset({"network.advisers"}),
     ),
     "maskable_ppo": LearnerKind(
         made_by="armarl_training.learners.maskable:MaskablePPOLearner",
         section="ppo",
-        plays=NetworkPlayer,
+        plays="network",
         ours=False,
     ),
 }

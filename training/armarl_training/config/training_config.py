@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from armarl.common.files import read_text
 from armarl.common.messages import did_you_mean, printable
-from armarl.players.advice import scripted
+from armarl.players.player_specs import scripted
 from armarl_training.config.learner_kinds import LEARNERS, LearnerKind, either, kind_of, readers
 from armarl_training.config.yaml_text import dumped, parsed
 

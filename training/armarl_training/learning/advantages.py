@@ -7,14 +7,16 @@ its last decision of the game, whoever ended it, and partners each get their sid
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.core.batch_loops import own
 from armarl.core.verbs import PLAYING
-from armarl_training.networks.learner_devices import Array, LearnerDevice
+
+if TYPE_CHECKING:
+    from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
 class Course(NamedTuple):

@@ -9,23 +9,26 @@ named as `module:Class`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
 from armarl.common.user_code import import_own
-from armarl.core.game import Game
 from armarl.players.protocol import no_exit
-from armarl.policies.network_players import NetworkPlayer
 from armarl_training.config.learner_kinds import is_from_outside, kind_of
 from armarl_training.config.training_config import ConfigError, TrainingConfig
-from armarl_training.learning.imitation import Lessons
-from armarl_training.learning.opponent_pool import OpponentPool
-from armarl_training.learning.saving import Saved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from armarl.core.game import Game
+    from armarl.policies.network_players import NetworkPlayer
+    from armarl_training.learning.imitation import Lessons
+    from armarl_training.learning.opponent_pool import OpponentPool
+    from armarl_training.learning.saving import Saved
 
 
 class Learner(Protocol):
@@ -87,7 +90,7 @@ class Learner(Protocol):
         ...
 
 
-Maker = Callable[[TrainingConfig, Game, OpponentPool], Learner]
+Maker: TypeAlias = "Callable[[TrainingConfig, Game, OpponentPool], Learner]"
 
 
 def find_maker(learner: str, *, code: bool) -> Maker:

@@ -10,23 +10,25 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.messages import brief
-from armarl.core.game import Game
 from armarl.environments.seat_loops import LEARNER
 from armarl.players.player_specs import Spec, as_spec
-from armarl.players.protocol import Player
-from armarl.policies.network_players import NetworkPlayer
 from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import load_policy, save_policy
 from armarl.roster.make_player import make_player
 from armarl_training.common.kept_policies import as_kept
 from armarl_training.config.training_config import ConfigError, OpponentConfig
 from armarl_training.networks.torch_players import on_torch
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl.players.protocol import Player
+    from armarl.policies.network_players import NetworkPlayer
 
 EARLIER = "earlier"  # what earlier selves are called
 RECENT_GAMES = 500  # against each opponent, of which the mean is shown

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,20 +17,16 @@ from torch import nn
 
 from armarl.common.files import CONFIG_FILE
 from armarl.common.numbers import whole_number
-from armarl.policies.network_players import CriticPlayer, JudgingPlayer, NetworkPlayer
+from armarl.policies.weight_kinds import WEIGHT_KINDS, weight_kind
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.learner_kinds import LEARNERS, either, kind_of
 from armarl_training.config.training_config import MOST, TrainingConfig
 from armarl_training.learning.opponent_pool import RECENT_GAMES
 
+if TYPE_CHECKING:
+    from armarl.policies.network_players import NetworkPlayer
+
 Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and values that JSON can hold
-
-
-_WORDS: Mapping[type[NetworkPlayer], str] = {
-    JudgingPlayer: "a judge of positions",
-    CriticPlayer: "a critic of scripted play",
-    NetworkPlayer: "a network of logits",
-}
 
 
 def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
@@ -41,7 +37,7 @@ def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
             weighs, are not those of the configuration.
     """
     network, advisers = config.network, tuple(policy.advice.advisers)
-    found, wanted = type(policy), kind_of(config.learner).plays
+    found, wanted = weight_kind(policy.tensors).name, kind_of(config.learner).plays
     if wanted is not None and found != wanted:
         raise ValueError(
             f"the policy is {_told(found)}, and learner: {config.learner} needs {_told(wanted)}"
@@ -58,10 +54,11 @@ def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
         )
 
 
-def _told(plays: type[NetworkPlayer]) -> str:
-    """A class of players, and the learners that train them, in words."""
-    learners = either(name for name, kind in LEARNERS.items() if kind.plays is plays)
-    return f"{_WORDS[plays]} (learner: {learners})"
+def _told(kind_name: str) -> str:
+    """A kind of weights and the learners that train it, in words."""
+    title = next(kind.title for kind in WEIGHT_KINDS if kind.name == kind_name)
+    learners = either(name for name, kind in LEARNERS.items() if kind.plays == kind_name)
+    return f"{title} (learner: {learners})"
 
 
 def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:

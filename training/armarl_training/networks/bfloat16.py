@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from armarl.compiler.decorators import inlined
-from armarl_training.networks.learner_devices import Array, LearnerDevice
+
+if TYPE_CHECKING:
+    from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
 @inlined

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import compared, inlined, summed
 from armarl_training.networks.bfloat16 import read
-from armarl_training.networks.learner_devices import LearnerDevice
+
+if TYPE_CHECKING:
+    from armarl_training.networks.learner_devices import LearnerDevice
 
 _LOWEST = np.float32(-3e38)
 # exp(x) = 2^k exp(r), k whole and |r| at most half of log 2, which is taken off in two parts; the

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from armarl.common.files import CONFIG_FILE
 from armarl.common.messages import brief
-from armarl.core.game import Game
 from armarl.policies.safetensors_file import PolicyError, read_tensors, write_tensors
 from armarl_training.config.training_config import MOST
-from armarl_training.learning.learner import Learner
-from armarl_training.learning.opponent_pool import OpponentPool
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl_training.learning.learner import Learner
+    from armarl_training.learning.opponent_pool import OpponentPool
 
 FORMAT = "armarl-checkpoint-4"
 FILE = "checkpoint.safetensors"

@@ -9,17 +9,19 @@ network makes of an observation follows from these few numbers alone.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import inlined
 from armarl.core.batch_loops import own
-from armarl.core.game import Game
 from armarl_training.learners.ppo.update.minibatch import Entries
 from armarl_training.networks.integer_observations import Quantities
-from armarl_training.networks.learner_devices import Array, LearnerDevice
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 FEW = 0.2  # of the entries: where fewer are to be noted, it pays to pass over the others
 _TRIED, _PLAYED = 64, 40  # games, and random actions in each, by which a game is judged

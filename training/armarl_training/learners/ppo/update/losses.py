@@ -8,7 +8,7 @@ automatic differentiation would make a dozen over all. `tests/test_ppo.py` holds
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from armarl.compiler.decorators import inlined, summed
 from armarl.core.batch_loops import WrittenRows, own
 from armarl_training.networks.bfloat16 import read, write
-from armarl_training.networks.learner_devices import LearnerDevice
 from armarl_training.networks.softmax import (
     SoftmaxScratch,
     find_legal,
@@ -26,6 +25,9 @@ from armarl_training.networks.softmax import (
     place_of,
     weigh,
 )
+
+if TYPE_CHECKING:
+    from armarl_training.networks.learner_devices import LearnerDevice
 
 Floats = NDArray[Any]  # float32
 

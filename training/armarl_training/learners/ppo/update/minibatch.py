@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.learners.ppo.update.losses import (
     Decisions,
     LossScratch,
@@ -19,7 +18,10 @@ from armarl_training.learners.ppo.update.losses import (
     ppo_gradient_bfloat16,
 )
 from armarl_training.networks.bfloat16 import bits_of
-from armarl_training.networks.learner_devices import Array, LearnerDevice
+
+if TYPE_CHECKING:
+    from armarl_training.learners.ppo.update.buffers import Workspace
+    from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
 class Seen(NamedTuple):

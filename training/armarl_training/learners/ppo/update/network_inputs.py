@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import part
-from armarl.compiler.work_sharing import Body
 from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.networks.bfloat16 import bits_of, write
-from armarl_training.networks.integer_observations import Quantities
-from armarl_training.networks.learner_devices import Array
+
+if TYPE_CHECKING:
+    from armarl.compiler.work_sharing import Body
+    from armarl_training.networks.integer_observations import Quantities
+    from armarl_training.networks.learner_devices import Array
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
