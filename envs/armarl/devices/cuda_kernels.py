@@ -11,18 +11,20 @@ import pickle
 import warnings
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numba
 import numpy as np
 from numba import types
 
 from armarl.compiler.kernel_cache import KernelCache, keep
-from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
 from armarl.core.binding import Binding
 from armarl.core.verbs import Verbs
-from armarl.devices.device import Shape
+
+if TYPE_CHECKING:
+    from armarl.compiler.work_sharing import Body
+    from armarl.devices.device import Shape
 
 try:
     from numba import cuda

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armarl.common.messages import brief
-from armarl.core.game import Game
 from armarl.networks.judge import survey_of
 from armarl.networks.policy_network import NetworkError, Tensors, widths
 from armarl.players.advice import MOST_ADVISERS, Advice
 from armarl.policies.safetensors_file import PolicyError
-from armarl.policies.weight_kinds import weight_kind
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl.policies.weight_kinds import WeightKind
 
 
 def check_policy_variant(path: Path, variant: Any, game: Game) -> None:
@@ -48,32 +50,37 @@ def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[
 
 
 def check_weights(
-    path: Path, game: Game, tensors: Tensors, activation: Any, advisers: Sequence[str]
+    path: Path,
+    kind: WeightKind,
+    game: Game,
+    tensors: Tensors,
+    activation: Any,
+    advisers: Sequence[str],
 ) -> None:
     """Refuse weights that do not fit each other or the game."""
     try:
-        weight_kind(tensors).check(game, tensors, activation, len(advisers))
+        kind.check(game, tensors, activation, len(advisers))
     except NetworkError as error:
         raise PolicyError(f"{path}: {brief(error)}") from error
 
 
-def check_description(path: Path, described: Any, tensors: Tensors) -> None:
+def check_description(path: Path, kind: WeightKind, described: Any, tensors: Tensors) -> None:
     """Refuse a file whose weights are not of the network that its metadata describe."""
-    found = layer_widths(tensors)
+    found = layer_widths(kind, tensors)
     if described != found:
         said = brief(str(described))
         raise PolicyError(f"{path} describes its network as {said}, but holds {brief(str(found))}")
 
 
-def layer_widths(tensors: Tensors) -> dict[str, list[int]]:
+def layer_widths(kind: WeightKind, tensors: Tensors) -> dict[str, list[int]]:
     """The widths of a network's layers, by part."""
-    return widths(tensors, weight_kind(tensors).parts)
+    return widths(tensors, kind.parts)
 
 
-def check_survey(path: Path, surveyed: Any, game: Game, tensors: Tensors) -> None:
+def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> None:
     """Refuse a judge who reads another survey than the game's, and a survey without a judge."""
     try:
-        wanted = survey_of(game).hash if weight_kind(tensors).reads_survey else None
+        wanted = survey_of(game).hash if kind.reads_survey else None
     except ValueError as error:
         raise PolicyError(f"{path}: {brief(error)}") from error
     if surveyed != wanted:

@@ -63,10 +63,11 @@ def save_policy(
             f"{path}: a policy is no pickle, for which its name would be taken; call it "
             f"{Path(path).with_suffix('.safetensors').name}"
         )
-    check_weights(Path(path), game, tensors, activation, advisers)
+    kind = weight_kind(tensors)
+    check_weights(Path(path), kind, game, tensors, activation, advisers)
     metadata = {"format": FORMAT, "variant": game.variant, "activation": activation, **details}
-    metadata["network"] = layer_widths(tensors)
-    if weight_kind(tensors).reads_survey:
+    metadata["network"] = layer_widths(kind, tensors)
+    if kind.reads_survey:
         metadata["survey"] = survey_of(game).hash
     if advisers:
         metadata["advisers"] = list(advisers)
@@ -160,11 +161,12 @@ def load_policy(
         game = policy_game(path)
     check_policy_variant(path, metadata.get("variant"), game)
     advisers = check_advisers(path, game, metadata)
-    check_survey(path, metadata.get("survey"), game, tensors)
-    check_weights(path, game, tensors, metadata.get("activation"), advisers)
+    kind = weight_kind(tensors)
+    check_survey(path, kind, metadata.get("survey"), game)
+    check_weights(path, kind, game, tensors, metadata.get("activation"), advisers)
     if metadata["format"] != EARLIER_FORMATS[-1]:
-        check_description(path, metadata.get("network"), tensors)
-    return weight_kind(tensors).player(
+        check_description(path, kind, metadata.get("network"), tensors)
+    return kind.player(
         game,
         tensors,
         metadata["activation"],

@@ -26,8 +26,8 @@ from armarl.policies.network_players import NetworkPlayer
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, TrainingConfig
 from armarl_training.learning.imitation import Lessons
-from armarl_training.learning.opponent_pool import RECENT_GAMES, OpponentPool
-from armarl_training.learning.rates import LONGEST_GRADIENT, annealed, minibatches
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.rates import LONGEST_GRADIENT, RECENT_GAMES, annealed, minibatches
 from armarl_training.learning.saving import (
     Saved,
     check_alike,

@@ -23,6 +23,7 @@ from armarl.policies.saved_policy import load_policy, save_policy
 from armarl.roster.make_player import make_player
 from armarl_training.common.kept_policies import as_kept
 from armarl_training.config.training_config import ConfigError, OpponentConfig
+from armarl_training.learning.rates import RECENT_GAMES
 from armarl_training.networks.torch_players import on_torch
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from armarl.policies.network_players import NetworkPlayer
 
 EARLIER = "earlier"  # what earlier selves are called
-RECENT_GAMES = 500  # against each opponent, of which the mean is shown
 
 
 def training_player(name: str | Spec, game: Game, *, code: bool) -> Player:

@@ -13,3 +13,6 @@ def minibatches(rows: int, minibatch: int) -> int:
 def annealed(start: float, end: float, done: float) -> float:
     """A rate that goes linearly from `start` to `end`, at a part `done` of the way, in [0, 1]."""
     return start + done * (end - start)
+
+
+RECENT_GAMES = 500  # against each opponent, of which the mean is shown

@@ -8,17 +8,19 @@ memory as torch has it. Nothing on a GPU waits for it but `fetch` and `where`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
 
-from armarl.compiler.work_sharing import Body
-from armarl.core.game import Game
 from armarl.devices import cuda_game
 from armarl.devices.device import Cpu, Device, Shape
-from armarl.players.advice import Advice
 from armarl_training.config.training_config import ConfigError
+
+if TYPE_CHECKING:
+    from armarl.compiler.work_sharing import Body
+    from armarl.core.game import Game
+    from armarl.players.advice import Advice
 
 Array = Any  # numpy.ndarray, or on a GPU torch.Tensor
 

@@ -8,6 +8,8 @@ what follows from it in the rest of its chain.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,9 +29,11 @@ from armarl_training.learners.ppo.incremental.first_layer_kernels import (
     forward_first,
 )
 from armarl_training.learners.ppo.update.buffers import Floats, Workspace, aligned_zeros
-from armarl_training.learners.ppo.update.minibatch import Entries
-from armarl_training.networks.integer_observations import Quantities
-from armarl_training.networks.learner_devices import Array, LearnerDevice
+
+if TYPE_CHECKING:
+    from armarl_training.learners.ppo.update.minibatch import Entries
+    from armarl_training.networks.integer_observations import Quantities
+    from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
 class Followed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from armarl.compiler.decorators import inlined, kernel, summed
 from armarl_training.learners.ppo.incremental.changes import EntryScratch, compare, note
 from armarl_training.learners.ppo.incremental.simd_rows import add_rows
-from armarl_training.learners.ppo.update.buffers import Floats
-from armarl_training.learners.ppo.update.minibatch import Entries
+
+if TYPE_CHECKING:
+    from armarl_training.learners.ppo.update.buffers import Floats
+    from armarl_training.learners.ppo.update.minibatch import Entries
 
 CHUNK = 256  # rows whose backward pass is one
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from armarl.compiler.decorators import inlined, summed
 from armarl.core.batch_loops import own
 from armarl_training.learners.ppo.incremental.first_layer_kernels import Following, add, follow
 from armarl_training.learners.ppo.incremental.simd_rows import add_rows, add_to_rows
-from armarl_training.learners.ppo.update.buffers import Floats
 from armarl_training.learners.ppo.update.losses import (
     LossScratch,
     LossWeights,
@@ -21,6 +20,9 @@ from armarl_training.learners.ppo.update.losses import (
 )
 from armarl_training.networks.layers import work_out_tanh
 from armarl_training.networks.softmax import SoftmaxScratch, find_legal, place_of
+
+if TYPE_CHECKING:
+    from armarl_training.learners.ppo.update.buffers import Floats
 
 
 class LastLayers(NamedTuple):

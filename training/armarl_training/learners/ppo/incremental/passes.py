@@ -9,18 +9,16 @@ is made for each position by itself, so that threads share the positions.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from armarl.core.game import Game
-from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.incremental.changes import FEW, alike_inputs, shares_of
 from armarl_training.learners.ppo.incremental.decision_chains import chain_length
 from armarl_training.learners.ppo.incremental.first_layer import FirstLayer, Followed
-from armarl_training.learners.ppo.incremental.first_layer_kernels import Following
 from armarl_training.learners.ppo.incremental.last_layer_kernels import (
     Acting,
     Hidden,
@@ -33,10 +31,15 @@ from armarl_training.learners.ppo.networks import Actor, PlainCritic
 from armarl_training.learners.ppo.update.adam import lay_out_by_input
 from armarl_training.learners.ppo.update.buffers import Floats, Workspace, aligned_zeros
 from armarl_training.learners.ppo.update.dense_passes import LaterLayers, LayerPairs
-from armarl_training.learners.ppo.update.minibatch import MinibatchPart
 from armarl_training.networks.layers import linears
-from armarl_training.networks.learner_devices import Array, LearnerDevice
 from armarl_training.networks.softmax import make_softmax_scratch
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
+    from armarl_training.config.training_config import TrainingConfig
+    from armarl_training.learners.ppo.incremental.first_layer_kernels import Following
+    from armarl_training.learners.ppo.update.minibatch import MinibatchPart
+    from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
 Advised = NDArray[np.int64]  # (n, advisers), what advisers would do

@@ -27,7 +27,8 @@ from armarl.policies.network_players import NetworkPlayer
 from armarl_training.config.training_config import ConfigError
 from armarl_training.learners.ppo.rollout.random_openings import Picks, pick_drawn
 from armarl_training.learners.ppo.rollout.rival_seats import Logits, Position
-from armarl_training.learning.opponent_pool import RECENT_GAMES, OpponentPool
+from armarl_training.learning.opponent_pool import OpponentPool
+from armarl_training.learning.rates import RECENT_GAMES
 from armarl_training.networks.learner_devices import Array, OnGpu
 
 # Of an earlier self.
