@@ -11,10 +11,7 @@ from itertools import permutations
 
 import numpy as np
 
-from armarl.compiler.types import States
-from armarl.core.game import Game
-from armarl.core.verbs import Verbs
-from armarl.games.catalogue import GameEntry
+from armarl.games.authoring import Game, GameEntry, States, Verbs
 from kuhn_poker import knowledge, rules, state
 from kuhn_poker.actions import ACTIONS
 from kuhn_poker.describe import describe

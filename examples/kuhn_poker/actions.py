@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armarl.core.action_table import ActionFamily, ActionTable
+from armarl.games.authoring import ActionFamily, ActionTable
 
 ACTIONS = ActionTable(
     [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from armarl.compiler.decorators import kernel
-from armarl.compiler.types import Returns, State
+from armarl.games.authoring import Returns, State, kernel
 from kuhn_poker.rules import returns
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.compiler.decorators import kernel
-from armarl.compiler.types import Mask, State, States
+from armarl.games.authoring import Mask, State, States, kernel
 from kuhn_poker.actions import BET_CHIP, CALL, CHECK, FOLD
 from kuhn_poker.rules import bettor
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from armarl.compiler.decorators import kernel
-from armarl.compiler.randomness import seed
-from armarl.compiler.types import State
+from armarl.games.authoring import State, kernel, seed
 from kuhn_poker.rules import deal, is_in
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from armarl.compiler.decorators import kernel
-from armarl.compiler.types import Observation, State
-from armarl.core.observation_table import Block, ObservationTable
+from armarl.games.authoring import Block, Observation, ObservationTable, State, kernel
 from kuhn_poker.knowledge import is_open
 from kuhn_poker.state import WORD_NAMES
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.compiler.decorators import kernel
-from armarl.compiler.randomness import random_below
-from armarl.compiler.types import Mask, Returns, State
+from armarl.games.authoring import Mask, Returns, State, kernel, random_below
 from kuhn_poker.actions import BET_CHIP, CALL, CHECK, FOLD
 from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armarl.compiler.records import record_type
+from armarl.games.authoring import record_type
 
 MAX_PLAYERS = 4
 # What a player said last; a bet or a call has put a second chip into the pot.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from armarl.compiler.decorators import kernel
-from armarl.compiler.types import State
+from armarl.games.authoring import State, kernel
 from kuhn_poker.rules import bettor
 from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 

@@ -1,0 +1,52 @@
+"""Everything that a game from outside this package imports, in one place.
+
+`docs/development/adding-a-game.md` walks through `examples/kuhn_poker`, which uses nothing else.
+
+Example:
+    >>> from armarl.games.authoring import ActionFamily, ActionTable
+    >>> table = ActionTable([ActionFamily("move", "{}", (("check", "bet"),), "a word")])
+    >>> table.id("bet"), table.text(0)
+    (1, 'check')
+"""
+
+from armarl.compiler.decorators import inlined, kernel, part
+from armarl.compiler.randomness import pick, random_below, seed, uniform
+from armarl.compiler.records import record_type
+from armarl.compiler.types import Bits, Int, Mask, Observation, Real, Returns, State, States
+from armarl.core.action_table import ActionFamily, ActionTable
+from armarl.core.game import Game
+from armarl.core.observation_blocks import Blocks
+from armarl.core.observation_table import Block, Board, ObservationTable
+from armarl.core.verbs import CUT_SHORT, ENDED, PLAYING, Verbs
+from armarl.games.catalogue import GameEntry
+
+__all__ = [
+    "CUT_SHORT",
+    "ENDED",
+    "PLAYING",
+    "ActionFamily",
+    "ActionTable",
+    "Bits",
+    "Block",
+    "Blocks",
+    "Board",
+    "Game",
+    "GameEntry",
+    "Int",
+    "Mask",
+    "Observation",
+    "ObservationTable",
+    "Real",
+    "Returns",
+    "State",
+    "States",
+    "Verbs",
+    "inlined",
+    "kernel",
+    "part",
+    "pick",
+    "random_below",
+    "record_type",
+    "seed",
+    "uniform",
+]
