@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tiny`
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))  # for `tiny`
 
 import tiny
 from armarl.policies.safetensors_file import FORMAT, read_tensors

@@ -28,7 +28,7 @@ from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `tiny`
+sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))  # for `tiny`
 
 import numpy as np
 

@@ -16,8 +16,8 @@ from benchmarks.ours import OWN_LOOP, PLAYED, WITH
 from benchmarks.page import number, page
 from benchmarks.peers import CALL, LOOP
 from benchmarks.targets import ADVANCED, ARMADA, ARMADORA, targets
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def _row(

@@ -29,8 +29,8 @@ from armarl.devices import cuda_game, cuda_kernels
 from armarl.games.catalogue import OURS
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
 from armarl_training.run.run import start_run
+from paths import HELPERS, ROOT
 
-TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize("jit", ["compiled rules", "plain Python"])
@@ -49,7 +49,7 @@ def in_the_simulator(tests: str, *arguments: str, **settings: str) -> None:
     """Run a file of tests in a process of its own."""
     path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path, **settings}
-    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", str(TESTS / tests), *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", str(HELPERS / tests), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -126,7 +126,7 @@ def test_what_learns_on_the_cpu_alone_is_refused_elsewhere(setting: str, tmp_pat
 
 
 def test_the_check_says_that_there_is_no_gpu_where_there_is_none() -> None:
-    script = TESTS.parent / "scripts" / "check_gpu.py"
+    script = ROOT / "scripts" / "checks" / "check_gpu.py"
     hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=hidden)
     assert done.returncode == 2, done.stderr

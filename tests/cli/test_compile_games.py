@@ -13,7 +13,6 @@ from armarl.core import batch_loops
 from armarl.environments import seat_loops
 from variants import KUHN_POKER
 
-ROOT = Path(__file__).resolve().parent.parent
 BEGIN = """
 import armarl, sys
 from kuhn_poker import ENTRY
@@ -28,6 +27,7 @@ import gymnasium
 from armarl.matches.records import read_records
 from armarl.matches.match import play_match
 from pathlib import Path
+from paths import ROOT
 
 game = armarl.make_game("kuhn_poker", players=3)
 play_match(game, ["greedy", "random", "grave:3"], 6, records=Path(sys.argv[1]))

@@ -9,6 +9,7 @@ import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 
 from armarl_training import rllib
+from paths import ROOT
 
 DECISIONS = 128  # of an iteration
 
@@ -16,9 +17,8 @@ DECISIONS = 128  # of an iteration
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
     """Two cores of this machine, whose workers see our sources."""
-    root = Path(__file__).resolve().parent.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (root / "envs", root / "training"))))
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT / "envs", ROOT / "training"))))
         patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
         ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
         yield

@@ -19,6 +19,7 @@ from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.players.simple_players import GreedyPlayer
 from armarl.roster.make_player import make_player
+from paths import HELPERS
 
 GAMES = [entry.name for entry in OURS]
 
@@ -102,7 +103,7 @@ def test_a_draw_next_to_one_stays_within_its_style(style: int) -> None:
 def test_evolution_reads_styles_from_memory() -> None:
     """In a process of its own: no other kernel may be compiled so."""
     path = os.pathsep.join(filter(None, sys.path))
-    tests = str(Path(__file__).with_name("evolved_style.py"))
+    tests = str(HELPERS / "evolved_style.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", tests]
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

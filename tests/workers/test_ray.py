@@ -21,6 +21,7 @@ from armarl.roster.make_player import make_player
 from armarl.workers.ray_cluster import ClusterError, RayCluster
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run.run import start_run
+from paths import ROOT
 
 TWO = make_game("armadora")
 NAMES = ["random", "greedy", "random:patient"]
@@ -29,11 +30,13 @@ NAMES = ["random", "greedy", "random:patient"]
 @pytest.fixture(scope="module")
 def nodes():
     """A head that plays nothing, and one node of one core; Ray's workers see the tests, too."""
-    root = Path(__file__).resolve().parent.parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(
             "PYTHONPATH",
-            os.pathsep.join(str(root / name) for name in ("envs", "training", "tests")),
+            os.pathsep.join(
+                str(ROOT / name)
+                for name in ("envs", "training", "tests/helpers", "tests/workers")
+            ),
         )
         patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})

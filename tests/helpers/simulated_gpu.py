@@ -15,11 +15,12 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.devices import cuda_game, cuda_kernels
 from armarl.devices.cuda_game import CudaGame
 from variants import BASIC, RICH, VARIANTS, Variant, every_game
+from paths import ROOT
 
 # Interpreted rules take a thousand times as long: there are fewer games then, and fewer variants.
 PLAYED, GAMES, PLIES = ([*BASIC, *RICH], 2, 60) if PLAIN_PYTHON else (VARIANTS, 10, 600)
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "gpu.md"
+PAGE = ROOT / "docs" / "gpu.md"
 FOUND = re.findall(r"```python no-run\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 EXAMPLES = [text for text in FOUND if "torch.cuda" not in text]  # that needs a card
 

@@ -12,8 +12,8 @@ import armarl
 from armarl.environments.registration import gymnasium_variants
 from armarl.games.catalogue import OURS, GameEntry, game_names
 from variants import every_game
+from paths import EXAMPLES
 
-EXAMPLES = str(Path(__file__).resolve().parent.parent / "examples")
 IDS = [pair for entry in OURS for pair in gymnasium_variants(entry)]
 
 

@@ -1,11 +1,11 @@
-"""Golden games: one recorded game of each variant, in `tests/golden`.
+"""Golden games: one recorded game of each variant, in `tests/games/golden`.
 
 A file holds the seed, the deal, every action with a hash of what each seat then observes and may
 do, and the result. The test replays the actions and compares every line, so any change of the
 rules, the actions, the observation or the random deal shows up. If the change is meant, raise the
 game's `VERSION` and write the files anew:
 
-    python tests/test_golden.py --write
+    python tests/games/test_golden.py --write
 """
 
 from __future__ import annotations
@@ -136,5 +136,5 @@ def write() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
-        sys.exit("usage: python tests/test_golden.py --write")
+        sys.exit("usage: python tests/games/test_golden.py --write")
     write()

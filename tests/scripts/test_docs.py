@@ -14,8 +14,8 @@ import pytest
 from armarl.arena.policy_card import read_card
 from policy_tables import drawings, overview, section
 from site_pages import as_on_site
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / page
     for page in (
