@@ -16,6 +16,8 @@ import tempfile
 import venv
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from setup_venv import ROOT, set_up
 
 USES = """

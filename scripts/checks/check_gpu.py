@@ -26,8 +26,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "helpers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
 
 from armarl import SelfPlayBatch
 from armarl.core.game import Game

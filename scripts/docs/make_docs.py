@@ -16,7 +16,7 @@ from armarl.games.make_game import make_game
 from policy_tables import cards, drawings, filled, overview, section
 from settings_page import settings_page
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def game_page(name: str) -> str:
@@ -28,7 +28,7 @@ def game_page(name: str) -> str:
     lines = [
         f"# {name.capitalize()}, version {basic.version}",
         "",
-        "Made from the code by `scripts/make_docs.py`. "
+        "Made from the code by `scripts/docs/make_docs.py`. "
         f"The rules: [rules/{name}.md](rules/{name}.md).",
         "",
         "## Actions",
@@ -137,7 +137,7 @@ def main() -> int:
         elif not path.exists() or path.read_text(encoding="utf-8") != page:
             stale.append(str(path.relative_to(ROOT)))
     if stale:
-        print(f"not what they are made from: {', '.join(stale)}; run scripts/make_docs.py")
+        print(f"not what they are made from: {', '.join(stale)}; run scripts/docs/make_docs.py")
     return len(stale)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = {  # of the site, by their places in the repository
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",

@@ -28,13 +28,13 @@ HEAD = """# Ladders
 Random play, searches, the scripted player, shipped policies and these with search, in every
 variant. The number behind a search is that of simulations for each decision; `search` is what the
 game names as its best: `grave` in Armadora, `rollout` in Armada. Neighbours on the ladder, in the
-order of `scripts/ladders.py`, met in all arrangements of the seats over the same deals; so players
+order of this script, met in all arrangements of the seats over the same deals; so players
 far apart are compared by way of those between them, and intervals widen from rung to rung; those of
 five deals are rough. Ratings are on the Elo scale, `random` being 0; intervals are of 95 %, by the
 bootstrap over deals (see [the arena](arena.md)). A game that is cut short is shared by all. This
 page was made by
 
-    python scripts/ladders.py --folder runs/ladders
+    python scripts/experiments/ladders.py --folder runs/ladders
 
 with `--deals` as each table says, and shows how players compare at a small budget;
 [search](search.md) has larger ones, and [the shipped policies](../policies/README.md) what they win

@@ -96,7 +96,7 @@ def main() -> None:
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     measure = " ".join(f"'{rival}'" for rival in rivals) or "RIVAL@GAMES ..."
-    print(f"python scripts/measure_shipped_policies.py {options.name} {measure}")
+    print(f"python scripts/policies/measure_shipped_policies.py {options.name} {measure}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = (  # of the policies, and of their configurations
     *(f"armadora-{players}p{rules}" for rules in ("", "-advanced") for players in (2, 3, 4)),
     *(f"armada-{players}p{cards}" for cards in ("", "-cards") for players in (2, 3, 4)),

@@ -4,13 +4,13 @@ import inspect
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from armarl.cli.compile_games import compile_game
 from armarl.core import batch_loops
 from armarl.environments import seat_loops
+from paths import ROOT
 from variants import KUHN_POKER
 
 BEGIN = """
@@ -27,7 +27,7 @@ import gymnasium
 from armarl.matches.records import read_records
 from armarl.matches.match import play_match
 from pathlib import Path
-from paths import ROOT
+
 
 game = armarl.make_game("kuhn_poker", players=3)
 play_match(game, ["greedy", "random", "grave:3"], 6, records=Path(sys.argv[1]))

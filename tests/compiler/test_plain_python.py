@@ -24,8 +24,8 @@ from armarl.core import batch_loops
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
-from variants import BASIC, RICH, Variant
 from paths import ROOT
+from variants import BASIC, RICH, Variant
 
 STEPS = 60
 VARIANTS = [*BASIC, *RICH]

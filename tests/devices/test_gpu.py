@@ -32,7 +32,6 @@ from armarl_training.run.run import start_run
 from paths import HELPERS, ROOT
 
 
-
 @pytest.mark.parametrize("jit", ["compiled rules", "plain Python"])
 def test_the_face_plays_in_the_simulator_as_the_cpu_does(jit: str) -> None:
     if jit == "plain Python":  # a thousand times as slow: the games alone

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import gymnasium
 import pettingzoo
@@ -11,8 +10,8 @@ import pytest
 import armarl
 from armarl.environments.registration import gymnasium_variants
 from armarl.games.catalogue import OURS, GameEntry, game_names
-from variants import every_game
 from paths import EXAMPLES
+from variants import every_game
 
 IDS = [pair for entry in OURS for pair in gymnasium_variants(entry)]
 

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from armarl import SelfPlayBatch, make_game
 from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.devices import cuda_game, cuda_kernels
 from armarl.devices.cuda_game import CudaGame
-from variants import BASIC, RICH, VARIANTS, Variant, every_game
 from paths import ROOT
+from variants import BASIC, RICH, VARIANTS, Variant, every_game
 
 # Interpreted rules take a thousand times as long: there are fewer games then, and fewer variants.
 PLAYED, GAMES, PLIES = ([*BASIC, *RICH], 2, 60) if PLAIN_PYTHON else (VARIANTS, 10, 600)

@@ -498,7 +498,7 @@ def test_playing_needs_no_torch(path):
 import sys
 for name in ("torch", "stable_baselines3", "sb3_contrib", "pygame", "pydantic", "yaml"):
     sys.modules[name] = None  # importing it raises ImportError
-from armarl.core.game import make_game
+from armarl import make_game
 from armarl.matches.match import play_match
 result = play_match(make_game("armadora"), [{str(path)!r}, "random"], games=2)
 print(result.games)
@@ -527,7 +527,7 @@ def test_a_disk_that_fills_up_within_the_file(path):
     program = f"""
 import resource, signal, tiny
 from pathlib import Path
-from armarl.core.game import make_game
+from armarl import make_game
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 path = Path({str(path)!r})

@@ -19,7 +19,6 @@ from benchmarks.targets import ADVANCED, ARMADA, ARMADORA, targets
 from paths import ROOT
 
 
-
 def _row(
     section: str, subject: str, how: str, samples: list[float], **other: Any
 ) -> dict[str, Any]:

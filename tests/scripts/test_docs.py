@@ -12,9 +12,9 @@ from xml.etree import ElementTree
 import pytest
 
 from armarl.arena.policy_card import read_card
+from paths import ROOT
 from policy_tables import drawings, overview, section
 from site_pages import as_on_site
-from paths import ROOT
 
 PAGES = [
     ROOT / page

@@ -1,7 +1,6 @@
 """RLlib's PPO on our environments: a few iterations for real, here and in a worker of Ray."""
 
 import os
-from pathlib import Path
 
 import pytest
 import ray

@@ -3,7 +3,6 @@
 import os
 import socket
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,8 +33,7 @@ def nodes():
         patch.setenv(
             "PYTHONPATH",
             os.pathsep.join(
-                str(ROOT / name)
-                for name in ("envs", "training", "tests/helpers", "tests/workers")
+                str(ROOT / name) for name in ("envs", "training", "tests/helpers", "tests/workers")
             ),
         )
         patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
