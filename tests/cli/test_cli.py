@@ -443,7 +443,7 @@ def test_watch(run):
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_closed_terminal_loses_no_record(tmp_path, name):
     number = getattr(signal, name)
-    code = f"import signal; signal.signal({number:d}, signal.SIG_DFL); from armarl import cli; "
+    code = f"import signal; signal.signal({number:d}, signal.SIG_DFL); from armarl.cli import main as cli; "
     play = ["play", "random", "--record", "game.txt"]
     command = [sys.executable, "-u", "-c", f"{code}raise SystemExit(cli.main({play}))"]
     path = os.pathsep.join(sys.path)
@@ -545,7 +545,7 @@ def test_streams_of_all_kinds(shell, typed, status, told):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
     if "ascii" in shell:
         del environment["PYTHONUTF8"]
-    command = shell.format(f"{shlex.quote(sys.executable)} -m armarl.cli.main")
+    command = shell.format(f"{shlex.quote(sys.executable)} -m armarl")
     done = subprocess.run(
         command, shell=True, input=typed, capture_output=True, env=environment, timeout=300
     )

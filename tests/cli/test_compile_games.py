@@ -78,7 +78,7 @@ def test_every_loop_is_among_them():
 def test_a_kernel_is_the_same_in_every_process(tmp_path):
     """Whatever order sets have there, such as the freedoms of sums."""
     show = (
-        "from armarl import kernel_cache; from armarl_training import softmax; "
+        "from armarl.compiler import kernel_cache; from armarl_training.networks import softmax; "
         "print(kernel_cache.fingerprint(softmax.highest))"
     )
     found = set()

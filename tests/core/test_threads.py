@@ -123,7 +123,7 @@ def test_the_number_of_threads():
     threads.set_threads(before)
     with pytest.raises(ValueError, match="in 1 to 256, not 0"):
         threads.set_threads(0)
-    code = "from armarl import threads; print(threads.get_threads())"
+    code = "from armarl.core import threads; print(threads.get_threads())"
     for chosen, printed in (("3", "3\n"), ("many", "")):
         ran = subprocess.run(
             [sys.executable, "-c", code],

@@ -283,7 +283,7 @@ def test_a_trial_whose_folder_is_held_is_not_thrown_away(config, tmp_path):
 
 
 def test_a_sweep_that_was_killed(config, tmp_path):
-    command = [sys.executable, "-m", "armarl.cli.main", "sweep", str(config), *SEARCHED]
+    command = [sys.executable, "-m", "armarl", "sweep", str(config), *SEARCHED]
     command += ["total_decisions=1_000_000", "checkpoint_every_minutes=0.001"]
     command += ["--trials", "1", "--folder", str(tmp_path / "sweep")]
     checkpoint = tmp_path / "sweep" / "000" / "checkpoint.safetensors"
