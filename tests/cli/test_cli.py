@@ -443,7 +443,10 @@ def test_watch(run):
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_closed_terminal_loses_no_record(tmp_path, name):
     number = getattr(signal, name)
-    code = f"import signal; signal.signal({number:d}, signal.SIG_DFL); from armarl.cli import main as cli; "
+    code = (
+        f"import signal; signal.signal({number:d}, signal.SIG_DFL); "
+        "from armarl.cli import main as cli; "
+    )
     play = ["play", "random", "--record", "game.txt"]
     command = [sys.executable, "-u", "-c", f"{code}raise SystemExit(cli.main({play}))"]
     path = os.pathsep.join(sys.path)

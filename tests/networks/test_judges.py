@@ -16,24 +16,7 @@ from armarl.policies.network_players import SHARPNESS, JudgingPlayer
 from armarl.policies.safetensors_file import FORMAT, PolicyError, read_tensors, write_tensors
 from armarl.policies.saved_policy import load_policy, read_policy_metadata, save_policy
 from armarl_training.networks.value_networks import Judge
-
-GAME = make_game("armadora", players=2)
-VARIANTS = [
-    {"players": 2},
-    {"players": 3},
-    {"players": 4, "advanced": True},
-    {"players": 2, "board": "mini"},
-]
-
-
-def judge_of(game, seed=0):
-    """A judge whose weights are wide enough apart to play by."""
-    torch.manual_seed(seed)
-    judge = Judge(game, (12, 8), (6,))
-    for weights in judge.parameters():
-        torch.nn.init.normal_(weights, 0, 0.3)
-    return judge
-
+from judges import GAME, VARIANTS, judge_of
 
 # --- what actions lead to ------------------------------------------------------------------------
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_judges import GAME, VARIANTS, judge_of
-from test_search import won_positions
 
 import tiny
 from armarl.core import threads
@@ -15,6 +13,8 @@ from armarl.policies.network_players import JudgingPlayer
 from armarl.policies.saved_policy import save_policy
 from armarl.roster.make_player import make_player
 from armarl.search import JudgeSearchPlayer, PolicySearchPlayer
+from judges import GAME, VARIANTS, judge_of
+from searching import won_positions
 
 
 def searcher(game, simulations=24, **options):

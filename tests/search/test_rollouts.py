@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_search import asked, evaluations, same, won_positions
 
 import tiny
 from armarl import make_game
@@ -13,6 +12,7 @@ from armarl.players.protocol import Thinker
 from armarl.players.simple_players import GreedyPlayer
 from armarl.roster.make_player import make_player
 from armarl.search import RolloutPlayer, SearchPlayer
+from searching import asked, evaluations, same, won_positions
 from variants import every_game, every_variant
 
 

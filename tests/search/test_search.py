@@ -22,21 +22,11 @@ from armarl.search import (
 )
 from armarl.search.settings import LARGEST
 from armarl.search.tree import one_of
+from searching import asked, evaluations, same, won_positions
 from variants import every_game, every_variant
 
 PLAYERS = [SearchPlayer, IsmctsPlayer, FlatPlayer]
 every_method = pytest.mark.parametrize("player", PLAYERS, ids=lambda player: player.method)
-
-
-def asked(game, number=6, seed=0):
-    """Positions, seats and draws, as a player gets them."""
-    states, seats = tiny.positions(game, number, seed)
-    draws = np.random.default_rng(seed).random(states.size)
-    return game.concealed(states, seats), seats, draws
-
-
-def same(one, other):
-    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(one, other, strict=True))
 
 
 @settings(deadline=None)  # the first call compiles
@@ -148,28 +138,6 @@ def test_search_wins_what_is_won_by_force(players, player):
     assert (game.returns(states, every)[every, seats] == 1).all()
 
 
-def won_positions(game, number):
-    """Positions in which a seat alone still plays, and wins by passing whatever is hidden."""
-    passing, one, chosen, seats = game.actions.id("pass"), np.zeros(1, np.int64), [], []
-    for seed in range(2000):
-        rng, states = np.random.default_rng(seed), game.new_states(seed)
-        while not game.statuses(states)[0][0]:
-            mask, seat = game.legal_masks(states)[0], int(game.statuses(states)[1][0])
-            alone = states["passed"][0, : game.players].sum() == game.players - 1
-            if alone and mask[passing] and mask.sum() > 9:
-                ends = game.determinised(np.repeat(states, 50), np.full(50, seat), np.arange(50))
-                every = np.arange(50)
-                game.apply(ends, every, np.full(50, passing))
-                if (game.returns(ends, every)[:, seat] == 1).all():
-                    chosen.append(states)
-                    seats.append(seat)
-                break
-            game.apply(states, one, rng.choice(np.flatnonzero(mask), 1))
-        if len(chosen) == number:
-            return np.concatenate(chosen), np.array(seats)
-    raise AssertionError(f"only {len(chosen)} such positions")
-
-
 def test_depth_zero_is_the_evaluation_of_what_an_action_leads_to():
     """Nothing is hidden in Armada without cards, so one visit each gives the evaluation itself."""
     game = make_game("armada", players=2)
@@ -184,14 +152,6 @@ def test_depth_zero_is_the_evaluation_of_what_an_action_leads_to():
         steady = after["thrown"] == 0  # no die
         expected = evaluations(game, after)[:, seats[i]]
         assert np.allclose(thoughts.values[0, legal][steady], expected[steady], atol=1e-6)
-
-
-def evaluations(game, states):
-    """What the game's own evaluation says of each state, for every seat."""
-    found = np.empty((states.size, game.players))
-    for i in range(states.size):
-        game.verbs.evaluate(states[i], found[i])
-    return found
 
 
 @pytest.mark.parametrize("rows", [2, 3, 10])
