@@ -19,7 +19,7 @@ if __name__ == "__main__":
     if (folder / "policy.safetensors").exists():
         sys.exit(f"{folder} holds a policy already; --again trains it anew")
     if folder.exists():
-        run(python, "armarl", "train", "--resume", "runs/quick")
+        run(python, "armarl.cli", "train", "--resume", "runs/quick")
     else:
-        run(python, "armarl", "train", "armadora-quick", "--run", "runs/quick")
+        run(python, "armarl.cli", "train", "armadora-quick", "--run", "runs/quick")
     print("\nPlay against it:  .venv/bin/armarl play runs/quick/policy.safetensors")

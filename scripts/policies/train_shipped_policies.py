@@ -31,7 +31,7 @@ def train(name: str) -> Path:
     if not (ROOT / folder / "policy.safetensors").exists():
         started = (ROOT / folder / "config.yaml").exists()
         what = ["--resume", folder] if started else [name, "--run", folder]
-        command = [sys.executable, "-m", "armarl", "train", *map(str, what)]
+        command = [sys.executable, "-m", "armarl.cli", "train", *map(str, what)]
         subprocess.run(command, cwd=ROOT, check=True)
     return ROOT / folder / "policy.safetensors"
 

@@ -530,25 +530,25 @@ def test_stopping_when_it_is_clear():
 
 
 def test_the_command(tmp_path, capsys, monkeypatch):
-    from armarl.cli import main
+    from armarl.cli.__main__ import main
 
     monkeypatch.chdir(tmp_path)
     arguments = ["arena", "random", "greedy", "--deals", "6", "--workers", "1", "--folder", "one"]
-    assert main.main(arguments) == 0
+    assert main(arguments) == 0
     out = capsys.readouterr().out
     assert "round-robin, seed 0: 12 games" in out
     assert "written: one/report.html" in out.replace("\\", "/")
-    assert main.main(["replay", "one/records/0000-000000.txt"]) == 0
+    assert main(["replay", "one/records/0000-000000.txt"]) == 0
     out = capsys.readouterr().out
     assert out.count("game ") == 12
     assert "game 1: armadora\nplayer 0: random\nplayer 1: greedy\n" in out
-    assert main.main([*arguments[:-2], "--stronger", "50", "--deals", "200"]) == 0
+    assert main([*arguments[:-2], "--stronger", "50", "--deals", "200"]) == 0
     assert "random is not stronger than greedy, after" in capsys.readouterr().out
-    assert main.main(["arena", "random", "greedy", "greedy", "--stronger", "5"]) == 1
+    assert main(["arena", "random", "greedy", "greedy", "--stronger", "5"]) == 1
     assert "--stronger compares 2 players, not 3" in capsys.readouterr().err
     path = tmp_path / "one" / "records" / "0000-000000.txt"
     path.write_text(path.read_text().replace(" W", " V", 1))
-    assert main.main(["replay", str(path)]) == 1
+    assert main(["replay", str(path)]) == 1
     assert "no action is written 'V" in capsys.readouterr().err
 
 
@@ -567,7 +567,7 @@ def test_the_panel_is_varied_and_fixed(game):
 
 
 def test_a_player_against_the_panel(tmp_path, capsys):
-    from armarl.cli import main
+    from armarl.cli.__main__ import main
 
     result = play_panel(TWO, "greedy", games=20, seed=2)
     rates = [match.standings[0].win_rate for match in result.matches]
@@ -579,7 +579,7 @@ def test_a_player_against_the_panel(tmp_path, capsys):
     assert [match.seed for match in result.matches] == list(range(2, 2 + len(rates)))
     path = tmp_path / "panel.json"
     arguments = ["evaluate", "greedy", "--games", "20", "--workers", "1", "--seed", "2"]
-    assert main.main([*arguments, "--json", str(path)]) == 0
+    assert main([*arguments, "--json", str(path)]) == 0
     out = capsys.readouterr().out
     assert "greedy:noise=0.5 (held out)" in out
     assert f"{100 * mean:.1f} %" in out

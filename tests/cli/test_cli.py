@@ -18,7 +18,7 @@ import armarl
 import tiny
 from armarl.arena.policy_card import read_card
 from armarl.arena.policy_card_text import card_text
-from armarl.cli import main
+from armarl.cli.__main__ import main
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import make_game
 from armarl.matches.records import read_records
@@ -37,7 +37,7 @@ def run(capsys, monkeypatch, tmp_path):
     def run(*arguments, typed=""):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
         try:
-            status = main.main([str(argument) for argument in arguments])
+            status = main([str(argument) for argument in arguments])
         except SystemExit as stop:  # argparse's way
             status = stop.code
         shown = capsys.readouterr()
@@ -445,7 +445,7 @@ def test_a_closed_terminal_loses_no_record(tmp_path, name):
     number = getattr(signal, name)
     code = (
         f"import signal; signal.signal({number:d}, signal.SIG_DFL); "
-        "from armarl.cli import main as cli; "
+        "from armarl.cli import __main__ as cli; "
     )
     play = ["play", "random", "--record", "game.txt"]
     command = [sys.executable, "-u", "-c", f"{code}raise SystemExit(cli.main({play}))"]
@@ -469,7 +469,7 @@ def test_nothing_beside_a_policy_is_run(tmp_path):
     tiny.policy(tmp_path, TWO, name="friend.safetensors")
     for name in ("coverage", "colorama", "cython", "cffi"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code runs')")
-    code = "import sys; from armarl.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from armarl.cli.__main__ import main; sys.exit(main(sys.argv[1:]))"
     path = os.pathsep.join(filter(None, sys.path))
     train = ["train", "armadora-quick", "total_decisions=8", "environments=2", "imitation.games=0"]
     evaluate = ["evaluate", "friend.safetensors", "random"]
@@ -548,7 +548,7 @@ def test_streams_of_all_kinds(shell, typed, status, told):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
     if "ascii" in shell:
         del environment["PYTHONUTF8"]
-    command = shell.format(f"{shlex.quote(sys.executable)} -m armarl")
+    command = shell.format(f"{shlex.quote(sys.executable)} -m armarl.cli")
     done = subprocess.run(
         command, shell=True, input=typed, capture_output=True, env=environment, timeout=300
     )
@@ -559,7 +559,7 @@ def test_streams_of_all_kinds(shell, typed, status, told):
 
 def test_who_reads_has_read_enough(tmp_path):
     """It was told as an error: `armarl info armada | head`."""
-    code = "import sys; from armarl.cli.main import main; sys.exit(main(['info', 'armadora']))"
+    code = "import sys; from armarl.cli.__main__ import main; sys.exit(main(['info', 'armadora']))"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as told:
         told.stdout.close()
@@ -732,7 +732,7 @@ def test_training_without_its_packages(config):
     program = f"""
 import sys
 sys.modules["torch"] = None
-from armarl.cli.main import main
+from armarl.cli.__main__ import main
 print(main(["train", {str(config)!r}]))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

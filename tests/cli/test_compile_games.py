@@ -19,7 +19,7 @@ from kuhn_poker import ENTRY
 
 armarl.register_game(ENTRY)
 """
-COMPILE = BEGIN + "from armarl.cli.main import main; sys.exit(main(['compile', 'kuhn_poker']))"
+COMPILE = BEGIN + "from armarl.cli.__main__ import main; sys.exit(main(['compile', 'kuhn_poker']))"
 PLAY = (
     BEGIN
     + """

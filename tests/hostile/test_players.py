@@ -14,7 +14,7 @@ import pytest
 
 import tiny
 from armarl.arena.tournament import play_tournament
-from armarl.cli.main import main
+from armarl.cli.__main__ import main
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
 from armarl.matches.match import play_match, workers_for

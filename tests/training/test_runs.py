@@ -281,7 +281,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
     settings["evaluation"] = {"games": 2, "workers": 1, "opponents": ["random"]}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(settings), "utf-8")
     folder = tmp_path / "run"
-    train = "import sys; from armarl.cli.main import main; sys.exit(main({}))"
+    train = "import sys; from armarl.cli.__main__ import main; sys.exit(main({}))"
     begun = train.format(["train", str(tmp_path / "small.yaml"), "--run", str(folder)])
     with in_another_process(begun) as process:
         wait_for((folder / checkpoint.FILE).exists, process, 120)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import tiny
-from armarl.cli import main
+from armarl.cli.__main__ import main
 from armarl.policies.saved_policy import read_policy_metadata
 from armarl.workers.jobs import ClusterError
 from armarl_training.common.run_folder import LockError, RunError
@@ -174,10 +174,10 @@ def test_a_sweep(config, tmp_path, capsys, monkeypatch):
     """Every trial is a run with its own settings; the table says which won most."""
     monkeypatch.chdir(tmp_path)
     arguments = ["sweep", str(config), *SEARCHED, "seed=3", "--folder", "sweep"]
-    assert main.main([*arguments, "--trials", "2"]) == 0
+    assert main([*arguments, "--trials", "2"]) == 0
     said = capsys.readouterr().out
     assert "2 trials in sweep, searching for ppo.learning_rate, network.widths" in said
-    assert main.main([*arguments, "--trials", "3"]) == 0  # goes on
+    assert main([*arguments, "--trials", "3"]) == 0  # goes on
     said = capsys.readouterr().out
     assert "trial 2: ppo.learning_rate=" in said
     assert "trial 1:" not in said
@@ -198,9 +198,9 @@ def test_a_sweep(config, tmp_path, capsys, monkeypatch):
     assert ElementTree.fromstring(drawing).tag.endswith("svg")
     assert drawing.count("<circle") == 9
 
-    assert main.main([*arguments, "--trials", "0"]) == 1
+    assert main([*arguments, "--trials", "0"]) == 1
     assert "--trials must be 1 or more" in capsys.readouterr().err
-    assert main.main(["sweep", str(config), "ppo.epochs=1..2", "--folder", "sweep"]) == 1
+    assert main(["sweep", str(config), "ppo.epochs=1..2", "--folder", "sweep"]) == 1
     assert "sweep holds a sweep of another configuration" in capsys.readouterr().err
 
 
@@ -283,7 +283,7 @@ def test_a_trial_whose_folder_is_held_is_not_thrown_away(config, tmp_path):
 
 
 def test_a_sweep_that_was_killed(config, tmp_path):
-    command = [sys.executable, "-m", "armarl", "sweep", str(config), *SEARCHED]
+    command = [sys.executable, "-m", "armarl.cli", "sweep", str(config), *SEARCHED]
     command += ["total_decisions=1_000_000", "checkpoint_every_minutes=0.001"]
     command += ["--trials", "1", "--folder", str(tmp_path / "sweep")]
     checkpoint = tmp_path / "sweep" / "000" / "checkpoint.safetensors"
