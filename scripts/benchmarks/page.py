@@ -15,62 +15,63 @@ Key = Callable[[dict[str, Any]], str]
 SECTIONS = {
     "playouts": (
         "Playouts",
-        "Random legal play from the deal to the end inside the compiled loops, with the full mask "
-        f"of legal actions at every decision, {BATCH} games at a time; actions per second.",
+        "Actions per second of random legal play from the deal to the end, inside the compiled "
+        f"loops. Every decision computes the full action mask. {BATCH} games run at a time.",
     ),
     "steps": (
         "Steps",
-        f"Batches of {BATCH} games stepped in lockstep from Python, games that end beginning anew. "
-        "A step includes the choice of a random legal action by a compiled function. Peers give "
-        "observation and mask with every step; OpenSpiel has no batch and plays one game. In a "
-        "compiled loop nothing uses what the steps give. Steps per second.",
+        f"Steps per second of batches of {BATCH} games, stepped in lockstep from Python. Games "
+        "that end are reset. A step includes the choice of a random legal action by a compiled "
+        "function. Other libraries return observation and mask with every step. OpenSpiel has no "
+        "batch and plays one game. In a compiled loop nothing uses the results of the steps.",
     ),
     "scaling": (
         "Scaling with batch and threads",
-        "The same by the number of games in the batch; steps per second.",
+        "The same steps per second, by the number of games in the batch.",
     ),
     "aec": (
         "PettingZoo AEC",
-        "`last`, a random legal action, `step`, on one core; steps per second, and the ratio to "
-        "PettingZoo's connect four in the same rounds.",
+        "Steps per second on one core, and the ratio to PettingZoo's connect four in the same "
+        "rounds. A step is `last`, a random legal action and `step`.",
     ),
     "vector": (
         "Gymnasium vector environments",
-        "The learner's decisions per second; opponents play at random.",
+        "The learner's decisions per second. Opponents play at random.",
     ),
     "learning": (
         "MaskablePPO end to end",
-        "The learner's decisions per second, rollouts and updates included, and the ratio to the "
-        f"free environment in the same rounds. {learning.ENVIRONMENTS} environments (DummyVecEnv "
-        f"as well), rollouts of {learning.ROLLOUT}, minibatches of {learning.MINIBATCH}, "
-        f"{learning.EPOCHS} epochs, SB3's default network, as many torch threads as cores.",
+        "The learner's decisions per second, rollouts and updates included, and the ratio to a "
+        "free environment in the same rounds. All runs, DummyVecEnv included, use "
+        f"{learning.ENVIRONMENTS} environments, rollouts of {learning.ROLLOUT}, minibatches of "
+        f"{learning.MINIBATCH}, {learning.EPOCHS} epochs, SB3's default network, and one torch "
+        "thread per core.",
     ),
     "learners": (
         "Learners",
-        "Decisions learned from per second, rollouts and updates included, with the settings of "
-        f"MaskablePPO end to end and its network ({learners.WIDTHS} for policy and critic). Ours "
-        "learns from every seat; its critic reads what all seats see. Beside it its networks' "
-        "forward and backward passes alone, which are the limit.",
+        "Decisions per second that a learner learns from, rollouts and updates included, with the "
+        f"settings and the network of MaskablePPO end to end ({learners.WIDTHS} for policy and "
+        "critic). Our learner learns from every seat, and its critic reads what all seats see. "
+        "The forward and backward passes of its networks alone are the upper limit.",
     ),
     "search": (
         "Search",
         f"Simulations per second on one core, {search.SIMULATIONS} for the first decision after "
-        "the deal; Armada is cut after some turns of colours (`max_turns`). Beside them what they "
-        "are made of, done alone as often as a second allows, and OpenSpiel's ISMCTS (in C++) in "
-        "games that it takes.",
+        "the deal. Armada is cut after some turns of colours (`max_turns`). For comparison: the "
+        "parts of a simulation run alone, per second, and OpenSpiel's ISMCTS (in C++) in games "
+        "that it supports.",
     ),
-    "memory": ("Memory", "Bytes."),
+    "memory": ("Memory", "Sizes in bytes."),
     "start": (
         "Start-up and compilation",
-        "Seconds by the clock in a new Python process. The first use of a variant's rules on a "
+        "Wall-clock seconds in a new Python process. The first use of a variant's rules on a "
         "machine compiles them into the user's cache folder.",
     ),
     "gpu": (
         "On a GPU",
-        "By the number of games in the batch, on one GPU: random games to their end, and steps in "
-        "lockstep that include the choice of a random legal action. A CUDA graph spares the calls "
-        "from Python. Pgx runs on the same card. The learner's are decisions learned from, of all "
-        "seats, rollouts and updates included. See docs/gpu.md.",
+        "On one GPU, by the number of games in the batch: random games to their end, and steps in "
+        "lockstep that include the choice of a random legal action. A CUDA graph saves the calls "
+        "from Python. Pgx runs on the same card. The learner's figures are decisions that it "
+        "learns from, of all seats, rollouts and updates included. See docs/gpu.md.",
     ),
 }
 
@@ -90,12 +91,10 @@ def _head(results: dict[str, Any]) -> str:
     machine, settings = results["machine"], results["settings"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
     pinned = (
-        "is held to its cores"
-        if machine["pinned"]
-        else "is not held to any cores (no pinning here)"
+        "pinned to its cores" if machine["pinned"] else "not pinned to any cores (no pinning here)"
     )
     quick = (
-        " **A quick run: some measurements only, too short to mean much.**"
+        " **This is a quick run: only some measurements, too short to mean much.**"
         if settings["quick"]
         else ""
     )
@@ -103,22 +102,25 @@ def _head(results: dict[str, Any]) -> str:
         [
             "# Benchmarks",
             "",
-            "Made by `python scripts/benchmark.py`; `--page` writes this page from "
-            f"`docs/benchmarks.json`.{quick}",
+            "This page compares the speed, memory use and start-up time of ArmaRL with other "
+            "libraries, and checks them against targets. `python scripts/benchmark.py` measures. "
+            f"`--page` writes this page from `docs/benchmarks.json`.{quick}",
             "",
             f"One run on {machine['date']}: {machine['processor']}, {machine['cores']} cores, "
             f"{machine['memory_gib']} GiB, {machine['system']}, Python {machine['python']}; "
             f"load before the run {machine['load_before']}. {packages}.",
             "",
-            f"Every measurement has a process of its own that {pinned}, with as many threads. "
-            "The processes of a group give their samples in turns, so that noise falls on all "
-            f"alike. Given are medians of {settings['repeats']} samples of at least "
-            f"{settings['seconds']:g} s, with the least and the greatest (fewer samples for memory "
-            "and start-up). A ratio is the median of the rounds' ratios. `*`: the process did "
-            "not get its one core for more than nine tenths of the time, so the figure is too low.",
+            "How to read the figures:",
             "",
-            "Only processors are measured. Different games are compared, so a ratio says how much "
-            "play a learner gets, not whose code is better.",
+            f"- Every measurement runs in its own process, {pinned}, with one thread per core. The "
+            "processes of a group take their samples in turns, so that noise affects all alike.",
+            f"- Figures are medians of {settings['repeats']} samples of at least "
+            f"{settings['seconds']:g} s, with the minimum and the maximum (fewer samples for "
+            "memory and start-up). A ratio is the median of the rounds' ratios.",
+            "- `*`: the process did not get its one core for more than nine tenths of the time, "
+            "so the figure is too low.",
+            "- Only CPUs are measured. The games differ, so a ratio says how many "
+            "steps a learner gets, not whose code is better.",
         ]
     )
 
@@ -130,7 +132,7 @@ def _targets(targets: list[dict[str, Any]]) -> str:
         measured = "" if target["measured"] is None else number(target["measured"])
         wanted, met = f"{target['is']} {number(target['wanted'])}", says[target["met"]]
         lines.append(f"| {target['target']} | {wanted} | {measured} | {met} |")
-    lines += ["", "That a game is the same alone and in every batch is held by the tests."]
+    lines += ["", "The tests check that a game is the same alone and in every batch."]
     return "\n".join(lines)
 
 
@@ -222,7 +224,7 @@ def _three_digits(value: float) -> str:
 
 def _peers_ahead(rows: Rows) -> list[str]:
     """For every peer, at its fastest, which of our games it is ahead of."""
-    lines = ["Where peers are ahead, with mask and observation:", ""]
+    lines = ["Where other libraries are ahead, with mask and observation:", ""]
     for cores in sorted({row["cores"] for row in rows}):
         ours = [row for row in chosen(rows, cores=cores, how=WITH) if row["package"] == "armarl"]
         if not ours:

@@ -87,7 +87,7 @@ def test_what_the_threat_model_names_is_tested() -> None:
     for path in (ROOT / "tests").rglob("test_*.py"):
         sources[path.name] = sources.get(path.name, "") + path.read_text("utf-8")
     found, file = ROOT / "docs" / "threat-model.md", ""
-    for row in found.read_text("utf-8").split("## What was found")[1].splitlines():
+    for row in found.read_text("utf-8").split("## Defects found and fixed")[1].splitlines():
         for name in re.findall(r"`([^`]*)`", row.split(" | ")[-1] if row.startswith("| ") else ""):
             if name.endswith(".py"):
                 file = Path(name).name
