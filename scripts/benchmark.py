@@ -2,7 +2,7 @@
 
 Prints Markdown tables; `--json FILE` keeps the results. The page in the docs:
 
-    python scripts/benchmark.py --json docs/benchmarks.json
+    python scripts/benchmark.py --json docs/environments/benchmarks.json
     python scripts/benchmark.py --page
 
 The peers come with `pip install '.[bench]'`. What is not installed is listed as that. A figure
@@ -24,7 +24,7 @@ from benchmarks.frame import Measurement, Settings, machine, measure
 from benchmarks.page import SECTIONS, page
 from benchmarks.targets import targets
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "environments"
 RESULTS, PAGE = DOCS / "benchmarks.json", DOCS / "benchmarks.md"
 
 GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {

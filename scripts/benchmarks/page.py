@@ -71,7 +71,7 @@ SECTIONS = {
         "On one GPU, by the number of games in the batch: random games to their end, and steps in "
         "lockstep that include the choice of a random legal action. A CUDA graph saves the calls "
         "from Python. Pgx runs on the same card. The learner's figures are decisions that it "
-        "learns from, of all seats, rollouts and updates included. See docs/gpu.md.",
+        "learns from, of all seats, rollouts and updates included. See docs/environments/gpu.md.",
     ),
 }
 
@@ -104,7 +104,7 @@ def _head(results: dict[str, Any]) -> str:
             "",
             "This page compares the speed, memory use and start-up time of ArmaRL with other "
             "libraries, and checks them against targets. `python scripts/benchmark.py` measures. "
-            f"`--page` writes this page from `docs/benchmarks.json`.{quick}",
+            f"`--page` writes this page from `docs/environments/benchmarks.json`.{quick}",
             "",
             f"One run on {machine['date']}: {machine['processor']}, {machine['cores']} cores, "
             f"{machine['memory_gib']} GiB, {machine['system']}, Python {machine['python']}; "

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-ROWS, PAGE = ROOT / "docs" / "frameworks.json", ROOT / "docs" / "frameworks.md"
+DOCS = ROOT / "docs" / "environments"
+ROWS, PAGE = DOCS / "frameworks.json", DOCS / "frameworks.md"
 BEGIN, END = "<!-- the table of scripts/checks/frameworks.py -->", "<!-- its end -->"
 MODES = ("one-seat", "all-seats")
 COMMON = ["numpy==2.4.6", "numba==0.68.1", "safetensors==0.8.0", "torch==2.13.0"]

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from api_page import api_page
 from armarl.core.game import Game
 from armarl.games.catalogue import OURS
 from armarl.games.make_game import make_game
@@ -17,6 +18,7 @@ from policy_tables import cards, drawings, filled, overview, section
 from settings_page import settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
 
 
 def game_page(name: str) -> str:
@@ -29,7 +31,7 @@ def game_page(name: str) -> str:
         f"# {name.capitalize()}, version {basic.version}",
         "",
         "Made from the code by `scripts/docs/make_docs.py`. "
-        f"The rules: [rules/{name}.md](rules/{name}.md).",
+        f"The rules: [rules/{name}.md](../rules/{name}.md).",
         "",
         "## Actions",
         "",
@@ -70,9 +72,9 @@ def _survey(game: Game) -> list[str]:
         "",
         "## Survey",
         "",
-        "What a judge of positions reads in place of the observation ([learners.md](learners.md)); "
-        "no environment shows it. Blocks whose last axis is the mines stand first; with 2 players "
-        "and everything switched on:",
+        "A judge of positions reads the survey in place of the observation "
+        "([learners.md](../training/learners.md)). No environment shows it. Blocks whose last axis "
+        "is the mines stand first. With 2 players and everything switched on:",
         "",
         game.survey.markdown(),
     ]
@@ -113,19 +115,20 @@ def _sizes(name: str, flags: dict[str, bool]) -> str:
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page that is made, and what should stand there."""
     for entry in OURS:
-        yield ROOT / "docs" / f"{entry.name}.md", game_page(entry.name)
-    yield ROOT / "docs" / "settings.md", settings_page()
-    shipped, own = cards(), ROOT / "docs" / "policy-cards.md"
+        yield DOCS / "games" / f"{entry.name}.md", game_page(entry.name)
+    yield DOCS / "training" / "settings.md", settings_page()
+    yield DOCS / "reference" / "api.md", api_page()
+    shipped, own = cards(), DOCS / "playing" / "policy-cards.md"
     for page, made in (
         (
             ROOT / "policies" / "README.md",
-            {"policies": overview(shipped, "../docs/policy-cards.md")},
+            {"policies": overview(shipped, "../docs/playing/policy-cards.md")},
         ),
         (own, {card.name: section(card) for card in shipped}),
     ):
         yield page, filled(page.read_text(encoding="utf-8"), made)
     for place, drawing in drawings(shipped):
-        yield ROOT / "docs" / place, drawing
+        yield DOCS / place, drawing
 
 
 def main() -> int:

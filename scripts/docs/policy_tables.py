@@ -43,7 +43,7 @@ def section(card: Card) -> str:
     lines = {**facts(card), "again": f"`{card.again}`"}
     parts = ["\n".join(f"- {label}: {words}" for label, words in lines.items())]
     if card.training.curve:
-        parts.append(f"![Training curve of {card.name}]({(CURVES / card.name).as_posix()}.svg)")
+        parts.append(f"![Training curve of {card.name}](../{(CURVES / card.name).as_posix()}.svg)")
     if card.strength:
         parts.append("\n".join(_strength(card)))
     return "\n\n".join(parts)

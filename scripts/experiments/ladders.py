@@ -37,8 +37,8 @@ page was made by
     python scripts/experiments/ladders.py --folder runs/ladders
 
 with `--deals` as each table says, and shows how players compare at a small budget;
-[search](search.md) has larger ones, and [the shipped policies](../policies/README.md) what they win
-in matches of up to a thousand games.
+[search](search.md) has larger ones, and [the shipped policies](../../policies/README.md) what they
+win in matches of up to a thousand games.
 
 """
 

@@ -25,7 +25,7 @@ PLAY = (
     + """
 import gymnasium
 from armarl.matches.records import read_records
-from armarl.matches.match import play_match
+from armarl import play_match
 from pathlib import Path
 
 

@@ -136,7 +136,7 @@ def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
 
 def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
     """The page on mending a rule: its command stops where it says, on the way that it shows."""
-    page = (ROOT / "docs" / "mending-a-rule.md").read_text("utf-8")
+    page = (ROOT / "docs" / "development" / "mending-a-rule.md").read_text("utf-8")
     [command] = re.findall(r"```sh\nNUMBA_DISABLE_JIT=1 python (.*?)```", page, re.DOTALL)
     [program] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     [shown] = re.findall(r"```text\n(  play\.py.*?)```", page, re.DOTALL)

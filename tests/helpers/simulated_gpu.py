@@ -19,7 +19,7 @@ from variants import BASIC, RICH, VARIANTS, Variant, every_game
 # Interpreted rules take a thousand times as long: there are fewer games then, and fewer variants.
 PLAYED, GAMES, PLIES = ([*BASIC, *RICH], 2, 60) if PLAIN_PYTHON else (VARIANTS, 10, 600)
 
-PAGE = ROOT / "docs" / "gpu.md"
+PAGE = ROOT / "docs" / "environments" / "gpu.md"
 FOUND = re.findall(r"```python no-run\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 EXAMPLES = [text for text in FOUND if "torch.cuda" not in text]  # that needs a card
 

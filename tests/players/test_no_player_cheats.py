@@ -119,7 +119,7 @@ def test_a_player_of_another_variant_is_refused():
 
 # --- worker processes ----------------------------------------------------------------------------
 
-_START = "from armarl import make_game\nfrom armarl.matches.match import play_match\nimport tiny\n"
+_START = "from armarl import make_game\nfrom armarl import play_match\nimport tiny\n"
 _MATCH = "play_match(make_game('armadora'), [{}, 'random'], games=300, workers=2)"
 
 

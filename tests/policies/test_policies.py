@@ -499,7 +499,7 @@ import sys
 for name in ("torch", "stable_baselines3", "sb3_contrib", "pygame", "pydantic", "yaml"):
     sys.modules[name] = None  # importing it raises ImportError
 from armarl import make_game
-from armarl.matches.match import play_match
+from armarl import play_match
 result = play_match(make_game("armadora"), [{str(path)!r}, "random"], games=2)
 print(result.games)
 """

@@ -149,5 +149,5 @@ def test_numbers_have_three_digits(value: float, text: str) -> None:
 
 
 def test_the_page_in_the_docs_is_made_from_the_results_beside_it() -> None:
-    results = json.loads((ROOT / "docs" / "benchmarks.json").read_text("utf-8"))
-    assert (ROOT / "docs" / "benchmarks.md").read_text("utf-8") == page(results)
+    results = json.loads((ROOT / "docs" / "environments" / "benchmarks.json").read_text("utf-8"))
+    assert (ROOT / "docs" / "environments" / "benchmarks.md").read_text("utf-8") == page(results)

@@ -20,13 +20,13 @@ PAGES = [
     ROOT / page
     for page in (
         "README.md",
-        "docs/environments.md",
-        "docs/batches.md",
-        "docs/adding-a-game.md",
-        "docs/arena.md",
-        "docs/exploitability.md",
-        "docs/frameworks.md",
-        "docs/training.md",
+        "docs/environments/environments.md",
+        "docs/environments/batches.md",
+        "docs/development/adding-a-game.md",
+        "docs/playing/arena.md",
+        "docs/playing/exploitability.md",
+        "docs/environments/frameworks.md",
+        "docs/training/training.md",
     )
 ]
 EXAMPLES = re.findall(
@@ -57,7 +57,7 @@ def test_readme_has_examples() -> None:
 
 
 def test_generated_pages_are_current() -> None:
-    script = ROOT / "scripts" / "make_docs.py"
+    script = ROOT / "scripts" / "docs" / "make_docs.py"
     done = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -67,7 +67,7 @@ def test_a_policy_whose_file_has_a_curve_is_shown_with_it() -> None:
     rows = [{"decisions": 9.0 * k, "rating": 5.0 * k, "wins/greedy": k / 9} for k in range(9)]
     learnt = dataclasses.replace(card, training=card.training._replace(curve=rows))
     ((place, drawing),) = drawings([learnt])
-    assert f"]({place.as_posix()})" in section(learnt)
+    assert f"](../{place.as_posix()})" in section(learnt)
     assert "against greedy" in "".join(ElementTree.fromstring(drawing).itertext())
     without = dataclasses.replace(card, training=card.training._replace(curve=[]))
     assert not list(drawings([without]))
@@ -75,7 +75,7 @@ def test_a_policy_whose_file_has_a_curve_is_shown_with_it() -> None:
 
 
 def test_every_policy_s_section_is_linked() -> None:
-    page = (ROOT / "docs" / "policy-cards.md").read_text("utf-8")
+    page = (ROOT / "docs" / "playing" / "policy-cards.md").read_text("utf-8")
     links = re.findall(r"#([\w-]+)\)", overview([read_card("armada-3p-cards")], "page.md"))
     assert links == ["armada-3p-cards"]
     assert "\n### armada-3p-cards\n" in page
@@ -86,7 +86,7 @@ def test_what_the_threat_model_names_is_tested() -> None:
     sources: dict[str, str] = {}
     for path in (ROOT / "tests").rglob("test_*.py"):
         sources[path.name] = sources.get(path.name, "") + path.read_text("utf-8")
-    found, file = ROOT / "docs" / "threat-model.md", ""
+    found, file = ROOT / "docs" / "development" / "threat-model.md", ""
     for row in found.read_text("utf-8").split("## Defects found and fixed")[1].splitlines():
         for name in re.findall(r"`([^`]*)`", row.split(" | ")[-1] if row.startswith("| ") else ""):
             if name.endswith(".py"):
@@ -97,11 +97,12 @@ def test_what_the_threat_model_names_is_tested() -> None:
 
 
 def test_the_files_of_the_example_are_as_long_as_the_page_says() -> None:
-    page = (ROOT / "docs" / "adding-a-game.md").read_text("utf-8")
+    folder = ROOT / "docs" / "development"
+    page = (folder / "adding-a-game.md").read_text("utf-8")
     rows = re.findall(r"^\| (\[`.*) \| (\d+) \|$", page, re.MULTILINE)
     named = [(re.findall(r"\]\(([^)]+)\)", files), int(lines)) for files, lines in rows]
     for files, lines in named:
-        found = sum(len((ROOT / "docs" / file).read_text("utf-8").splitlines()) for file in files)
+        found = sum(len((folder / file).read_text("utf-8").splitlines()) for file in files)
         assert found == lines, files
     folder = ROOT / "examples" / "kuhn_poker"
     assert sum(len(files) for files, _ in named) == len(list(folder.glob("*.py")))
@@ -118,18 +119,22 @@ def test_links_lead_somewhere(page: Path) -> None:
     [
         (
             "index.md",
-            "[a](docs/arena.md) [b](docs/training.md#x)",
-            "[a](arena.md) [b](training.md#x)",
+            "[a](docs/playing/arena.md) [b](docs/training/training.md#x)",
+            "[a](playing/arena.md) [b](training/training.md#x)",
         ),
         ("index.md", "![p](docs/images/armada.svg)", "![p](images/armada.svg)"),
         ("index.md", "[c](CONTRIBUTING.md) [d](#here)", "[c](contributing.md) [d](#here)"),
-        ("arena.md", "[r](rules/armada.md)", "[r](rules/armada.md)"),
-        ("rules/armada.md", "[t](../armada.md)", "[t](../armada.md)"),
-        ("arena.md", "[home](../README.md)", "[home](index.md)"),
-        ("arena.md", "[`verbs.py`](../envs/armarl/core/verbs.py)", "`envs/armarl/core/verbs.py`"),
+        ("playing/arena.md", "[r](../rules/armada.md)", "[r](../rules/armada.md)"),
+        ("rules/armada.md", "[t](../games/armada.md)", "[t](../games/armada.md)"),
+        ("playing/arena.md", "[home](../../README.md)", "[home](../index.md)"),
         (
-            "arena.md",
-            "[the verbs](../envs/armarl/core/verbs.py)",
+            "playing/arena.md",
+            "[`verbs.py`](../../envs/armarl/core/verbs.py)",
+            "`envs/armarl/core/verbs.py`",
+        ),
+        (
+            "playing/arena.md",
+            "[the verbs](../../envs/armarl/core/verbs.py)",
             "the verbs (`envs/armarl/core/verbs.py`)",
         ),
         ("arena.md", "```python no-run\nx\n```", "```python\nx\n```"),
@@ -141,5 +146,5 @@ def test_links_on_the_site(page: str, markdown: str, wanted: str) -> None:
 
 
 def test_links_on_the_site_lead_somewhere() -> None:
-    with pytest.raises(FileNotFoundError, match=r"docs/arena.md links to ../nowhere"):
-        as_on_site("[x](../nowhere.md)", "arena.md")
+    with pytest.raises(FileNotFoundError, match=r"docs/playing/arena.md links to ../nowhere"):
+        as_on_site("[x](../nowhere.md)", "playing/arena.md")

@@ -111,7 +111,9 @@ def _code(command: argparse.ArgumentParser) -> None:
 
 def _evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "players", nargs="+", help="such as greedy, armadora-2p or a path; see docs/arena.md"
+        "players",
+        nargs="+",
+        help="such as greedy, armadora-2p or the path of a policy",
     )
     command.add_argument(
         "--games",

@@ -99,6 +99,6 @@ class Endings:
             # Always in the same words, so that Python tells a whole process once.
             warnings.warn(
                 f"{MANY_ILLEGAL} episodes in a row ended by an illegal action: the learner seems "
-                f"to ignore the action mask. {self._remedy}: see docs/frameworks.md",
+                f"to ignore the action mask. {self._remedy}: see docs/environments/frameworks.md",
                 stacklevel=3,
             )

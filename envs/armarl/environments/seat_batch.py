@@ -209,7 +209,7 @@ class AgainstOpponents:
     def opponents(self, players: object) -> None:
         raise AttributeError(
             "an environment has the opponents that it was made with: make another, or give a "
-            "player of your own, whose policy you may exchange (see docs/frameworks.md)"
+            "player of your own, whose policy you may exchange"
         )
 
 

@@ -17,12 +17,13 @@ from armarl.core.action_table import ActionFamily, ActionTable
 from armarl.core.game import Game
 from armarl.core.observation_blocks import Blocks
 from armarl.core.observation_table import Block, Board, ObservationTable
-from armarl.core.verbs import CUT_SHORT, ENDED, PLAYING, Verbs
+from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL, PLAYING, Verbs
 from armarl.games.catalogue import GameEntry
 
 __all__ = [
     "CUT_SHORT",
     "ENDED",
+    "ILLEGAL",
     "PLAYING",
     "ActionFamily",
     "ActionTable",

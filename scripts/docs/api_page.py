@@ -1,0 +1,68 @@
+"""The page of the Python interface, made from the stubs that list the public names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STUBS = {
+    "armarl": ROOT / "envs" / "armarl" / "__init__.pyi",
+    "armarl_training": ROOT / "training" / "armarl_training" / "__init__.pyi",
+}
+MARK = "# --- "  # begins the heading of a section in a stub
+HEAD = """# Python
+
+Made by `scripts/docs/make_docs.py` from `envs/armarl/__init__.pyi` and
+`training/armarl_training/__init__.pyi`, which list the public names. Import a name from the
+package: `from armarl import make_game`, `from armarl_training import start_run`. A package imports
+a name when it is first used.
+
+On the documentation site (`mkdocs serve`) each name is followed by its docstring. In a checkout,
+`help(armarl.make_game)` shows the same text. Anything that is not listed here may change without
+notice.
+
+The modules `armarl.armadora_v0` and `armarl.armada_v0` have the functions `env` and `raw_env`,
+which make PettingZoo environments. Gymnasium makes environments by their ids
+([the environments](../environments/environments.md#making-an-environment)).
+"""
+TAIL = """
+## Games of your own
+
+A game from outside this package imports everything that it needs from one module
+([adding a game](../development/adding-a-game.md)).
+
+::: armarl.games.authoring
+
+## Modules to import by name
+
+::: armarl.environments.open_spiel.register
+::: armarl.environments.open_spiel.Resampler
+::: armarl_training.sb3.save_policy
+::: armarl_training.rllib
+"""
+
+
+def public_names(package: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield the sections of a package's stub: a heading, and each name with its module."""
+    text = STUBS[package].read_text(encoding="utf-8")
+    for section in text.split(f"\n{MARK}")[1:]:
+        heading, _, body = section.partition("\n")
+        names = [
+            (alias.name, f"{package}.{node.module}")
+            for node in ast.parse(body).body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        ]
+        yield heading, names
+
+
+def api_page() -> str:
+    """The page as Markdown; the site puts the docstring in the place of each `:::` line."""
+    lines = [HEAD]
+    for package in STUBS:
+        for heading, names in public_names(package):
+            lines += [f"## {heading}", ""]
+            lines += [f"::: {module}.{name}" for name, module in names] + [""]
+    return "\n".join(lines) + TAIL.removeprefix("\n")
