@@ -34,7 +34,7 @@ from armarl.core.game import Game
 from armarl.devices.cuda_game import SIMULATED, CudaGame, fault
 from armarl.players.simple_players import GreedyPlayer, style_names
 from armarl_training.config.training_config import TrainingConfig
-from armarl_training.learners.ppo.learner import PPO
+from armarl_training.learners.ppo.ppo_learner import PPO
 from armarl_training.learners.ppo.rollout.rollout import Rollout
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import weights_of

@@ -32,8 +32,8 @@ from armarl.policies.saved_policy import load_policy, save_policy
 from armarl.roster.make_player import make_player
 from armarl.search import CriticSearchPlayer
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
-from armarl_training.learners.critic.games import COMPLETIONS, _of_each, _own_seats
-from armarl_training.learners.critic.learner import CriticLearner
+from armarl_training.learners.critic.critic_games import COMPLETIONS, _of_each, _own_seats
+from armarl_training.learners.critic.critic_learner import CriticLearner
 from armarl_training.learning.imitation import play_lessons
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.saving import AVERAGE, saved_networks

@@ -10,7 +10,7 @@ from armarl.arena.policy_card_text import card_text
 from armarl.core.game import IllegalActionError
 from armarl.policies.saved_policy import load_policy
 from armarl_training.config.training_config import ConfigError
-from armarl_training.learners.ppo.learner import PPO
+from armarl_training.learners.ppo.ppo_learner import PPO
 from armarl_training.run.run import resume_run, start_run
 from small_runs import (
     ROLLOUT,

@@ -10,7 +10,7 @@ from armarl.core.verbs import ENDED, PLAYING
 from armarl.games.make_game import make_game
 from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import ConfigError, OpponentConfig, TrainingConfig
-from armarl_training.learners.td.learner import TD
+from armarl_training.learners.td.td_learner import TD
 from armarl_training.learning.advantages import lambda_returns
 from armarl_training.learning.imitation import play_lessons
 from armarl_training.learning.opponent_pool import OpponentPool

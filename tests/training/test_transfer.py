@@ -11,7 +11,7 @@ from armarl.games.armada.chart.loading import STANDARD
 from armarl.games.make_game import make_game
 from armarl.policies.saved_policy import load_policy
 from armarl_training.config.training_config import TrainingConfig
-from armarl_training.learners.ppo.learner import PPO
+from armarl_training.learners.ppo.ppo_learner import PPO
 from armarl_training.learning.transfer import at_table, shared_entries
 from armarl_training.run.run import Run
 

@@ -11,7 +11,7 @@ Example:
 
 from armarl.compiler.decorators import inlined, kernel, part
 from armarl.compiler.randomness import pick, random_below, seed, uniform
-from armarl.compiler.records import record_type
+from armarl.compiler.record_types import record_type
 from armarl.compiler.types import Bits, Int, Mask, Observation, Real, Returns, State, States
 from armarl.core.action_table import ActionFamily, ActionTable
 from armarl.core.game import Game

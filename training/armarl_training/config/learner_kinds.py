@@ -35,7 +35,7 @@ class LearnerKind(NamedTuple):
 
 LEARNERS: Mapping[LearnerName, LearnerKind] = {
     "ppo": LearnerKind(
-        made_by="armarl_training.learners.ppo.learner:PPO",
+        made_by="armarl_training.learners.ppo.ppo_learner:PPO",
         section="ppo",
         plays="network",
         reads=frozenset(
@@ -49,13 +49,13 @@ LEARNERS: Mapping[LearnerName, LearnerKind] = {
         ),
     ),
     "td": LearnerKind(
-        made_by="armarl_training.learners.td.learner:TD",
+        made_by="armarl_training.learners.td.td_learner:TD",
         section="td",
         plays="judge",
         reads=frozenset({"network.critic_widths"}),
     ),
     "critic": LearnerKind(
-        made_by="armarl_training.learners.critic.learner:CriticLearner",
+        made_by="armarl_training.learners.critic.critic_learner:CriticLearner",
         section="critic",
         plays="critic",
         reads=frozenset({"network.advisers"}),

@@ -136,9 +136,9 @@ def check_learner(found: Any, name: str) -> Learner:
 
 
 if TYPE_CHECKING:  # the type checker sees here that they are learners
-    from armarl_training.learners.critic.learner import CriticLearner
+    from armarl_training.learners.critic.critic_learner import CriticLearner
     from armarl_training.learners.maskable import MaskablePPOLearner
-    from armarl_training.learners.ppo.learner import PPO
-    from armarl_training.learners.td.learner import TD
+    from armarl_training.learners.ppo.ppo_learner import PPO
+    from armarl_training.learners.td.td_learner import TD
 
     _MAKERS: tuple[Maker, ...] = (PPO, TD, CriticLearner, MaskablePPOLearner)

@@ -16,7 +16,7 @@ import numpy as np
 from armarl.compiler.bits import count
 from armarl.compiler.decorators import inlined, kernel
 from armarl.compiler.randomness import random_below
-from armarl.compiler.records import record_type
+from armarl.compiler.record_types import record_type
 from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import (
     ALL_CITIES,

@@ -13,7 +13,7 @@ import numpy as np
 
 from armarl.compiler.bits import count, eight_bytes
 from armarl.compiler.decorators import inlined
-from armarl.compiler.records import record_type
+from armarl.compiler.record_types import record_type
 from armarl.compiler.types import Int, State
 from armarl.games.armadora.actions import VALUES
 from armarl.games.armadora.board import ALL_EAST, ALL_SOUTH, COLUMNS, MINE_SQUARES, MINES, SQUARES

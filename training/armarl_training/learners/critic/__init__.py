@@ -1,5 +1,5 @@
 """Critics of scripted play: the `learner`, and its `games`."""
 
-from armarl_training.learners.critic.learner import CriticLearner
+from armarl_training.learners.critic.critic_learner import CriticLearner
 
 __all__ = ["CriticLearner"]

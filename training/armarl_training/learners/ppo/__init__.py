@@ -5,6 +5,6 @@ and how it is read, `reading`. The update: `losses`, `minibatch`, `passes` throu
 `adam`. How a CPU does it fast: `sparse`, threads in a `crew`, a `workspace` for each.
 """
 
-from armarl_training.learners.ppo.learner import PPO
+from armarl_training.learners.ppo.ppo_learner import PPO
 
 __all__ = ["PPO"]

@@ -1,5 +1,5 @@
 """Judges of positions, by temporal differences: the `learner`, and its `games`."""
 
-from armarl_training.learners.td.learner import TD
+from armarl_training.learners.td.td_learner import TD
 
 __all__ = ["TD"]

@@ -38,7 +38,7 @@ from armarl_training.learners.ppo.incremental.passes import (
     use_sparse,
 )
 from armarl_training.learners.ppo.networks import Actor, PlainCritic, make_actor, make_critic
-from armarl_training.learners.ppo.rollout.games import PPOGames
+from armarl_training.learners.ppo.rollout.ppo_games import PPOGames
 from armarl_training.learners.ppo.rollout.rollout import Rollout
 from armarl_training.learners.ppo.update.adam import Adam
 from armarl_training.learners.ppo.update.buffers import Workspace

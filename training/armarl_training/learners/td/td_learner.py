@@ -18,7 +18,14 @@ from torch.nn import functional
 from armarl.core.game import Game
 from armarl.policies.network_players import JudgingPlayer, NetworkPlayer
 from armarl_training.config.training_config import TrainingConfig
-from armarl_training.learners.td.games import Outcomes, TDGames, judged, logits_of, make_judge, rows
+from armarl_training.learners.td.td_games import (
+    Outcomes,
+    TDGames,
+    judged,
+    logits_of,
+    make_judge,
+    rows,
+)
 from armarl_training.learning.imitation import Lessons
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import annealed

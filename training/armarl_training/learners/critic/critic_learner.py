@@ -21,7 +21,7 @@ from torch.nn import functional
 from armarl.core.game import Game
 from armarl.policies.network_players import CriticPlayer, NetworkPlayer
 from armarl_training.config.training_config import TrainingConfig
-from armarl_training.learners.critic.games import CriticGames
+from armarl_training.learners.critic.critic_games import CriticGames
 from armarl_training.learning.imitation import Lessons
 from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import annealed
