@@ -345,7 +345,7 @@ def test_scripted_players_advise_as_they_do_on_the_cpu(name, options):
 def test_whoever_plays_on_the_cpu_alone_is_refused(tmp_path):
     for player in ("random:patient,noise=0.2", "random:patient", "rollout:5"):
         opponents = {"share": 0.5, "players": {player: 1.0}}
-        with pytest.raises(ConfigError, match="plays on the CPU alone; on a GPU there are random"):
+        with pytest.raises(ConfigError, match="runs on the CPU only; on a GPU choose from random"):
             learner(tmp_path, **MINI, opponents=opponents)
         learner(tmp_path, **MINI, opponents={**opponents, "share": 0})
 
