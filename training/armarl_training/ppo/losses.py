@@ -82,7 +82,7 @@ def make_loss_scratch(device: LearnerDevice, decisions: int, actions: int) -> Lo
 class Decisions(NamedTuple):
     """Some samples, their network outputs, and the gradients to be written."""
 
-    rows: Any  # int64 (n,), which of the samples
+    rows: Any  # int64 (n,), indices into the samples
     samples: Samples
     number: int  # of decisions that the mean is taken over
     # float32, or int16 with the bits of bfloat16, (n, actions + 1 + players): the actor's logits,
