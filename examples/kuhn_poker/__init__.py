@@ -1,7 +1,19 @@
-"""Kuhn poker (Kuhn 1950) as a game of ArmaRL: `from kuhn_poker import ENTRY`.
+"""Kuhn poker (Kuhn 1950) as a game of ArmaRL.
 
-For two players its value is known: -1/18 of a chip for the first. Returns are chips divided by the
-most that can be won, 2 with two players, so here it is -1/36.
+This module is what ArmaRL loads. It offers three names: `VERSION`, `VERBS` and `make`. `ENTRY`
+tells ArmaRL where to find it.
+
+With two players the game's value is known: the first player loses 1/18 of a chip on average.
+Returns are chips divided by the most that can be won, which is 2 with two players. So the value is
+-1/36.
+
+Example:
+    >>> import armarl
+    >>> from kuhn_poker import ENTRY
+    >>> armarl.register_game(ENTRY)
+    >>> game = armarl.make_game("kuhn_poker", players=3)
+    >>> game.actions.texts
+    ('check', 'bet', 'call', 'fold')
 """
 
 from __future__ import annotations
@@ -51,13 +63,13 @@ VERBS = Verbs(
 
 
 def make(players: int = 2) -> Game:
-    """Kuhn poker for `players`, 2 to 4.
+    """Return Kuhn poker for `players`, 2 to 4. Equal arguments give the same object.
 
     Raises:
         ValueError: another number of players.
     """
     if not isinstance(players, int | np.integer) or players not in (2, 3, 4):
-        raise ValueError(f"Kuhn poker is for 2, 3 or 4 players, not {players!r}")
+        raise ValueError(f"players must be 2, 3 or 4 in Kuhn poker, got {players!r}")
     return _make(int(players))
 
 
@@ -85,7 +97,7 @@ def _make(players: int) -> Game:
 
 
 def deals(game: Game) -> States:
-    """All deals, which are equally likely."""
+    """Return all deals; each is equally likely."""
     orders = list(permutations(range(1, game.players + 2)))
     states = game.new_states(np.zeros(len(orders), np.int64))
     states["card"][:, : game.players + 1] = orders

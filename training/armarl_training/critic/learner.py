@@ -37,7 +37,7 @@ class CriticLearner(ShardedLearner):
 
     Attributes:
         critic: predicts a seat's return from its observation.
-        average: the exponential average of the critic's weights. It is the one that plays.
+        average: the exponential average of the critic's weights, which is what plays.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:

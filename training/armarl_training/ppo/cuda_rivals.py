@@ -94,7 +94,7 @@ def follow_habit(batch: Habits, i: int, thread: int) -> None:
 
 
 class Known(NamedTuple):
-    """What the GPU knows about a player."""
+    """The facts about a player that the GPU needs."""
 
     style: int  # the scripted player's, or NO_STYLE
     opening: int = 0  # it is random while its progress is less

@@ -125,7 +125,7 @@ class PPO(ShardedLearner):
             1 + looks), and the value targets of all seats, float32 (steps, games, players).
         """
         ppo, device, players = self._config.ppo, self._device, self._game.players
-        # How many seats after the mover each seat comes, in seat order.
+        # The distance of each seat from the mover, clockwise, in seat order.
         distances = (self._around - rollout.movers[..., None]) % players
         values = device.along(rollout.values, distances, axis=2)
         advantages, targets = seat_advantages(

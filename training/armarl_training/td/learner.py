@@ -1,9 +1,9 @@
 """TD(lambda) for position judges: play, returns, update (Tesauro, 1995).
 
-The learner holds all seats of most games. It learns from every seat's view of every position,
-whoever moves there. The targets are the same seat's predictions for the following positions, and
-the end of the game: the return, and also which side takes which prize. Actions are chosen by the
-judge's values of the positions they lead to, so no separate policy has to be learned.
+The learner holds all seats of most games. It learns from every seat's view of every position, no
+matter which seat moves there. The targets are the same seat's predictions for the following
+positions, and the end of the game: the return, and also which side takes which prize. Actions are
+chosen by the judge's values of the positions they lead to, so no separate policy has to be learned.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ class TD(ShardedLearner):
 
     Attributes:
         judge: predicts from a seat's survey its return, and which side takes which prize.
-        average: the exponential average of the judge's weights. It plays in evaluations and as an
-            earlier self.
+        average: the exponential average of the judge's weights, which is what plays after training.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:

@@ -1,8 +1,8 @@
-"""What changes in a seat's observation from one of its decisions to the next.
+"""The changes in a seat's observation from one of its decisions to the next.
 
 An observation of Armada has over a thousand entries. About eighty are not zero, and about six
 change. An observation of two-player Armadora has 576 entries. Most changes there are the same for
-every square of a territory, so only the first square and the end of the run are stored. These few
+every square of a territory, so only the beginning and the end of each run are stored. These few
 numbers are enough to compute the outputs of a network's first layer.
 """
 
@@ -187,7 +187,7 @@ def entries_of(
 
 
 class Shares(NamedTuple):
-    """How much of a game's observations must be stored, measured by random play.
+    """Share of a game's observations that must be stored, measured by random play.
 
     Attributes:
         anew: share of the entries to store, compared with zeros.

@@ -33,7 +33,7 @@ from armarl_training.quantities import Quantities
 
 
 class Followed:
-    """What every seat of some games saw last, and the layer's outputs for it."""
+    """The latest observation of every seat of some games, and the layer's outputs for it."""
 
     def __init__(self, kept: Quantities, games: int, units: int) -> None:
         """Allocate memory for games before their first decisions."""

@@ -198,12 +198,12 @@ def lay_out(*networks: nn.Module) -> None:
 
 
 def few_legal(game: Game) -> bool:
-    """Whether so few actions are legal that no processor computes all of them faster."""
+    """Return whether so few actions are legal that no processor computes all of them faster."""
     return shares_of(game).legal < FEW
 
 
 def suit(config: TrainingConfig, game: Game) -> bool:
-    """Whether these passes work with the networks and settings, and are faster."""
+    """Return whether these passes work with the networks and settings, and are faster."""
     network = config.network
     plain = not network.channels and config.device == "cpu" and config.ppo.magnet == 0
     alike = len(network.critic_widths or network.widths) == len(network.widths)
@@ -211,7 +211,7 @@ def suit(config: TrainingConfig, game: Game) -> bool:
 
 
 def _changes_little(config: TrainingConfig, game: Game) -> bool:
-    """Whether few of the inputs change along a chain, including its first decision."""
+    """Return whether few of the inputs change along a chain, including its first decision."""
     players, shares = game.players, shares_of(game)
     if players * game.observation.size > np.iinfo(np.uint16).max:
         return False  # too many for the column type of `Entries`
@@ -221,7 +221,7 @@ def _changes_little(config: TrainingConfig, game: Game) -> bool:
 
 
 def use_sparse(config: TrainingConfig, game: Game) -> bool:
-    """Whether a learner uses these passes. They need float32."""
+    """Return whether a learner uses these passes. They need float32."""
     return config.ppo.precision == "float32" and suit(config, game)
 
 
