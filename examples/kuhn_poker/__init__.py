@@ -44,7 +44,7 @@ ENTRY = GameEntry(
     players=(2, 3, 4),
     notation="You check, bet, call or fold.",
 )
-VERSION = 0
+VERSION = 0  # raise it whenever the rules, the actions or the observation change
 VERBS = Verbs(
     start=rules.start,
     legal=rules.legal,
@@ -82,11 +82,11 @@ def _make(players: int) -> Game:
         version=VERSION,
         players=players,
         options={},
-        sides=tuple(range(players)),
+        sides=tuple(range(players)),  # every seat plays for itself
         actions=ACTIONS,
         observation=observation_table(players),
         rewards=("win",),
-        max_actions=2 * players - 1,
+        max_actions=2 * players - 1,  # all but one check, one bets, all others answer
         blank=blank[()],
         faults=FAULTS,
         _describe=describe,

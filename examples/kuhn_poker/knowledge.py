@@ -19,7 +19,10 @@ def is_open(s: State, place: int) -> bool:
 
 @kernel
 def conceal(s: State, seat: int) -> None:
-    """Set the cards that a seat may not see to 0."""
+    """Set the cards that a seat may not see to 0, and `rng` as well.
+
+    Two states that look the same to the seat then have the same bytes.
+    """
     for place in range(s.card.size):
         if place != seat and not is_open(s, place):
             s.card[place] = 0
@@ -28,7 +31,7 @@ def conceal(s: State, seat: int) -> None:
 
 @kernel
 def determinise(s: State, seat: int, number: int) -> None:
-    """Deal the cards that a seat may not see again, at random."""
+    """Replace the cards that a seat may not see by a random deal, seeded with `number`."""
     conceal(s, seat)
     seed(s, number)
     deal(s)

@@ -1,4 +1,4 @@
-"""Checks whether a record is a valid state of Kuhn poker, for states from outside."""
+"""Checks whether a record is a valid state of Kuhn poker. ArmaRL calls it on saved states."""
 
 from __future__ import annotations
 
