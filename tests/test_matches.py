@@ -261,7 +261,7 @@ def test_deals_that_fall_alike_widen_the_interval():
     low, high = _interval(share)
     assert low <= _interval(alone)[0] + 0.02
     assert high >= _interval(alone)[1] - 0.02
-    apart = np.tile([0.0, 1.0], (10, 1))  # one game of each deal won: never narrower than for 20 games
+    apart = np.tile([0.0, 1.0], (10, 1))  # one game of each deal won: no narrower than for 20 games
     assert _interval(apart) == pytest.approx(_interval(apart.reshape(1, 20)))
 
 
@@ -366,7 +366,7 @@ def test_a_person_is_asked_until_the_action_is_legal(monkeypatch, capsys):
     assert shown.count("W5 h5\nP a1-b1") == 2  # kind by kind, also on empty input
     assert all(text in shown for text in legal)
     assert "no action is written 'nonsense'; actions look like" in shown
-    assert "no action is written 'W1 d1'" in shown  # the square is a mine
+    assert "no action is written 'W1 d1'" in shown  # d1 is a mine
     assert "`stop` is illegal" in shown
     assert TWO.draw(states[0], 0) in shown
 

@@ -329,7 +329,7 @@ def test_ppo_learns_with_the_cells_of_a_board(name, tmp_path):
     config = TrainingConfig(**tiny.settings(game=name, network=network))
     learner = Run(config, tmp_path).learner
     before = learner.actor.tensors()
-    for _ in range(4):  # skip the first actions of Armada, which are not moves
+    for _ in range(4):  # the first rollouts of Armada contain no moves
         figures = learner.iterate(0.0)
         assert np.isfinite(list(figures.values())).all()
     after = learner.actor.tensors()

@@ -163,7 +163,7 @@ def test_armada_as_a_graph() -> None:
     seats = np.arange(6) % 2
     observations = game.views(states, seats)[0]
     graph = game.observation.graph(observations)
-    game.observation.graph(observations).edges[:] += 1000  # a caller's changes affect only its own copy
+    game.observation.graph(observations).edges[:] += 1000  # the caller has its own copy
     assert graph.edges.max() < len(chart.places)
     assert np.array_equal(graph.edges, game.observation.graph(observations).edges)
     names = game.observation.cell_features

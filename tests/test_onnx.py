@@ -225,7 +225,7 @@ RANDOM = {
 
 @pytest.mark.parametrize("kind", RANDOM)
 def test_random_nodes_are_refused(kind, tmp_path):
-    """Games of one seed once differed with the games before them, and with the number of workers."""
+    """Games of one seed once depended on the games before them, and on the number of workers."""
     name = network(tmp_path / "mine.onnx", RANDOM[kind])
     node = kind.split(",")[0]
     with pytest.raises(ValueError, match=rf"draws random numbers \({node}\).*model\.eval\(\)"):

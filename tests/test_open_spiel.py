@@ -212,7 +212,7 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
     ],
 )
 def test_texts_that_are_no_states(spoil, lacks):
-    """They were once accepted and failed later, or OpenSpiel's and Python's own errors came through."""
+    """They were once accepted and failed later, or with OpenSpiel's and Python's own errors."""
     game = register("armadora", board="mini")
     state = dealt(game)
     state.apply_action(state.legal_actions()[0])

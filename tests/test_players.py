@@ -250,7 +250,7 @@ def test_annotations_for_a_type_checker_alone():
 
 
 def test_an_argument_of_one_s_own_is_no_habit():
-    """The player's own argument was once taken as a habit, and a fifth of its actions was random."""
+    """The player's own argument was once read as a habit: a fifth of its actions was random."""
     player = make_player("typed_players:Loud,noise=0.2,first_random=1", TWO)
     assert (type(player).__name__, player.player.noise) == ("OpeningPlayer", 0.2)
     with pytest.raises(ValueError, match="Loud takes noise, first_random, not 'style'"):
