@@ -217,7 +217,7 @@ def test_standings_add_up(game, players):
     ("game", "share"), [(TWO, 1 / 2), (THREE, 1 / 3), (FOUR, 1 / 2)], ids=by_name
 )
 def test_draws_are_shared(game, share):
-    """Where all pass at once nobody takes gold, and the victory is shared (ARM-20)."""
+    """If all pass at once, nobody takes gold, and the victory is shared (ARM-20)."""
     result = play_match(game, [Passing(game)] * len(set(game.sides)), games=12)
     for standing in result.standings:
         assert (standing.wins, standing.shared, standing.losses) == (0, result.games, 0)

@@ -431,7 +431,7 @@ def test_nothing_is_learnt_where_rivals_are_to_move(tmp_path):
 
 
 def learned(tmp_path, threads):
-    """Return the first minibatch's gradient, and the weights after an update, by so many threads."""
+    """Return the first minibatch's gradient and the weights after an update, by so many threads."""
     settings = tiny.settings(game="armada", options={"cards": True}, threads=threads)
     settings["ppo"] = {**settings.get("ppo", {}), "precision": "float32"}
     learner = Run(TrainingConfig(**settings), tmp_path / str(threads)).learner

@@ -397,7 +397,7 @@ def test_an_opponent_that_breaks_the_rules_is_named():
 
 
 def test_seeds_are_those_of_every_face():
-    """Gymnasium's own seeding takes neither negative seeds nor NumPy integers; the other APIs do."""
+    """Gymnasium's seeding takes neither negative seeds nor NumPy integers; the other APIs do."""
     env, vector = SeatEnv("armadora", seat=0), SeatVectorEnv("armadora", 1, seat=0)
     for seed in (-1, -(2**63), np.int64(5), 2**63 - 1):
         expected = SelfPlayBatch("armadora", 1).reset(seed=[seed]).observations[0]

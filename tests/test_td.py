@@ -55,7 +55,7 @@ def test_returns_are_those_of_the_definition(value_lambda):
 
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}, {"players": 4}], ids=str)
 def test_it_learns_towards_what_came_true(tmp_path, options):
-    """Final targets of every seat: its return, and the sides that took each prize, its own first."""
+    """Final targets of every seat: its return, and which side took each prize, its own first."""
     td = learner(tmp_path, options=options, environments=64, td={"rollout_length": 120})
     played = td.shards.parts[0]._rollout()
     steps, games = np.nonzero(played.ends != PLAYING)

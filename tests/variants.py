@@ -49,7 +49,7 @@ class Variant:
 
     @property
     def long_turns(self) -> bool:
-        """Whether a seat may have several decisions in a row: two palisades, orders."""
+        """True if a seat may have several decisions in a row: two palisades, orders."""
         return self.options.get("board") != "mini" and self.game != "kuhn_poker"
 
     def make(self) -> Game:
