@@ -257,7 +257,7 @@ def test_after_the_end_a_new_game_begins(variant):
 
 
 def test_the_seats_and_the_opponents_are_drawn_anew():
-    """They are drawn by weight. A partner is the current policy; one opponent holds an opposing side."""
+    """Drawn by weight: partners are the current policy; one opponent holds an opposing side."""
     game = make_game("armadora", players=4)
     players = [RandomPlayer(game), Passing(game), RandomPlayer(game)]
     env, _ = batch(game, players=players, weights=[0.25, 0.75, 0], size=4000)
