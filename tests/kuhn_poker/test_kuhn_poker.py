@@ -159,6 +159,6 @@ def test_unlawful_states_are_found():
 
 
 def test_three_and_four_players_and_no_more():
-    with pytest.raises(ValueError, match="players must be 2, 3 or 4 in Kuhn poker, got 5"):
+    with pytest.raises(ValueError, match="2, 3 or 4 players, not 5"):
         make_game("kuhn_poker", players=5)
     assert [len(variant.make().deals()) for variant in KUHN_POKER] == [6, 24, 120]
