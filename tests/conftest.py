@@ -1,4 +1,4 @@
-"""What all tests share: readable failures from the checking code beside them."""
+"""Shared by all tests: readable assertion failures in the checking code beside them."""
 
 import pytest
 
@@ -9,6 +9,6 @@ pytest.register_assert_rewrite("reference")
 
 @pytest.fixture
 def small_shares(monkeypatch):
-    """However small a batch is, several threads share it."""
+    """Split even small batches among several threads."""
     for least in ("LEAST_GAMES", "LEAST_GAMES_OF_LIGHT_LOOPS", "LEAST_SHARE"):
         monkeypatch.setattr(threads, least, 1)

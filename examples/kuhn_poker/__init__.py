@@ -1,7 +1,19 @@
-"""Kuhn poker (Kuhn 1950) as a game of ArmaRL: `from kuhn_poker import ENTRY`.
+"""Kuhn poker (Kuhn 1950) as a game of ArmaRL.
 
-For two players its value is known: -1/18 of a chip for the first. Returns are chips divided by the
-most that can be won, 2 with two players, so here it is -1/36.
+This module is what ArmaRL loads. It offers three names: `VERSION`, `VERBS` and `make`. `ENTRY`
+tells ArmaRL where to find it.
+
+With two players the game's value is known: the first player loses 1/18 of a chip on average.
+Returns are chips divided by the most that can be won, which is 2 with two players. So the value is
+-1/36.
+
+Example:
+    >>> import armarl
+    >>> from kuhn_poker import ENTRY
+    >>> armarl.register_game(ENTRY)
+    >>> game = armarl.make_game("kuhn_poker", players=3)
+    >>> game.actions.texts
+    ('check', 'bet', 'call', 'fold')
 """
 
 from __future__ import annotations
@@ -30,7 +42,7 @@ ENTRY = GameEntry(
     players=(2, 3, 4),
     notation="You check, bet, call or fold.",
 )
-VERSION = 0
+VERSION = 0  # raise it whenever the rules, the actions or the observation change
 VERBS = Verbs(
     start=rules.start,
     legal=rules.legal,
@@ -49,7 +61,7 @@ VERBS = Verbs(
 
 
 def make(players: int = 2) -> Game:
-    """Kuhn poker for `players`, 2 to 4.
+    """Return Kuhn poker for `players`, 2 to 4. Equal arguments give the same object.
 
     Raises:
         ValueError: another number of players.
@@ -68,11 +80,11 @@ def _make(players: int) -> Game:
         version=VERSION,
         players=players,
         options={},
-        sides=tuple(range(players)),
+        sides=tuple(range(players)),  # every seat plays for itself
         actions=ACTIONS,
         observation=observation_table(players),
         rewards=("win",),
-        max_actions=2 * players - 1,
+        max_actions=2 * players - 1,  # all but one check, one bets, all others answer
         blank=blank[()],
         faults=FAULTS,
         verbs=VERBS,
@@ -85,7 +97,7 @@ def _make(players: int) -> Game:
 
 
 def deals(game: Game) -> States:
-    """All deals, which are equally likely."""
+    """Return all deals; each is equally likely."""
     orders = list(permutations(range(1, game.players + 2)))
     states = game.new_states(np.zeros(len(orders), np.int64))
     states["card"][:, : game.players + 1] = orders

@@ -1,4 +1,4 @@
-"""The action table of Kuhn poker: ids and their notation."""
+"""The action table of Kuhn poker: the id, the notation and the meaning of each action."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from armarl.games.authoring import ActionFamily, ActionTable
 
 ACTIONS = ActionTable(
     [
-        ActionFamily("check", "check", (), "put no chip in, while nobody has bet"),
-        ActionFamily("bet", "bet", (), "put a second chip in, while nobody has bet"),
-        ActionFamily("call", "call", (), "put a second chip in as well, after a bet"),
-        ActionFamily("fold", "fold", (), "give up, after a bet"),
+        ActionFamily("check", "check", (), "add no chip, before a bet"),
+        ActionFamily("bet", "bet", (), "add a second chip, before a bet"),
+        ActionFamily("call", "call", (), "add a second chip, after a bet"),
+        ActionFamily("fold", "fold", (), "give up the pot, after a bet"),
     ]
 )
 CHECK, BET_CHIP, CALL, FOLD = range(len(ACTIONS))

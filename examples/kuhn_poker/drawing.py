@@ -1,4 +1,4 @@
-"""Kuhn poker as a picture of text."""
+"""Draws a state of Kuhn poker as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """A line for each player: card (`?` face down), chips, and what was said last."""
+    """Draw one line for each player: card (`?` if face down), chips, and last word."""
     view = describe(game, state, seat)
     lines = []
     for player in range(game.players):

@@ -1,4 +1,4 @@
-"""Why an action of Kuhn poker is illegal, in words."""
+"""Explains why an action of Kuhn poker is illegal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def explain(game: Game, state: State, action: int) -> str:
-    """The nearest reason why `action` is illegal in `state`."""
+    """Return the reason why `action` is illegal in `state`, as a sentence without a full stop."""
     if state["over"]:
         return "the game is over"
     if action >= CALL:

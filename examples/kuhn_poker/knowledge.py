@@ -1,4 +1,4 @@
-"""Who knows what: a seat is shown its own card, what has been said, and what is laid open."""
+"""Hidden information: a seat knows its own card, all words said, and cards shown at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kuhn_poker.rules import deal, is_in
 
 @kernel
 def is_open(s: State, place: int) -> bool:
-    """Whether the card in a place is shown to all: at the end, if several players are in."""
+    """Return whether all players see the card in a place: at the end, if several players are in."""
     players = 0
     for player in range(s.players):
         players += is_in(s, player)
@@ -17,7 +17,10 @@ def is_open(s: State, place: int) -> bool:
 
 @kernel
 def conceal(s: State, seat: int) -> None:
-    """Take away, leaving 0, the cards that a seat is not shown."""
+    """Set the cards that a seat may not see to 0, and `rng` as well.
+
+    Two states that look the same to the seat then have the same bytes.
+    """
     for place in range(s.card.size):
         if place != seat and not is_open(s, place):
             s.card[place] = 0
@@ -26,7 +29,7 @@ def conceal(s: State, seat: int) -> None:
 
 @kernel
 def determinise(s: State, seat: int, number: int) -> None:
-    """Deal the cards that a seat is not shown anew."""
+    """Replace the cards that a seat may not see by a random deal, seeded with `number`."""
     conceal(s, seat)
     seed(s, number)
     deal(s)

@@ -1,4 +1,4 @@
-"""What a seat of Kuhn poker observes: the blocks, and the compiled function that fills them."""
+"""The observation of a seat of Kuhn poker: its blocks, and the kernel that fills them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ WORDS = len(WORD_NAMES)
 
 
 def observation_table(players: int) -> ObservationTable:
-    """The blocks for so many players; the axis of seats begins with oneself."""
+    """Return the blocks for `players` players. In per-seat axes, the observing seat comes first."""
     words = ", ".join(WORD_NAMES)
     return ObservationTable(
         [
-            Block("cards", (players, players + 1), 1, 1.0, "own", "one-hot, 1 the lowest; shown"),
-            Block("words", (players, WORDS), 1, 1.0, "public", f"one-hot, said last: {words}"),
-            Block("to_move", (players,), 1, 1.0, "public", "is to move"),
+            Block("cards", (players, players + 1), 1, 1.0, "own", "one-hot, 1 the lowest; if seen"),
+            Block("words", (players, WORDS), 1, 1.0, "public", f"one-hot, last word: {words}"),
+            Block("to_move", (players,), 1, 1.0, "public", "whether it is to move"),
         ]
     )
 
 
 @kernel
 def observe(s: State, seat: int, out: Observation) -> None:
-    """Write what a seat observes into `out`."""
+    """Write the observation of a seat into `out`."""
     out[:] = 0
     words = out[s.players * (s.players + 1) :]
     movers = words[s.players * WORDS :]

@@ -1,9 +1,13 @@
-"""The rules of Kuhn poker (Kuhn 1950): the deal, what is legal, how a turn goes, who wins.
+"""The rules of Kuhn poker (Kuhn 1950): the deal, the legal actions, the turns, the winner.
 
-Everybody puts one chip in and gets one of `players + 1` cards; one card is left over. In turn they
-check or bet a second chip. After a bet the others, in turn and once each, call or fold, and the
-game ends; it also ends when all have checked. Those who bet or called, or all if nobody bet, show
-their cards if they are several, and the highest takes the pot.
+Every player puts one chip into the pot and gets one of `players + 1` cards. One card is left over.
+In turn, the players check or bet a second chip. After a bet, each other player in turn calls or
+folds once, and the game ends. It also ends when all have checked. The players who bet or called are
+in; if nobody bet, all are. If several players are in, they show their cards. The highest card wins
+the pot.
+
+All functions here are kernels: compiled functions that neither allocate memory nor raise
+exceptions. They trust their arguments.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 
 @kernel
 def start(s: State) -> None:
-    """A card for each player, and one that is left over; seat 0 begins."""
+    """Deal a card to each player, and leave one over. Seat 0 begins."""
     s.card[:] = 0
     s.word[:] = NOTHING
     s.to_move = s.over = 0
@@ -26,7 +30,7 @@ def start(s: State) -> None:
 
 @kernel
 def deal(s: State) -> None:
-    """Put a card at random in every place that has none, of those that lie nowhere."""
+    """Put a random undealt card in every place without one."""
     empty = 0
     for place in range(s.players + 1):
         empty += s.card[place] == 0
@@ -38,7 +42,7 @@ def deal(s: State) -> None:
 
 @kernel
 def _undealt(s: State, n: int) -> int:
-    """The lowest card but `n` of those that lie nowhere."""
+    """Return the undealt card that has `n` lower undealt cards."""
     for card in range(1, s.players + 2):
         lies = False
         for place in range(s.players + 1):
@@ -52,7 +56,7 @@ def _undealt(s: State, n: int) -> int:
 
 @kernel
 def bettor(s: State) -> int:
-    """The seat that has bet, or -1."""
+    """Return the seat that has bet, or -1."""
     for player in range(s.players):
         if s.word[player] == BET:
             return player
@@ -61,7 +65,7 @@ def bettor(s: State) -> int:
 
 @kernel
 def legal(s: State, mask: Mask) -> None:
-    """Before a bet check or bet; after it call or fold."""
+    """Allow check and bet before a bet, call and fold after it."""
     mask[:] = 0
     if not s.over:
         answers = bettor(s) >= 0
@@ -71,7 +75,10 @@ def legal(s: State, mask: Mask) -> None:
 
 @kernel
 def apply(s: State, action: int) -> None:
-    """Say it; the game ends when the next player is the bettor, or has checked like all others."""
+    """Play an action.
+
+    The game ends if the next player is the bettor, or if all players have checked.
+    """
     if action == CHECK:
         s.word[s.to_move] = CHECKED
     elif action == BET_CHIP:
@@ -85,31 +92,31 @@ def apply(s: State, action: int) -> None:
 
 @kernel
 def status(s: State) -> int:
-    """0 while the game goes on, 1 when it has ended."""
+    """Return 0 while the game goes on, 1 when it has ended."""
     return np.int64(s.over)
 
 
 @kernel
 def to_move(s: State) -> int:
-    """The seat that decides next."""
+    """Return the seat that decides next."""
     return np.int64(s.to_move)
 
 
 @kernel
 def chips_of(s: State, player: int) -> int:
-    """The chips that a player has put in."""
+    """Return the number of chips that a player has put in."""
     return 2 if s.word[player] == BET or s.word[player] == CALLED else 1
 
 
 @kernel
 def is_in(s: State, player: int) -> bool:
-    """Whether a player may win: nobody has bet, or he has, or has called."""
+    """Return whether a player can win: it has bet or called, or nobody has bet."""
     return chips_of(s, player) == 2 or bettor(s) < 0
 
 
 @kernel
 def winner(s: State) -> int:
-    """The seat with the highest card among those who are in."""
+    """Return the seat with the highest card among the players who are in."""
     best = -1
     for player in range(s.players):
         if is_in(s, player) and (best < 0 or s.card[player] > s.card[best]):
@@ -119,7 +126,7 @@ def winner(s: State) -> int:
 
 @kernel
 def returns(s: State, kind: int, out: Returns) -> None:
-    """The chips won, divided by the most that can be won; they add up to 0."""
+    """Write the chips won, divided by the most that can be won. They add up to 0."""
     pot = 0
     for player in range(s.players):
         pot += chips_of(s, player)

@@ -1,4 +1,4 @@
-"""The layout of a state of Kuhn poker: one record, which holds everything."""
+"""The layout of a state of Kuhn poker: one record that holds everything."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import numpy as np
 from armarl.games.authoring import record_type
 
 MAX_PLAYERS = 4
-# What a player said last; a bet or a call has put a second chip into the pot.
+# The last word of a player. A bet or a call puts a second chip into the pot.
 NOTHING, CHECKED, BET, CALLED, FOLDED = range(5)
 WORD_NAMES = ("nothing", "checked", "bet", "called", "folded")
 
-# Fields of one width stand together, the widest first, and the record has no gaps.
+# Fields are ordered by width, the widest first, so that the record has no gaps.
 STATE = record_type(
     [
-        ("rng", np.uint64),
-        ("players", np.int64),  # signed: in kernels signed and unsigned numbers must not meet
-        ("card", np.uint8, MAX_PLAYERS + 1),  # of each seat, 1 the lowest; then the one left over
+        ("rng", np.uint64),  # the random generator; every game needs `rng` and `players`
+        ("players", np.int64),  # signed: kernels must not mix signed and unsigned integers
+        ("card", np.uint8, MAX_PLAYERS + 1),  # of each seat, then the one left over; lowest is 1
         ("word", np.uint8, MAX_PLAYERS),
         ("to_move", np.uint8),
         ("over", np.uint8),
-        ("spare", np.uint8, 5),  # up to a whole word
+        ("spare", np.uint8, 5),  # pads the record to a multiple of 8 bytes
     ]
 )

@@ -1,4 +1,4 @@
-"""Whether a record is a lawful state of Kuhn poker: for states that come from outside."""
+"""Checks whether a record is a valid state of Kuhn poker. ArmaRL calls it on saved states."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from kuhn_poker.rules import bettor
 from kuhn_poker.state import BET, CALLED, CHECKED, FOLDED, NOTHING
 
 FAULTS = (
-    "it is lawful",
-    "the players are not those of this variant, or bytes that nothing uses are not 0",
-    "the cards are not those of the deck, one of each",
-    "the words were not said in turn: checks, a bet, answers to it",
+    "the state is valid",
+    "the number of players is not this variant's, or unused bytes are not 0",
+    "the cards are not the deck's, one of each",
+    "the words are not in turn: checks, then a bet, then answers to it",
     "the seat to move is not the next one, or the game is over too early or too late",
 )
 
 
 @kernel
 def valid(s: State, blank: State) -> int:
-    """0 if the state is lawful, else the place of the first of `FAULTS` that it has."""
+    """Return 0 if the state is valid, else the index in `FAULTS` of the first fault found."""
     if not _same_options(s, blank):
         return 1
     if not _has_the_deck(s):
@@ -58,7 +58,7 @@ def _has_the_deck(s: State) -> bool:
 
 @kernel
 def _count(s: State, first: int, last: int) -> int:
-    """How many players have said one of these words."""
+    """Count the players whose word is between `first` and `last`."""
     n = 0
     for player in range(s.players):
         n += s.word[player] >= first and s.word[player] <= last
@@ -67,7 +67,12 @@ def _count(s: State, first: int, last: int) -> int:
 
 @kernel
 def _said_in_turn(s: State, first: int, said: int) -> bool:
-    """Whether, but for `said` words from seat 0 on, or from behind the bettor, nothing was said."""
+    """Return whether the words are in turn.
+
+    Without a bettor (`first` is -1), the first `said` seats have checked, and the others have said
+    nothing. With one, the `said` seats after it have answered. Of the others, those before it have
+    checked, and those after it have said nothing.
+    """
     for k in range(s.players):
         player = (first + 1 + k) % s.players
         word = s.word[player]

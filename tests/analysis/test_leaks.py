@@ -1,4 +1,4 @@
-"""The leak check: it finds what leaks, and in our games it finds nothing."""
+"""The leak check finds leaks, and finds none in our games."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def test_no_seat_is_told_what_it_cannot_know(variant):
 
 @every_rich_game
 def test_no_face_tells_it(variant):
-    """The PettingZoo environment: infos and rewards as well."""
+    """The PettingZoo environment leaks nothing, in infos and rewards as well."""
     game, env = variant.make(), variant.aec("raw_env")
     env.reset(seed=3)
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Tournaments: who meets whom, what is kept, and what is said of it."""
+"""Tournaments: pairings, stored results, and reports."""
 
 import itertools
 import json
@@ -36,14 +36,14 @@ FOUR = make_game("armada", players=4, max_turns=6)
 
 
 class Named(RandomPlayer):
-    """A player of one's own, by any name."""
+    """A user's player with any name."""
 
     def __init__(self, name, game):
         super().__init__(game)
         self.name = name
 
 
-# --- who meets whom ------------------------------------------------------------------------------
+# --- lineups -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_lineups(game, entrants, kind, mixed, expected):
     ],
 )
 def test_tables_are_fair(lineup, game, mixed, every, count):
-    """Everybody sits equally often in every seat."""
+    """Every player sits equally often in every seat."""
     found = tables(lineup, game, mixed, every)
     assert len(found) == len(set(found)) == count
     for who, times in Counter(lineup).items():
@@ -118,7 +118,7 @@ def test_tournaments_that_there_are_not(entrants, kind, message):
 
 
 def test_a_field_is_as_large_as_its_lineups_allow():
-    """It was refused by the number of lineups in which all meet all."""
+    """The limit once counted lineups as if all players met all others."""
     found = lineups(86, THREE, "field")
     assert found == [(0, one, other) for one in range(1, 86) for other in range(one + 1, 86)]
 
@@ -130,7 +130,7 @@ NAMES = ["random", "random:patient", "greedy"]
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """A tournament in a folder."""
+    """Play a tournament in a folder."""
     folder = tmp_path_factory.mktemp("arena")
     return play_tournament(TWO, NAMES, 20, seed=4, folder=folder), folder
 
@@ -146,7 +146,7 @@ def test_a_tournament_is_the_same_in_any_way_it_is_played(played, tmp_path):
 
 
 def test_a_tournament_goes_on_after_a_kill(played, tmp_path):
-    """Half a line at the end, as a kill may leave it, and no records of what follows."""
+    """A kill may leave half a line at the end, without records of what follows."""
     tournament, folder = played
     for name in ("settings.json", "games.jsonl"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
@@ -193,18 +193,18 @@ if __name__ == "__main__":
     workers = [int(path.stem) for path in tmp_path.glob("*.pid")]
     patience = time.monotonic() + 20
     while any(map(alive, workers)):
-        assert time.monotonic() < patience, "a worker outlives the process that it works for"
+        assert time.monotonic() < patience, "a worker outlived the process that it works for"
         time.sleep(0.05)
 
 
 def stay(folder):
-    """A job without end, which says who does it."""
+    """A job without end that reports which process runs it."""
     (Path(folder) / f"{os.getpid()}.pid").touch()
     time.sleep(600)
 
 
 def alive(process):
-    """Whether there is such a process, and no mere entry of one that has ended."""
+    """Return whether the process exists, and is not just the entry of one that has ended."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -225,8 +225,11 @@ def test_a_tournament_is_killed_with_its_workers_and_goes_on(played, tmp_path):
 
 
 def test_more_deals_leave_those_before_alone(tmp_path):
-    """The last of a job of sixteen deals was played again: its records were written anew, and in
-    memory its results, which may differ where networks reckon with other games beside them."""
+    """The last of sixteen deals was once played again.
+
+    Its records were rewritten, and also its results in memory, which may differ where networks
+    compute with other games beside them.
+    """
     options = {"seed": 4, "folder": tmp_path}
     play_tournament(TWO, ["random", "greedy"], 3, **options)
     path = tmp_path / "games.jsonl"
@@ -270,7 +273,7 @@ def test_a_folder_with_another_tournament(played, changes, named):
 
 
 def save_again(path, seed, **details):
-    """Write a policy with other weights, or with other words, over another one."""
+    """Overwrite a policy with other weights, or other metadata."""
     save_policy(path, TWO, tiny.tensors(TWO, seed), "tanh", **details)
 
 
@@ -278,7 +281,7 @@ def save_again(path, seed, **details):
     "how", ["{}", "{}:sample", "{}:noise=0.5", "{}:first_random=1", "{}+search:4"]
 )
 def test_a_policy_that_is_replaced_is_another_player(tmp_path, how):
-    """Its games were told of as the new one's, and mixed with them."""
+    """The old one's games were once reported as the new one's and mixed with them."""
     path, folder = tiny.policy(tmp_path / "mine", TWO), tmp_path / "arena"
     players = [how.format(path.parent), "random"]
     first = play_tournament(TWO, players, 2, folder=folder)
@@ -309,7 +312,7 @@ def test_players_without_files_have_no_digests(played):
 
 
 def test_a_folder_of_an_earlier_version_is_gone_on_with(tmp_path):
-    """It says nothing of who played, and nothing is said for it."""
+    """It does not say who played, and nothing is invented."""
     path, folder = tiny.policy(tmp_path / "mine", TWO), tmp_path / "arena"
     play_tournament(TWO, [path, "random"], 2, folder=folder)
     settings = json.loads((folder / "settings.json").read_text("utf-8"))
@@ -327,7 +330,7 @@ def test_a_policy_that_is_replaced_while_it_plays(tmp_path):
 
 @pytest.mark.parametrize("name", ["config.yaml", "policy.safetensors"])
 def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
-    """Results were written among its files, and its lock was shared."""
+    """Results were once written among its files, and its lock was shared."""
     (tmp_path / name).touch()
     with pytest.raises(ArenaError, match=f"the folder of a training run, there is a {name} in it"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
@@ -406,10 +409,10 @@ def test_what_a_tournament_says(played):
     assert low < above < high
     assert above == round(
         data["players"][0]["value"] - data["players"][1]["value"]
-    )  # random:patient follows
+    )  # random:patient comes next
     assert summary.difference(1, 0) in patient
     assert summary.difference(0, 1) not in summary.table()
-    assert last.endswith("80")  # nobody follows
+    assert last.endswith("80")  # the last player
     assert summary.csv().splitlines()[0] == "player,value,low,high,games"
     assert len(summary.csv().splitlines()) == 4
 
@@ -420,7 +423,7 @@ def test_the_report_is_one_page_that_needs_nothing_else(played, tmp_path):
     for begins in page.split("<svg ")[1:]:
         drawing = "<svg " + begins.split("</svg>")[0] + "</svg>"
         assert xml.dom.minidom.parseString(drawing).getElementsByTagName("svg")
-    assert "advanced=False, peek=True" in page  # as everywhere else
+    assert "advanced=False, peek=True" in page  # written as everywhere else
     assert " 1 game<" in page
     assert " 1 games" not in page
     assert "http" not in page
@@ -442,7 +445,7 @@ def test_names_are_escaped(played):
 
 
 def test_what_floats_leave_of_nothing_is_nothing(played):
-    """Equal players were at -0, and at -3e-14 in the table."""
+    """Equal players once had -0 or -3e-14 in the table."""
     summary = summarise(played[0], resamples=100)
     found = summary.ratings.players
     nothing = found._replace(value=np.full(3, -3e-14), low=np.full(3, -0.2))
@@ -479,7 +482,7 @@ def test_tables_of_all_sizes(game, players, mixed):
     for played in tournament.games:
         assert sum(played.shares) == pytest.approx(1)
     ratings = summarise(tournament, resamples=100).ratings
-    if game is not FOUR:  # there two deals say little
+    if game is not FOUR:  # two deals say little there
         assert ratings.players.value[1] > 50
 
 
@@ -494,13 +497,13 @@ def test_cycles():
 
 
 def test_cycles_are_looked_for_in_time_and_memory_that_there_are():
-    """All ways were kept, of which here there are 4 to the 15th, and no cycle."""
+    """The search once kept all paths; this case has 4 to the 15th, and no cycle."""
     rank = np.arange(60) // 4
     assert _cycles(rank[None, :] == rank[:, None] + 1) == ()
 
 
 def test_what_is_told_does_not_depend_on_portions(played, monkeypatch):
-    """Of large tournaments arrays are worked on in portions, so that they need no more memory."""
+    """Arrays of large tournaments are processed in portions, to limit memory."""
     whole = summarise(played[0], resamples=100)
     for module in (ratings, summary_module):
         monkeypatch.setattr(module, "AT_ONCE", 30)
@@ -587,7 +590,7 @@ def test_a_player_against_the_panel(tmp_path, capsys):
 
 
 def test_a_seed_that_not_all_members_of_the_panel_can_have():
-    """The matches before the one that could not be were lost."""
+    """The matches before the impossible one were once lost."""
     told, most = [], 2**63 - len(panel(TWO))
     with pytest.raises(ValueError, match=rf"seed must be in 0 to {most}, not {most + 1}"):
         play_panel(TWO, "random", 2, most + 1, progress=lambda *at: told.append(at))

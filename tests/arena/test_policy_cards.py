@@ -1,4 +1,4 @@
-"""Cards of saved policies: what they tell of ours, of others' and of damaged ones."""
+"""Cards of saved policies: their text for our policies, for others' and for damaged ones."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ CURVE = [
 
 
 def policy(folder, **metadata):
-    """A file with these metadata, and a right checksum."""
+    """A file with these metadata and a right checksum."""
     whole = {"format": FORMAT, "variant": GAME.variant, "activation": "tanh", **metadata}
     write_tensors(folder / "policy.safetensors", tiny.tensors(GAME), whole)
     return folder / "policy.safetensors"
@@ -55,7 +55,7 @@ def test_the_card_of_a_shipped_policy(name):
 
 @pytest.mark.parametrize("name", shipped_policies())
 def test_the_command_that_trains_one_again(name):
-    """Of a shipped policy it names a shipped configuration, of the same learner and table."""
+    """For a shipped policy it names a shipped configuration with the same learner and table."""
     card = read_card(name)
     assert card.again == f"armarl train {name}"
     config = load_config(name)
@@ -71,7 +71,7 @@ def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
     assert "no command: the settings are in `info --json`" in card_text(read_card(path))
     (folder / "config.yaml").touch()
     assert read_card(folder).again == f"armarl train '{folder}/config.yaml' --run NEW_FOLDER"
-    path.rename(folder / "another.safetensors")  # of who knows which run
+    path.rename(folder / "another.safetensors")  # of an unknown run
     assert read_card(folder / "another.safetensors").again is None
 
 
@@ -88,7 +88,7 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
 
 
 def test_a_curve(tmp_path):
-    """At most eight of its rows are shown, the first and the last among them."""
+    """At most eight of its rows are shown, including the first and the last."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
     head, *rows = card_text(card).split("the bars are the rating\n")[1].splitlines()
@@ -117,7 +117,7 @@ def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
 
 
 def without(match, key):
-    """A match whose policy lacks a part of its standing."""
+    """A match in which the policy's standing lacks a part."""
     first, second = match["standings"]
     return {**match, "standings": [{k: v for k, v in first.items() if k != key}, second]}
 
@@ -153,7 +153,7 @@ def test_what_no_card_can_tell(tmp_path, metadata, named):
 
 
 def test_a_card_commands_no_terminal(tmp_path):
-    """Text of a stranger, as it is shown."""
+    """A stranger's text is shown without terminal escapes."""
     wild = "\x1b[2Jhardware\n"
     training = {"config": {"learner": wild}, "hardware": {wild: wild}}
     words = card_text(read_card(policy(tmp_path, training=training, strength=[MATCH])))
@@ -163,7 +163,7 @@ def test_a_card_commands_no_terminal(tmp_path):
 
 @pytest.mark.parametrize("place", ["players", "opponents"])
 def test_nor_does_what_no_card_can_tell(tmp_path, place):
-    """A key stood in the error as it came."""
+    """The error once contained a key unchanged."""
     wild = "\x1b[2J" + "x" * 5000
     config = {"opponents": {"players": {wild: "1"}}} if place == "players" else {"opponents": wild}
     with pytest.raises(PolicyError) as caught:
@@ -192,7 +192,7 @@ def test_whoever_was_met_under_another_spelling_is_not_held_out(tmp_path, player
 @pytest.mark.parametrize("file", [None, "best.safetensors"])
 @pytest.mark.parametrize("copied", [False, True])
 def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
-    """So he is, too, where a run measured the copy that it keeps of him."""
+    """This also holds where a run measured its own copy of the player."""
     rival = tmp_path / "rival"
     rival.mkdir()
     tiny.policy(rival, GAME, name=file or "policy.safetensors")

@@ -1,4 +1,4 @@
-"""Ratings find known strengths with honest intervals, and tests err as seldom as they promise."""
+"""Ratings find known strengths with honest intervals, and tests err as rarely as promised."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ TWO = make_game("armadora")
 
 
 def expected_tally(world, deals=50):
-    """A tally without chance: every table's shares are its probabilities."""
+    """A tally without randomness: every table's shares are its probabilities."""
     who = world.members()
     scores = who @ (np.array(world.players) / ELO) + np.array(world.places) / ELO
     weights = np.exp(scores)
@@ -59,7 +59,7 @@ def test_a_seed_repeats_the_intervals():
 
 @pytest.mark.parametrize("world", [coverage.WORLDS[i] for i in (0, 6, 9)], ids=lambda w: w.name)
 def test_intervals_hold_the_truth(world):
-    """`scripts/rating_coverage.py` does it with many more tournaments, and for every world."""
+    """`scripts/rating_coverage.py` does this with many more tournaments, and for every world."""
     players, places = coverage.cover(world, 60, 200, seed=3, deals=(40,))
     held = 1 - (players.above + players.below + places.above + places.below) / (
         players.intervals + places.intervals
@@ -75,7 +75,7 @@ def test_intervals_hold_where_few_games_fell_to_one_side(world):
 
 
 def test_deals_that_all_fell_alike_leave_the_upper_end_open():
-    """No deal differs from another, so that the bootstrap alone would be certain."""
+    """All deals are the same, so the bootstrap alone would be certain."""
     who = members([(0, 1), (1, 0)], TWO, 2)
     shares = np.tile([[[0.0, 1.0], [1.0, 0.0]]], (10, 1, 1))
     winner = rate(Tally(who, shares), resamples=50).differences
@@ -93,7 +93,7 @@ def test_a_place_that_won_two_deals_is_not_surely_better():
 
 
 def test_luck_of_deals_widens_the_intervals():
-    """Where both games of a deal fall alike, there is half the evidence."""
+    """If both games of a deal end the same way, there is half the evidence."""
     rng = np.random.default_rng(0)
     who = members([(0, 1), (1, 0)], TWO, 2)
     first = (rng.random(200) < 0.5).astype(float)
@@ -110,7 +110,7 @@ def test_luck_of_deals_widens_the_intervals():
 
 
 def test_the_likelihood_ratio_of_coins():
-    """Of wins and losses alone it is the plain one of two binomial distributions."""
+    """For wins and losses only, it is the plain one of two binomial distributions."""
     scores = [1.0] * 60 + [0.0] * 40
     plain = 60 * np.log(0.55 / 0.5) + 40 * np.log(0.45 / 0.5)
     assert log_likelihood_ratio(scores, 0.5, 0.55) == pytest.approx(plain, abs=1e-3)

@@ -1,4 +1,4 @@
-"""The command line: what each command prints and writes, and what it says of mistakes."""
+"""The command line: what each command prints and writes, and its errors."""
 
 import errno
 import io
@@ -31,14 +31,14 @@ TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
-    """Runs a command in an empty folder; gives its status, output and error output."""
+    """Run a command in an empty folder; return its status, output and error output."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments, typed=""):
         monkeypatch.setattr("sys.stdin", io.StringIO(typed))
         try:
             status = main([str(argument) for argument in arguments])
-        except SystemExit as stop:  # argparse's way
+        except SystemExit as stop:  # argparse exits this way
             status = stop.code
         shown = capsys.readouterr()
         assert "Traceback" not in shown.err
@@ -114,7 +114,7 @@ def test_evaluate(run, tmp_path):
         assert [int(count) for count in counts] == [
             standing[key] for key in ("wins", "shared", "losses", "cut_short")
         ]
-    assert run(*arguments)[1] == out  # the seed repeats it
+    assert run(*arguments)[1] == out  # the seed makes it repeatable
     assert run(*arguments[:-1], 4)[1] != out
 
 
@@ -190,7 +190,7 @@ def test_evaluate_takes_the_game_of_the_policy(run, tmp_path):
     status, out, _ = run("evaluate", path, "--games", 3, "--workers", 1)
     assert status == 0
     assert out.startswith("armadora, 3 players")
-    assert "against the panel, 3 games with each" in out  # the opponents of a single player
+    assert "against the panel, 3 games with each" in out  # a single player meets the panel
 
 
 def test_evaluate_with_options(run):
@@ -233,7 +233,7 @@ def test_evaluate_refuses(run, arguments, named):
 
 @pytest.mark.parametrize("lead", ["inf", "nan", "1e6", "0", "-20", "many"])
 def test_a_lead_that_no_match_could_tell(run, lead):
-    """All deals were played, and the likelihood ratio was no number."""
+    """All deals were once played, and the likelihood ratio was NaN."""
     status, out, err = run("arena", "random", "greedy", f"--stronger={lead}")
     assert (status, out) == (2, "")
     assert f"a lead in Elo points is above 0 and up to 2000, not {lead}" in err
@@ -327,7 +327,7 @@ def test_info_of_nothing(run):
 
 
 def test_a_game_at_the_terminal(run):
-    """One Warrior, and then passing; with the mistakes of a beginner."""
+    """Place one Warrior, then pass, with a beginner's mistakes."""
     typed = "?\nW5 a9\nstop\nW5 a1\n" + "pass\n"
     status, out, err = run("play", "random", "--seed", 1, typed=typed)
     assert (status, err) == (0, "")
@@ -337,7 +337,7 @@ def test_a_game_at_the_terminal(run):
     assert "`stop` is illegal" in out
     assert "player 0: W5 a1\n" in out
     assert out.count("player 0: pass") == 1
-    assert "player 1: W? " in out  # his values are hidden (ARM-32)
+    assert "player 1: W? " in out  # its values are hidden (ARM-32)
     assert out.rstrip().count("\n") > 20
     assert run("play", "random", "--seed", 1, typed=typed)[1] == out
 
@@ -385,13 +385,13 @@ def test_the_prompt_says_how_to_leave(run, word):
     status, out, err = run("play", "random", "--record", "game.txt", typed=f"W1 a1\n{word}\npass\n")
     assert (status, err) == (130, "\nstopped\n")
     assert "player 0, your action (? lists them, quit ends): " in out
-    assert out.count("player 0: ") == 2  # who it is, and W1 a1
+    assert out.count("player 0: ") == 2  # the player's name, and W1 a1
     (record,) = read_records("game.txt")
     assert record.ending == "stopped"
 
 
 def test_lists_at_the_prompt_part_no_action(run):
-    """Lines were broken at hyphens, and long actions ran into what they do."""
+    """Lines were once broken at hyphens, and long actions ran into their descriptions."""
     table = ("--game", "armada", "-o", "players=2", "-o", "cards=true", "--seed", "1")
     told = run("play", "random", *table, typed="help\n")[1].split("quit ends): ")[1]
     assert re.search(r"\n  play gold-mine G1 +3 gold \(ADA-32\)\n", told)
@@ -418,7 +418,7 @@ def test_every_game_is_another_one_unless_it_is_asked_for_again(run):
 
 
 def test_what_opponents_think_shows_no_more_than_they_play(run):
-    """It told the value of a Warrior who was then placed face down."""
+    """It once told the value of a Warrior that was then placed face down."""
     seen = run("play", "armadora-2p", "--think", "--seat", 1, "--seed", 3, typed="quit\n")[1]
     assert re.search(r"player 0 thinks: W\? [a-h][1-5] [0-9]+ %", seen)
     assert not re.search(r"thinks: .*W[1-5] ", seen)
@@ -465,7 +465,7 @@ def test_a_closed_terminal_loses_no_record(tmp_path, name):
 
 
 def test_nothing_beside_a_policy_is_run(tmp_path):
-    """Libraries look for others that need not be there, and found them in the current folder."""
+    """Libraries look for optional others, and once found them in the current folder."""
     tiny.policy(tmp_path, TWO, name="friend.safetensors")
     for name in ("coverage", "colorama", "cython", "cffi"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('planted code runs')")
@@ -484,7 +484,7 @@ def test_nothing_beside_a_policy_is_run(tmp_path):
 
 
 def test_names_of_files_move_no_terminal(run, tmp_path):
-    """In errors, in tables and at the table."""
+    """File names cannot send terminal escapes: in errors, in tables, and in a game."""
     name = "j\x1b[31mX.safetensors"
     (tmp_path / name).write_text("junk", "utf-8")
     status, _, err = run("info", name)
@@ -497,7 +497,7 @@ def test_names_of_files_move_no_terminal(run, tmp_path):
 
 
 def test_options_beside_a_saved_policy_are_of_its_game(run):
-    """They were of the first game that there is."""
+    """They were once those of the first registered game."""
     status, out, err = run("play", "armada-2p", "-o", "max_turns=400", typed="quit\n")
     assert (status, "the names of the chart" in out, err) == (130, True, "\nstopped\n")
     status, _, err = run("play", "armada-2p", "-o", "cards=true", typed="quit\n")
@@ -525,7 +525,7 @@ def test_a_file_without_games(run, tmp_path):
 
 
 def test_one_file_for_two_things(run, tmp_path):
-    """The records were written over by the result."""
+    """The result once overwrote the records."""
     arguments = ("--games", 2, "--workers", 1, "--json", "x", "--records", tmp_path / "x")
     status, _, err = run("evaluate", "greedy", "random", *arguments)
     assert (status, "--json and --records name one file" in err) == (1, True)
@@ -544,7 +544,7 @@ def test_one_file_for_two_things(run, tmp_path):
 )
 @pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
 def test_streams_of_all_kinds(shell, typed, status, told):
-    """Closed ones, bytes that are no letters, and letters that cannot be written."""
+    """Closed streams, bytes that do not decode, and characters that cannot be written."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
     if "ascii" in shell:
         del environment["PYTHONUTF8"]
@@ -558,7 +558,7 @@ def test_streams_of_all_kinds(shell, typed, status, told):
 
 
 def test_who_reads_has_read_enough(tmp_path):
-    """It was told as an error: `armarl info armada | head`."""
+    """A closed pipe was once reported as an error: `armarl info armada | head`."""
     code = "import sys; from armarl.cli.__main__ import main; sys.exit(main(['info', 'armadora']))"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as told:
@@ -611,7 +611,7 @@ def config(tmp_path):
 
 
 def test_train_against_one_player(run, config):
-    """A trained best response: all games are against him, who stays as he is, and measures it."""
+    """A trained best response: all games are against one fixed player, and measure it."""
     rival = "greedy:style=hoarder"
     train = ("train", config, "--run", "best", "--code", "--against", rival)
     status, out, err = run(*train, "ppo.epochs=1")
@@ -628,7 +628,7 @@ def test_train_against_one_player(run, config):
 
 
 def test_train(run, config, tmp_path):
-    """From a configuration to a saved and measured policy that can be played with."""
+    """From a configuration to a saved and measured policy that can play."""
     status, out, err = run("train", config, "--run", "one", "reward=gold", "ppo.epochs=1")
     assert (status, err) == (0, "")
     assert "training armadora (2 players) in one: 512 decisions" in out
@@ -655,7 +655,7 @@ def test_train(run, config, tmp_path):
 
 
 def test_train_tells_of_games_cut_short(run, config):
-    """They are won by nobody: 0 % of the games may be none that was lost."""
+    """Nobody wins them, so a win rate of 0 % does not mean that games were lost."""
     armada = ("game=armada", "options={max_turns: 10}", "opponents.players={random: 1}")
     status, out, _ = run("train", config, "--run", "one", *armada)
     assert status == 0
@@ -728,7 +728,7 @@ def test_the_first_change_of_a_resumed_run_stays_as_it_is_written(run, monkeypat
 
 
 def test_training_without_its_packages(config):
-    """The message names the extra to install; the other commands do without them."""
+    """The message names the extra to install; the other commands work without it."""
     program = f"""
 import sys
 sys.modules["torch"] = None

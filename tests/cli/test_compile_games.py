@@ -1,4 +1,4 @@
-"""`armarl compile`: afterwards nothing is compiled any more, whatever is played."""
+"""After `armarl compile` nothing has to be compiled any more, for any game or player."""
 
 import inspect
 import os
@@ -76,7 +76,7 @@ def test_every_loop_is_among_them():
 
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="nothing is compiled")
 def test_a_kernel_is_the_same_in_every_process(tmp_path):
-    """Whatever order sets have there, such as the freedoms of sums."""
+    """It does not depend on the order of sets, such as the fast-math flags of sums."""
     show = (
         "from armarl.compiler import kernel_cache; from armarl_training.networks import softmax; "
         "print(kernel_cache.fingerprint(softmax.highest))"

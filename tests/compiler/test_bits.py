@@ -1,4 +1,4 @@
-"""The counting of bits, on words of every kind."""
+"""Bit counting, on words of every kind."""
 
 from __future__ import annotations
 

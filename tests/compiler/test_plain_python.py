@@ -1,6 +1,6 @@
-"""With Numba's compiler off every face plays the same games, byte by byte, in plain Python.
+"""With Numba's compiler off, all APIs play the same games in plain Python, byte for byte.
 
-So a debugger stops inside a rule. This process plays compiled; a second one, started with
+This lets a debugger stop inside a rule. This process plays compiled. A second one, started with
 `NUMBA_DISABLE_JIT=1`, plays the same in plain Python and prints what it saw.
 """
 
@@ -32,7 +32,7 @@ VARIANTS = [*BASIC, *RICH]
 
 
 class Trace:
-    """A hash of arrays and bytes in the order in which they come."""
+    """A running hash of arrays and bytes."""
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
@@ -44,7 +44,7 @@ class Trace:
 
 
 def single_game(variant: Variant, trace: Trace) -> None:
-    """The AEC environment, and a game saved and taken up again."""
+    """Play in the AEC environment, and in a game that is saved and resumed."""
     env = variant.aec("raw_env")
     env.reset(seed=3)
     rng = np.random.default_rng(3)
@@ -57,7 +57,7 @@ def single_game(variant: Variant, trace: Trace) -> None:
 
 
 def batches(variant: Variant, trace: Trace) -> None:
-    """Self-play, the vector environment with a greedy opponent, playouts, determinisation."""
+    """Run self-play, the vector environment with a greedy opponent, playouts, determinisation."""
     game = variant.make()
     batch = SelfPlayBatch(game, 3)
     turn, chance = batch.reset(seed=5), game.new_chance(np.arange(3))
@@ -80,13 +80,13 @@ def batches(variant: Variant, trace: Trace) -> None:
 
 
 def matches(game: Game, trace: Trace) -> None:
-    """Players' choices, and returns at the end of whole games."""
+    """Hash players' choices, and returns at the end of whole games."""
     result = play_match(game, ["greedy", "random"], games=2, seed=1)
     trace.note(np.array([standing.reward for standing in result.standings]), result.mean_actions)
 
 
 def digests() -> list[str]:
-    """What every face shows, one hash for each variant."""
+    """Return one hash per variant of everything that all APIs show."""
     found = []
     for variant in VARIANTS:
         trace = Trace()
@@ -111,7 +111,7 @@ def test_plain_python_plays_the_same_games_in_every_face():
 
 
 def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
-    """A trace function, as debuggers set one, sees the lines of a rule."""
+    """A trace function, as debuggers set it, sees the lines of a rule."""
     program = (
         "import sys\n"
         "from armarl import make_game\n"
@@ -135,7 +135,7 @@ def test_a_rule_can_be_stepped_into_when_nothing_is_compiled():
 
 
 def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
-    """The page on mending a rule: its command stops where it says, on the way that it shows."""
+    """The command in the docs on fixing a rule stops at the shown line, with the shown output."""
     page = (ROOT / "docs" / "development" / "mending-a-rule.md").read_text("utf-8")
     [command] = re.findall(r"```sh\nNUMBA_DISABLE_JIT=1 python (.*?)```", page, re.DOTALL)
     [program] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
@@ -151,7 +151,7 @@ def test_the_debugger_s_session_in_the_docs_is_what_one_sees(tmp_path):
         capture_output=True,
         text=True,
     )
-    # A frame's file, whole, and its line are this machine's and this day's.
+    # A frame's full path and line number depend on the machine and the version.
     seen = re.sub(r"^([> ] )\S*?((armarl/\S*|play\.py))\(\d+\)", r"\1\2 ", done.stdout, flags=re.M)
     assert shown in seen, done.stdout + done.stderr
 

@@ -1,7 +1,7 @@
-"""`determinise` deals each thing that agrees with what a seat knows as often as the others.
+"""`determinise` deals everything consistent with a seat's knowledge with equal probability.
 
-The numbers of deals are counted here from the rules (ARM-31 to ARM-34, ADA-37), every one of them,
-and what `determinise` deals is compared with them by chi-square.
+These tests count all such deals from the rules (ARM-31 to ARM-34, ADA-37). They compare the counts
+with what `determinise` deals by chi-square.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def chi_square_is_small(
     numbers: Counter[Outcome],
     read: Callable[[Any], Outcome],
 ) -> None:
-    """What is dealt is what can be, as often as `numbers` say, outcomes being lumped in bins."""
+    """Check that the deals are possible, and as frequent as `numbers` say; outcomes are binned."""
     dealt = game.determinised(np.repeat(state, DEALS), np.full(DEALS, seat), np.arange(DEALS))
     found = Counter(map(read, dealt))
     assert set(found) <= set(numbers)
@@ -76,7 +76,7 @@ def test_hidden_warriors_lie_in_every_way_equally_often(players, options, moves)
 
 
 def hidden_squares(state: Any, seat: int, player: int, peek: bool) -> list[int]:
-    """The squares with a Warrior of a player whose value the seat is not shown."""
+    """Return the squares with a Warrior of a player whose value the seat cannot see."""
     if player == seat and peek:
         return []
     placed = int(state["warriors"][player]) & ~int(state["face_up"])
@@ -84,7 +84,7 @@ def hidden_squares(state: Any, seat: int, player: int, peek: bool) -> list[int]:
 
 
 def warriors_read(game: Game, seat: int) -> Callable[[Any], Outcome]:
-    """The values on all hidden squares, and the hands, which follow from them."""
+    """Return the values on all hidden squares, and the hands, which follow from them."""
     peek = game.options["peek"]
 
     def read(state: Any) -> Outcome:
@@ -96,7 +96,7 @@ def warriors_read(game: Game, seat: int) -> Callable[[Any], Outcome]:
 
 
 def warriors_counted(game: Game, states: States, seat: int, public: Any) -> Counter[Outcome]:
-    """All ways in which the Warriors that each player had can lie on his hidden squares."""
+    """Count all ways in which each player's Warriors can lie on its hidden squares."""
     state, peek = states[0], game.options["peek"]
     start = game.new_states(1)[0]["hand"]
     ways: list[list[tuple[tuple[int, ...], tuple[int, ...], int]]] = []
@@ -107,7 +107,7 @@ def warriors_counted(game: Game, states: States, seat: int, public: Any) -> Coun
             if int(state["warriors"][player]) >> square & 1 and square not in squares:
                 stock[int(state["value"][square]) - 1] -= 1
         own = player == seat
-        if own:  # the seat knows its hand: only the others lie hidden
+        if own:  # the seat knows its own hand, so only the others are hidden
             stock -= state["hand"][player]
         found = []
         for values in product(range(1, stock.size + 1), repeat=len(squares)):
@@ -131,7 +131,7 @@ def warriors_counted(game: Game, states: States, seat: int, public: Any) -> Coun
 
 RAID, ATTACK = CARD_NAMES.index("raid"), CARD_NAMES.index("attack")
 ATTACK_ANSWER, DEFENCE_ANSWER, RAID_ANSWER = range(ANSWERS)
-KNOWLEDGE = {  # what seat 0 remembers, who has drawn since, and what is known from questions
+KNOWLEDGE = {  # seat 0's memory, the draws since, and knowledge from questions
     "nothing": ({}, {}, {}),
     "who holds and who lacks": ({}, {}, {(1, RAID_ANSWER): HELD, (2, ATTACK_ANSWER): LACKED}),
     "what a strategist saw": ({RAID: 2, ATTACK: 3}, {1: 1}, {}),
@@ -160,11 +160,11 @@ def test_cards_lie_in_every_way_equally_often(knowledge):
     top = np.bincount(deck["deck"][:, 0], minlength=len(CARD_NAMES) + 1)
     low = np.bincount(deck["deck"][:, 20], minlength=len(CARD_NAMES) + 1)
     spread = np.sqrt(2 * np.maximum(top + low, 1))
-    assert (np.abs(top - low) < 4 * spread).all()  # the deck has no order that is likelier
+    assert (np.abs(top - low) < 4 * spread).all()  # all orders of the deck are equally likely
 
 
 def hands(size: int, kinds: list[tuple[int, bool]]) -> Iterator[Counter[tuple[int, bool]]]:
-    """All multisets of so many cards, each its kind and whether it is one that was remembered."""
+    """Return all multisets of so many cards: the kind of each, and whether it was remembered."""
     if size == 0:
         yield Counter()
     elif kinds:
@@ -174,7 +174,7 @@ def hands(size: int, kinds: list[tuple[int, bool]]) -> Iterator[Counter[tuple[in
 
 
 def cards_counted(state: Any) -> Counter[Outcome]:
-    """In how many ways two hands of single cards can be, as seat 0 knows the game."""
+    """Count the ways in which two hands of single cards can be, given seat 0's knowledge."""
     remembered, kinds = state["remembered"][0], range(len(CARD_NAMES))
     left = {}
     for card in kinds:
@@ -209,5 +209,5 @@ def cards_counted(state: Any) -> Counter[Outcome]:
 
 
 def orders(hand: Counter[tuple[int, bool]]) -> int:
-    """In how many orders the kinds of a hand can have come."""
+    """Count the orders in which the kinds of a hand can have come."""
     return math.factorial(sum(hand.values())) // math.prod(map(math.factorial, hand.values()))

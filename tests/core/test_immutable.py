@@ -1,4 +1,4 @@
-"""What all who make a variant share, and so nobody may change."""
+"""Objects that are shared by everyone who makes a variant cannot be changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from variants import Variant, every_game
 
 
 def tables_of(game: Game) -> list[Any]:
-    """Where actions act, and where in an observation the features of cells and the rest stand."""
+    """Return the index tables: where actions act, and where features are in an observation."""
     if game.observation.board is None:
         return [*game.actions.places]
     return [*game.actions.places, game.observation.cell_index, game.observation.other_index]

@@ -1,4 +1,4 @@
-"""Observations as they are declared: every writer fills its block, planes and graphs are right."""
+"""Observations match their declaration: writers fill their blocks, planes and graphs are right."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 
 def played(game: Game, games: int, actions: int) -> States:
-    """Games after some random actions."""
+    """Return games after some random actions."""
     rng, states, player = (
         np.random.default_rng(1),
         game.new_states(np.arange(games)),
@@ -39,7 +39,7 @@ def played(game: Game, games: int, actions: int) -> States:
 
 @pytest.fixture(scope="module")
 def apart() -> dict[str, Any]:
-    """`observe` of each game with gaps between the blocks."""
+    """Run `observe` on each game with gaps between the blocks."""
     return {
         name: importlib.import_module(f"armarl.games.{name}.observation").blocks.observe(
             f"{name}_observe_apart", GAP
@@ -73,7 +73,7 @@ def test_each_writer_fills_its_block_and_nothing_else(
 
 
 def square(name: str) -> tuple[int, int]:
-    """Row and column of a square."""
+    """Return the row and column of a square."""
     return int(name[1]) - 1, "abcdefgh".index(name[0])
 
 
@@ -165,7 +165,7 @@ def test_armada_as_a_graph() -> None:
     seats = np.arange(6) % 2
     observations = game.views(states, seats)[0]
     graph = game.observation.graph(observations)
-    game.observation.graph(observations).edges[:] += 1000  # what one does with his is his own
+    game.observation.graph(observations).edges[:] += 1000  # the caller has its own copy
     assert graph.edges.max() < len(chart.places)
     assert np.array_equal(graph.edges, game.observation.graph(observations).edges)
     names = game.observation.cell_features

@@ -1,4 +1,4 @@
-"""Threads that share a batch: who plays, who waits, and the same games whoever does."""
+"""Threads that share a batch: which play, which wait, and the same games with any of them."""
 
 import multiprocessing
 import os
@@ -42,7 +42,7 @@ def threads_here(_):
 
 @pytest.mark.parametrize("own", [None, 1])
 def test_worker_processes_share_the_cores(own):
-    """Each took all of them, so that a search by the clock had a part of its time."""
+    """Each once took all of them, so that a search by the clock got only a part of its time."""
     before = threads.get_threads()
     threads.set_threads(own)
     try:
@@ -67,7 +67,7 @@ def test_two_threads_play_a_batch(two_threads):
         shares = np.diff(bounds)
         assert (shares > 0).all()
         assert (np.diff(shares) <= 0).all()
-        both.wait(timeout=60)  # ends when both are there
+        both.wait(timeout=60)  # ends when both have arrived
         if thread == 0:
             progress[PLAYED] = bounds.size - 1
 
@@ -92,7 +92,7 @@ def test_the_caller_plays_alone_while_the_threads_are_busy(two_threads):
     workers, occupied = threads._workers(), Event()
     for _ in range(workers.number):
         workers.help(1, occupied.wait, (), threads._Helpers())
-    trace = a_trace()  # would wait for ever
+    trace = a_trace()  # would wait forever
     occupied.set()
     assert trace == expected
 

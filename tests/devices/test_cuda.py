@@ -1,9 +1,10 @@
 """The rules compile unchanged as CUDA device functions: each verb, and a kernel that calls them.
-(`test_gpu.py` has the face over them.)
+(`test_gpu.py` tests the API on top of them.)
 
 numba-cuda (the extra `cuda`, which the extra `test` brings in) compiles to PTX, and NVIDIA's
-assembler to machine code, with neither a GPU nor its driver. An allocation or a Python object in a
-rule does not compile. An exception does, so what could raise one is looked for in the PTX.
+assembler compiles PTX to machine code. Neither needs a GPU or its driver. An allocation or a Python
+object in a rule does not compile. An exception does, so the tests search the PTX for anything that
+could raise one.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ ACTIONS, RETURNS = types.int64[::1], types.float64[::1]
 MASK, MASKS = types.int8[::1], types.int8[:, ::1]
 OBSERVATION, OBSERVATIONS = types.float32[::1], types.float32[:, ::1]
 
-# Its tuples are indexed by numbers that are in range, which the compiler does not see.
+# Its tuple indices are in range, which the compiler cannot see.
 MAY_RAISE = {("armadora", "greedy")}
 
 GAME_NAMES = [entry.name for entry in OURS]
@@ -45,8 +46,8 @@ Compile = Callable[..., str]
 
 @pytest.fixture
 def compile_to_ptx(monkeypatch: pytest.MonkeyPatch) -> Compile:
-    """Compiles a function for argument types, where there may be no device."""
-    # For every function that is called, numba-cuda asks the device what to compile for.
+    """Compile a function for argument types, without a device."""
+    # For every called function, numba-cuda asks the device for its architecture.
     device = SimpleNamespace(compute_capability=CAPABILITY)
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: device)
 
@@ -58,7 +59,7 @@ def compile_to_ptx(monkeypatch: pytest.MonkeyPatch) -> Compile:
 
 
 def can_raise(ptx: str) -> bool:
-    """Whether a device function ever returns another status than 0; Numba returns exceptions so."""
+    """Return whether a device function ever returns a nonzero status, as exceptions do in Numba."""
     returned = set(re.findall(r"\[func_retval0\+0\], (%r\d+);", ptx))
     assert returned
     assigned = re.findall(r"(%r\d+), (.+);", ptx)
@@ -70,7 +71,7 @@ def verbs_of(game: str) -> Any:
 
 
 def record_of(game: str) -> Any:
-    """Numba's type of the game's state."""
+    """Return Numba's type of the game's state."""
     return numba.from_dtype(make_game(game).blank.dtype)
 
 
@@ -124,17 +125,17 @@ def test_one_thread_per_game_steps_and_observes(
     arguments = (record_of(game)[::1], ACTIONS, MASKS, OBSERVATIONS)
     ptx = compile_to_ptx(step, arguments, device=False)
     assert ptx.count(".visible .entry") == 1
-    assert "st.global.u8" in ptx  # bytes: the state's and the mask's
-    assert "st.global.f32" in ptx  # the observation's numbers
-    assert assembled_size(ptx, tmp_path) > 100_000  # the rules are in it
+    assert "st.global.u8" in ptx  # bytes of the state and the mask
+    assert "st.global.f32" in ptx  # numbers of the observation
+    assert assembled_size(ptx, tmp_path) > 100_000  # it contains the rules
 
 
 def assembled_size(ptx: str, folder: Path) -> int:
-    """Bytes of machine code; NVIDIA's assembler refuses PTX that is not valid and complete."""
+    """Return the bytes of machine code; NVIDIA's assembler refuses invalid or incomplete PTX."""
     source, machine_code = folder / "step.ptx", folder / "step.cubin"
     source.write_text(ptx)
     assembler = pathfinder.find_nvidia_binary_utility("ptxas")
-    assert assembler, "ptxas is missing; the extra `cuda` has it"
+    assert assembler, "ptxas is missing; the extra `cuda` installs it"
     architecture = "-arch=sm_{}{}".format(*CAPABILITY)
     command = [assembler, architecture, str(source), "-o", str(machine_code)]
     result = subprocess.run(command, capture_output=True, text=True)

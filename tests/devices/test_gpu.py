@@ -1,8 +1,8 @@
-"""Games on a GPU, as far as that can be shown without one: `CudaGame`, `SelfPlayBatch` on "cuda".
+"""Games on a GPU, as far as testable without one: `CudaGame`, `SelfPlayBatch` on "cuda".
 
-The face plays in Numba's simulator of CUDA to the bytes of the CPU (`simulated_gpu.py`), PPO learns
-there (`simulated_gpu_learner.py`), and their kernels are compiled for GPUs. `scripts/check_gpu.py`
-and `scripts/benchmark.py --only gpu` are for a machine that has one.
+In Numba's CUDA simulator, games match the CPU's bytes (`simulated_gpu.py`), and PPO learns
+(`simulated_gpu_learner.py`). The kernels are compiled for GPUs. `scripts/check_gpu.py` and
+`scripts/benchmark.py --only gpu` are for a machine with a GPU.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from paths import HELPERS, ROOT
 
 @pytest.mark.parametrize("jit", ["compiled rules", "plain Python"])
 def test_the_face_plays_in_the_simulator_as_the_cpu_does(jit: str) -> None:
-    if jit == "plain Python":  # a thousand times as slow: the games alone
+    if jit == "plain Python":  # a thousand times slower, so only the games
         in_the_simulator("simulated_gpu.py", "-k", "plays_to_the_same_bytes", NUMBA_DISABLE_JIT="1")
     else:
         in_the_simulator("simulated_gpu.py")
@@ -45,7 +45,7 @@ def test_ppo_learns_in_the_simulator_as_on_the_cpu() -> None:
 
 
 def in_the_simulator(tests: str, *arguments: str, **settings: str) -> None:
-    """Run a file of tests in a process of its own."""
+    """Run a file of tests in its own process."""
     path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path, **settings}
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", str(HELPERS / tests), *arguments]
@@ -157,7 +157,7 @@ def test_a_step_compiles_for_a_gpu(game: str, capability: gpu_kernels.Capability
     step = (batch_loops.take_turn, batch_loops.view_mover)
     for kernel in (k for k in gpu_kernels.kernels_of(make_game(game)) if k.body in step):
         report = gpu_kernels.compiled(kernel, capability)
-        assert report.code > 100_000  # the rules are in it
+        assert report.code > 100_000  # it contains the rules
         assert 0 < report.registers <= 255
         assert report.spilt == 0
 
@@ -185,7 +185,7 @@ def test_the_kernels_of_the_learner_are_found_and_compile_for_a_gpu() -> None:
 
 
 def test_the_scripted_player_of_armada_compiles_for_a_gpu() -> None:
-    """All that his styles are is among a GPU's constants, of which it holds 64 KiB."""
+    """All its styles are in the GPU's constant memory, which holds 64 KiB."""
     found = gpu_kernels.learner_kernels_of(make_game("armada"))
     (scripted,) = (kernel for kernel in found if kernel.name == "choose_greedily")
     report = gpu_kernels.compiled(scripted, gpu_kernels.CAPABILITIES[-1])
@@ -196,7 +196,7 @@ def test_the_scripted_player_of_armada_compiles_for_a_gpu() -> None:
 def test_a_kernel_is_kept_for_the_next_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As far as there is no GPU: what a process compiles for one another finds."""
+    """Without a GPU, this tests that one process finds what another has compiled."""
     dispatcher, codegen = (
         import_module(f"numba.cuda.{name}") for name in ("dispatcher", "codegen")
     )
@@ -210,7 +210,7 @@ def test_a_kernel_is_kept_for_the_next_process(
     signature = (numba.types.int64, read.batch)
 
     def another() -> Any:
-        """The kernel as another process makes it."""
+        """Make the kernel as another process would."""
         cuda_kernels.kernel_of.cache_clear()
         return cuda_kernels.kernel_of(game.name, game.verbs, read.body)
 
@@ -225,11 +225,11 @@ def test_a_kernel_is_kept_for_the_next_process(
     assert found.library.get_cubin((9, 0, "a")) == b"machine code"
     assert found.library.get_asm_strs() == made.library.get_asm_strs()
 
-    made.library._linking_files.add("of another language")  # with which Numba packs no kernel
+    made.library._linking_files.add("of another language")  # Numba pickles no such kernel
     kernel._cache.save_overload(signature, made)
     assert len(list(tmp_path.iterdir())) == 1
 
-    device.compute_capability = (8, 0)  # for which it was not compiled
+    device.compute_capability = (8, 0)  # an architecture that it was not compiled for
     assert again._cache.load_overload(signature, again.targetctx) is None
     device.compute_capability = (9, 0)
     (entry,) = tmp_path.iterdir()

@@ -1,4 +1,4 @@
-"""The PettingZoo face: its contract, PettingZoo's checkers, and errors as a new user meets them."""
+"""The PettingZoo API: its contract, PettingZoo's checkers, and errors that new users meet."""
 
 import copy
 import json
@@ -24,10 +24,10 @@ from armarl.players.simple_players import GreedyPlayer
 from armarl.roster.make_player import make_player
 from variants import every_game, every_rich_game, every_variant
 
-test_save_obs.__test__ = False  # PettingZoo's checker, which takes an environment
+test_save_obs.__test__ = False  # PettingZoo's checker, not a test: it takes an environment
 
-# `api_test` knows by name which environments may observe a Dict, and dislikes the empty masks of
-# agents that are not to move, which PettingZoo's own games have too.
+# `api_test` allows Dict observations only for environments that it knows by name. It also dislikes
+# the empty masks of agents that are not to move, which PettingZoo's own games have, too.
 UNAVOIDABLE = (
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be",
@@ -44,7 +44,7 @@ every_face = pytest.mark.parametrize("face", ["env", "raw_env"])
 @every_face
 @every_variant
 def test_pettingzoo_checkers(variant, face, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)  # where test_save_obs would put pictures
+    monkeypatch.chdir(tmp_path)  # test_save_obs would write pictures here
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         api_test(variant.aec(face), num_cycles=100)
@@ -124,7 +124,7 @@ def test_a_whole_game(variant, face):
         won = env.game.sides[seat] in result["winners"]
         assert won or cut_short or env.rewards[agent] < 0
     expected = dict(env.rewards)
-    for agent in env.possible_agents:  # they leave one by one, in the order of the seats
+    for agent in env.possible_agents:  # they leave one by one, in seat order
         assert env.agent_selection == agent
         observation, reward, terminated, truncated, info = env.last()
         assert (reward, info) == (expected[agent], {})
@@ -146,7 +146,7 @@ def test_the_reward_may_be_gold():
 
 
 def test_a_game_of_armada_can_be_won():
-    """Random play is cut short; scripted players go on until one has won."""
+    """Random play is cut short; scripted players play until one of them has won."""
     env, rng = armada_v0.env(players=3), np.random.default_rng(0)
     player = GreedyPlayer(env.game)
     env.reset(seed=0)
@@ -171,14 +171,14 @@ def test_seeds(variant, face):
     second.reset(seed=7)
     assert first.state_bytes() == second.state_bytes()
     first.reset()
-    second.reset()  # goes on with the game's own generator
+    second.reset()  # continues with the game's own generator
     assert first.state_bytes() == second.state_bytes()
     second.reset(seed=8)
     assert first.state_bytes() != second.state_bytes()
     fresh, other = variant.aec(face), variant.aec(face)
     fresh.reset()
     other.reset()
-    assert fresh.state_bytes() != other.state_bytes()  # each took entropy of its own
+    assert fresh.state_bytes() != other.state_bytes()  # each drew its own entropy
 
 
 @every_rich_game
@@ -277,7 +277,7 @@ def test_a_placed_warrior_is_hidden(face):
 
 @every_face
 def test_the_chart_is_an_attribute(face):
-    """It is what a graph of the places is made from, also behind PettingZoo's wrappers."""
+    """A graph of the places can be built from it, also through PettingZoo's wrappers."""
     env = OrderEnforcingWrapper(getattr(armada_v0, face)())
     chart = env.unwrapped.chart
     assert isinstance(chart, Chart)
@@ -318,7 +318,7 @@ def test_wrong_options(variant, face):
     env = variant.aec(face)
     with pytest.raises(ValueError, match="seed must be in"):
         env.reset(seed=2**64)
-    with pytest.raises(AttributeError, match="before reset"):  # nothing has begun
+    with pytest.raises(AttributeError, match="before reset"):  # before the first reset
         _ = env.agents
 
 
@@ -395,7 +395,7 @@ def test_an_agent_that_there_is_not(face):
 
 @every_face
 def test_integers_of_every_kind_are_actions(face):
-    """torch's were refused by `env()`, as outside of the space."""
+    """`env()` once refused torch's integers as outside the space."""
     env = getattr(armadora_v0, face)()
     for action in (np.array(3), np.uint8(3), torch.tensor(3)):
         env.reset(seed=1)
@@ -461,7 +461,7 @@ def test_a_player_plays_by_the_concealed_state(variant, face):
         states = env.concealed_state()
         (action,) = player.choose(states, np.array([seat]), rng.random(1))
         assert states.shape == (1,)
-        states[:] = np.zeros(1, states.dtype)  # a copy, which may be spoiled
+        states[:] = np.zeros(1, states.dtype)  # a copy, so writing to it is harmless
         assert env.state_bytes() == before
         env.step(action)
 

@@ -1,4 +1,4 @@
-"""The PettingZoo face does what the standard stack of wrappers makes of our raw environment."""
+"""The PettingZoo API does what the standard wrapper stack makes of our raw environment."""
 
 import numpy as np
 import pytest
@@ -19,19 +19,19 @@ def standard_stack(variant):
 
 
 def _own_reason(text):
-    """What we add to PettingZoo's words."""
+    """Return the part of a message that we add to PettingZoo's text."""
     return text.partition("action is not in action space")[2]
 
 
 class Pair:
-    """Our `env()` and PettingZoo's stack around `raw_env()`, driven alike and compared."""
+    """Our `env()`, and PettingZoo's stack around `raw_env()`, driven alike and compared."""
 
     def __init__(self, variant, caplog):
         self.ours, self.stack = variant.aec(), standard_stack(variant)
         self.caplog = caplog
 
     def outcome(self, env, act):
-        """What a call returns or raises, and what it warns of but for our reasons."""
+        """Return the result or error of a call, and its warnings without our own reasons."""
         self.caplog.clear()
         try:
             result = act(env)
@@ -40,7 +40,7 @@ class Pair:
         return result, [text for text in self.caplog.messages if " is illegal: " not in text]
 
     def both(self, act):
-        """Act on both alike; what it came to."""
+        """Act on both alike; return the outcome."""
         ours, stack = self.outcome(self.ours, act), self.outcome(self.stack, act)
         assert ours == stack
         return ours
@@ -55,7 +55,7 @@ AS_INTEGERS = (int, np.int32, np.int64, np.uint16, np.array)
 
 
 def random_act(pair, rng):
-    """A random call of a user: mostly a legal action, sometimes any other thing."""
+    """Make a random call like a user's: mostly a legal action, sometimes anything else."""
     kind = rng.random()
     if not pair.ours.agents:
         return lambda env: env.step(None)
@@ -89,7 +89,7 @@ def test_equal_to_the_stack_in_random_use(variant, caplog):
     pair, rng = Pair(variant, caplog), np.random.default_rng(11)
     for game in range(6):
         pair.both(lambda env: env.reset(seed=game if game % 3 else None))  # noqa: B023
-        if game == 0:  # unseeded: both took entropy of their own
+        if game == 0:  # unseeded: each drew its own entropy
             pair.both(lambda env: env.reset(seed=99))
         after_end = 0
         while after_end < 3:
@@ -147,7 +147,7 @@ def test_equal_to_the_stack_in_agent_iter(variant, caplog):
 
 @every_variant
 def test_the_stack_works_around_ours(variant):
-    """PettingZoo's wrappers set attributes of the unwrapped environment, which must take them."""
+    """PettingZoo's wrappers set attributes on the unwrapped environment, which must accept them."""
     env = standard_stack(variant)
     env.reset(seed=0)
     env.step(some_illegal_action(env))

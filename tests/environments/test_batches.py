@@ -1,4 +1,4 @@
-"""Batches of games: the same, byte by byte, as each game alone through the AEC environment."""
+"""Batches of games match each game alone in the AEC environment, byte for byte."""
 
 import copy
 import pickle
@@ -25,7 +25,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode), ids=lambda mod
 
 @pytest.fixture(params=[1, 3], ids=["1-thread", "3-threads"])
 def several_threads(request, small_shares):
-    """Small batches on one thread, and shared by three."""
+    """Small batches run on one thread, and on three."""
     before = threads.get_threads()
     threads.set_threads(request.param)
     yield
@@ -33,7 +33,7 @@ def several_threads(request, small_shares):
 
 
 def alone(game, size=SIZE, reward="win", seed=0):
-    """The games of a batch, each in an AEC environment."""
+    """Put each game of a batch in its own AEC environment."""
     envs = [RawAECEnv(game, reward, None) for _ in range(size)]
     for i, env in enumerate(envs):
         env.reset(seed + i)
@@ -45,7 +45,7 @@ def over(env):
 
 
 def assert_same(turn, i, batch, env):
-    """Row `i` of a batch shows what the AEC environment does."""
+    """Check that row `i` of a batch shows what the AEC environment does."""
     assert batch.states[i].tobytes() == env._states[0].tobytes()
     if over(env):
         assert not turn.masks[i].any()
@@ -86,7 +86,7 @@ def test_game_i_of_a_batch_is_the_game_alone(variant, several_threads):
 @every_mode
 @every_game
 def test_modes_of_autoreset(variant, mode):
-    """NEXT_STEP and DISABLED show the end, and begin the game later; it is the same game."""
+    """NEXT_STEP and DISABLED show the end and begin the next game later; it is the same game."""
     game, rng = variant.make(), np.random.default_rng(1)
     batch, envs = SelfPlayBatch(game, SIZE, autoreset_mode=mode), alone(game)
     turn, ended = batch.reset(seed=0), 0
@@ -122,7 +122,7 @@ def test_modes_of_autoreset(variant, mode):
 
 @every_rich_game
 def test_any_size_and_any_number_of_threads(variant, small_shares):
-    """The first games of a large batch on several threads are those of a small one on one."""
+    """The first games of a large batch on several threads match a small batch on one."""
     game, before, traces = variant.make(), threads.get_threads(), []
     for size, number in ((5, 1), (64, 1), (64, 4), (301, 3)):
         threads.set_threads(number)
@@ -150,7 +150,7 @@ def test_the_caller_s_arrays_are_written_into(variant):
     turn = other.reset(seed=0)
     for _ in range(50):
         actions = tiny.random_actions(mine.masks, rng)
-        mine.masks[:] = 1  # the caller may write what he likes: legality is not read from it
+        mine.masks[:] = 1  # callers may write here: legality is not read from it
         assert batch.step(actions, out=mine) is mine
         before, turn = turn, other.step(actions)
         for name, column in vars(turn).items():
@@ -211,7 +211,7 @@ def test_seeds_one_for_all_or_one_each():
 
 
 def test_the_first_games_of_a_seed_go_on_with_their_own_chance():
-    """Without a seed a reset goes on with the games' generators, as the AEC environment's does."""
+    """Like the AEC environment, a reset without a seed continues with the games' generators."""
     batch, envs = SelfPlayBatch("armadora", 2), alone(make_game("armadora"), 2)
     batch.reset(seed=0)
     batch.reset()
@@ -268,7 +268,7 @@ def step_into(out):
 
 
 def test_columns_of_other_lengths_are_refused():
-    """The compiled loops would read and write beyond their ends."""
+    """The compiled loops would read and write out of bounds."""
     game = make_game("armadora")
     states = game.new_states(np.arange(3))
     masks, two, three = game.legal_masks(states), np.zeros(2, np.int64), np.zeros(3, np.int64)
@@ -327,13 +327,13 @@ def test_playouts_are_games_of_random_players(variant, several_threads):
     returns, lengths = game.playouts(middle, seeds)
     assert np.array_equal(returns, first[0])
     assert np.array_equal(lengths, first[1])
-    returns, lengths = game.playouts(states, seeds)  # of games that are over already
+    returns, lengths = game.playouts(states, seeds)  # of games that are already over
     assert np.array_equal(returns, first[0])
     assert not lengths.any()
 
 
 def test_playouts_choose_evenly():
-    """Among all legal actions, whichever block of the mask they lie in."""
+    """All legal actions are equally likely, in whichever block of the mask they are."""
     game = make_game("armada", cards=True)
     states = game.taken(game.new_states(3), np.zeros(1, np.int64))
     game.playouts(states, np.array([1]))

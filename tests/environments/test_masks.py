@@ -1,4 +1,4 @@
-"""Masks where a library looks for them, and what is said to a learner that looks nowhere."""
+"""Masks where libraries look for them, and warnings for learners that do not use any."""
 
 import warnings
 
@@ -238,7 +238,7 @@ def test_a_learner_that_reads_no_mask_is_told_once(lose):
 
 
 def test_what_a_learner_without_masks_is_told_to_do():
-    """SB3's face has no options of masks, so that it cannot advise them."""
+    """SB3's API has no mask options, so the message must not advise them."""
     with pytest.warns(UserWarning, match="Use MaskablePPO of sb3-contrib.*see docs/frameworks"):
         lose_vec_env(MANY_ILLEGAL)
     with pytest.warns(UserWarning, match="The options `mask`, `mask_key` and .*: see docs/frame"):

@@ -97,13 +97,13 @@ def test_resampling_keeps_what_the_player_knows(variant):
             assert world.history() == state.history()
             others.add(world.information_state_string((seat + 1) % 3))
     assert len(others) > 1
-    assert state.information_state_string((seat + 1) % 3) not in others  # it gives nothing away
+    assert state.information_state_string((seat + 1) % 3) not in others  # it reveals nothing
     assert state.resampled(seat, 5).serialize() == state.resampled(seat, 5).serialize()
 
 
 @every_game
 def test_information_states_are_of_what_was_shown(variant):
-    """Two deals that look alike to a seat have one information state, and only these."""
+    """Deals that look the same to a seat have the same information state, and no others do."""
     game = load(variant)
     one = dealt(game)
     other = one.resampled(0, 1)
@@ -212,7 +212,7 @@ def test_a_variant_s_name_is_enough_to_load_it_again():
     ],
 )
 def test_texts_that_are_no_states(spoil, lacks):
-    """They were taken, and failed later; or OpenSpiel's and Python's own errors came."""
+    """They were once accepted and failed later, or with OpenSpiel's and Python's own errors."""
     game = register("armadora", board="mini")
     state = dealt(game)
     state.apply_action(state.legal_actions()[0])
@@ -224,7 +224,7 @@ def test_texts_that_are_no_states(spoil, lacks):
 
 @pytest.mark.parametrize("player", [-4, -1, 4, 99])
 def test_players_that_there_are_not(player):
-    """Of -1 the last seat's information was given away, of 4 an IndexError."""
+    """Once, -1 revealed the last seat's information, and 4 was an IndexError."""
     state = dealt(register("armadora", players=4))
     for asked in (
         state.information_state_string,
@@ -236,7 +236,7 @@ def test_players_that_there_are_not(player):
 
 
 def test_nobody_is_to_move():
-    """It was the last seat's information, or an IndexError."""
+    """This once gave the last seat's information, or an IndexError."""
     state = register("armadora", players=4).new_initial_state()
     for end in (False, True):
         while end and not state.is_terminal():
@@ -248,7 +248,7 @@ def test_nobody_is_to_move():
 
 
 def test_before_the_deal():
-    """It was an AssertionError without a word."""
+    """This was once an AssertionError without a message."""
     state = register("armadora", players=2).new_initial_state()
     for asked in (lambda: state.observation_string(0), lambda: state.resampled(0, 1)):
         with pytest.raises(ValueError, match="nothing has been dealt yet: apply the chance node"):
@@ -257,7 +257,7 @@ def test_before_the_deal():
 
 @pytest.mark.parametrize("seed", [-1, 2**31, 2**40])
 def test_seeds_that_openspiel_cannot_hold(seed):
-    """`Unable to cast Python instance`, it said."""
+    """The message was once `Unable to cast Python instance`."""
     with pytest.raises(ValueError, match=rf"seed must be in 0 to {2**31 - 1}, not {seed}"):
         register("armadora", seed=seed)
 

@@ -1,4 +1,4 @@
-"""`import armarl`: what it registers, what it offers, and that it stays light."""
+"""`import armarl`: its registrations, its names, and that it stays light."""
 
 import subprocess
 import sys
@@ -61,7 +61,7 @@ def test_keywords_override_those_of_the_id(variant):
     env = gymnasium.make(name, players=4, seat=3, opponents="greedy").unwrapped
     assert (env.game.players, env.seat) == (4, 3)
     assert [player.name for player in env.opponents] == ["greedy"] * 3
-    # TorchRL's GymEnv asks for a `frameskip`, and does without after an error in these words.
+    # TorchRL's GymEnv passes `frameskip`, and retries without it after an error in these words.
     with pytest.raises(TypeError, match="unexpected keyword argument 'player'"):
         gymnasium.make(name, player=4)
 
@@ -86,7 +86,7 @@ def test_the_package(variant):
 
 
 def python(code):
-    """What a new Python says that takes every warning for an error."""
+    """Return the output of a new Python process that turns all warnings into errors."""
     command = [sys.executable, "-W", "error", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -97,7 +97,7 @@ def test_importing_is_light_and_silent(variant):
     loaded = "import sys; print(*[name for name in {} if name in sys.modules])"
     assert python("import armarl; " + loaded.format(["numba", "yaml", *heavy])).strip() == ""
     use = f"from armarl import {variant.game}_v0 as game; game.env().reset(seed=0); "
-    if variant.game == "kuhn_poker":  # from outside: it has no module of the package
+    if variant.game == "kuhn_poker":  # from outside: it has no module in the package
         use = (
             f"import sys; sys.path.append({EXAMPLES!r}); import armarl, gymnasium, kuhn_poker; "
             "armarl.register_game(kuhn_poker.ENTRY); "
@@ -121,7 +121,7 @@ def test_importing_is_light_and_silent(variant):
     ids=str,
 )
 def test_a_game_whose_ids_cannot_be_is_not_registered_by_halves(variant, message):
-    """It had a name and some of its ids, and could not be mended; or a variant was left out."""
+    """It once kept a name and some of its ids and could not be fixed, or a variant was left out."""
     given = {"name": "torn", "module": "none", "title": "Torn", "summary": "", "players": (2,)}
     with pytest.raises(ValueError, match=f"^torn: .*{message}"):
         armarl.register_game(GameEntry(**given | variant))

@@ -1,4 +1,4 @@
-"""The Gymnasium face: its contract, the checkers of Gymnasium and SB3, and the seat's view."""
+"""The Gymnasium API: its contract, the checkers of Gymnasium and SB3, and the seat's view."""
 
 import copy
 import itertools
@@ -38,7 +38,7 @@ class Scripted:
 
 
 def passes(game):
-    """A player who passes as soon as he may, and else plays the first legal action."""
+    """A player that passes as soon as it may, and otherwise plays the first legal action."""
     pass_id = game.actions.id("pass")
 
     def act(state, _seat, _draw):
@@ -53,7 +53,7 @@ def random_action(env, rng):
 
 
 def episode(env, rng, **reset):
-    """An episode of random legal actions: all that `reset` and `step` gave, and the actions."""
+    """Play random legal actions for an episode; return all results, and the actions."""
     given, actions = [env.reset(**reset)], []
     while not any(given[-1][2:4]):
         actions.append(random_action(env, rng))
@@ -74,7 +74,7 @@ def test_checkers_of_gymnasium_and_sb3(variant):
         sb3.check_env(env.unwrapped)
         sb3.check_env(env)
         rng = np.random.default_rng(0)
-        for _ in range(2):  # through Gymnasium's passive checker too
+        for _ in range(2):  # through Gymnasium's passive checker, too
             env.reset()
             over = False
             while not over:
@@ -179,7 +179,7 @@ def test_the_seat_is_fixed_or_drawn(variant):
 
 @every_variant
 def test_the_same_game_as_the_aec_environment(variant):
-    """A recorded AEC game, replayed by the opponents, is the same to the seat that learns."""
+    """If the opponents replay a recorded AEC game, the learning seat sees the same game."""
     game = variant.make()
     for seat, reward in itertools.product(range(game.players), game.rewards):
         rng = np.random.default_rng(seat)
@@ -219,14 +219,14 @@ def test_the_same_game_as_the_aec_environment(variant):
 
 @pytest.mark.parametrize(("players", "loss"), [(2, -1.0), (3, -0.5), (4, -1.0)])
 def test_the_loss_reaches_a_learner_whom_others_beat(players, loss):
-    """The learner passes at once; whoever of the others ends the game, it hears of the loss."""
+    """The learner passes at once and gets the loss, whichever other player ends the game."""
     for seat in range(players):
         env = SeatEnv("armadora", players=players, seat=seat)
         rewards = []
         for seed in range(10):
             env.reset(seed=seed)
             _, reward, terminated, _, info = env.step(env.action_id("pass"))
-            assert terminated  # not asked again
+            assert terminated  # it makes no further decision
             assert not info["action_mask"].any()
             won = env.describe()["result"]["winners"]
             side = env.game.sides[seat]
@@ -244,7 +244,7 @@ def test_the_win_reaches_a_learner_too():
 
 
 def test_partners_share_a_reward():
-    """With four players a loss of the learner is a loss of the seat opposite (ARM-9)."""
+    """With four players a loss of the learner is a loss of the opposite seat (ARM-9)."""
     env = SeatEnv("armadora", players=4, seat=0)
     env.reset(seed=0)
     reward = env.step(env.action_id("pass"))[1]
@@ -377,7 +377,7 @@ def test_a_player_in_the_learning_seat_plays_by_the_concealed_state(variant):
 )
 @pytest.mark.parametrize("wrong", [armadora_env(), SeatEnv("armadora"), None, 4], ids=str)
 def test_what_is_no_game(make, wrong):
-    """Errors told of attributes of environments that nobody had named."""
+    """Errors once told of attributes of environments that the user had not named."""
     with pytest.raises(TypeError, match=r"game must be the name of a game or a Game.*`\.game`"):
         make(wrong)
 
@@ -398,7 +398,7 @@ def test_an_opponent_that_breaks_the_rules_is_named():
 
 
 def test_seeds_are_those_of_every_face():
-    """Gymnasium takes none below 0, and none of NumPy's; the other faces did."""
+    """Gymnasium's seeding takes neither negative seeds nor NumPy integers; the other APIs do."""
     env, vector = SeatEnv("armadora", seat=0), SeatVectorEnv("armadora", 1, seat=0)
     for seed in (-1, -(2**63), np.int64(5), 2**63 - 1):
         expected = SelfPlayBatch("armadora", 1).reset(seed=[seed]).observations[0]
@@ -407,7 +407,7 @@ def test_seeds_are_those_of_every_face():
 
 
 def test_opponents_stay():
-    """Others were taken without a word, and never asked."""
+    """Replacements were once accepted silently, and never asked."""
     game = make_game("armadora", players=3)
     for env in (SeatEnv(game), SeatVectorEnv(game, 2), make_vec_env(game, 2)):
         assert [player.name for player in env.opponents] == ["random", "random"]

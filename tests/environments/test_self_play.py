@@ -27,7 +27,7 @@ SIZE = 16
 
 
 class Watched:
-    """A player who writes down every state that he was shown, and checks his turn."""
+    """A player that records every state that it is shown, and checks that it is its turn."""
 
     def __init__(self, game, player, name):
         self.name, self.game, self.player, self.shown = name, game, player, 0
@@ -44,7 +44,7 @@ class Watched:
 
 
 class Passing:
-    """Passes at the first opportunity: the others end the game."""
+    """Passes at the first opportunity, so that the others end the game."""
 
     def __init__(self, game):
         self.name, self.game = "passing", game
@@ -56,7 +56,7 @@ class Passing:
 
 
 class Pool(OpponentPool):
-    """Given players, in all games unless another share is given."""
+    """The given players, in all games unless another share is given."""
 
     def __init__(self, game, players, weights=None, share=1.0):
         names = {str(k): weight for k, weight in enumerate(weights or [1.0] * len(players))}
@@ -81,7 +81,7 @@ def random_actions(env, rng):
 class Mirror:
     """Every game of a batch again, played by itself through the AEC environment.
 
-    The learner's seats follow from the seed; who the opponents are is read off the batch.
+    The learner's seats follow from the seed. The opponents are read from the batch.
     """
 
     def __init__(self, env, seed, reward="win"):
@@ -94,7 +94,7 @@ class Mirror:
         return [self.env.batch.players[slot] for slot in self.env.batch.lineups[i, 1:]]
 
     def answer(self, actions):
-        """Play the learner's actions; (game, number, reward) of every game that ends."""
+        """Play the learner's actions; return (game, number, reward) of every game that ends."""
         for i, (game, action) in enumerate(zip(self.games, actions, strict=True)):
             reward = game.answer(int(action))
             if game.over:
@@ -111,7 +111,7 @@ class Mirror:
 
 
 def result_of(game, state, seat):
-    """A seat's "win" return, read from the public account of the game instead of the rules' code.
+    """Compute a seat's "win" return from the public view of the game, not from the rules' code.
 
     Every side stakes 1 / (sides - 1), and the winners share the stakes (draws: ARM-20).
     """
@@ -126,7 +126,7 @@ def result_of(game, state, seat):
 
 @EVERY_VARIANT
 def test_the_learner_gets_its_own_seat_s_return(variant):
-    """Whoever ends the game, in whatever seat it sits: each game is played again by itself."""
+    """Each game is replayed by itself, whichever seat ends it, and wherever the learner sits."""
     game = make_game("armadora", **variant)
     env, _ = batch(game, seed=4)
     mirror, rng = Mirror(env, 4), np.random.default_rng(1)
@@ -156,7 +156,7 @@ def test_the_learner_gets_its_own_seat_s_return(variant):
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_a_loss_that_others_bring_about_arrives(players):
-    """The learner passes at once, and loses while it looks on: every reward is the full loss."""
+    """The learner passes at once and loses while the others play: every reward is the full loss."""
     game = make_game("armadora", players=players)
     env, _ = batch(game, players=[GreedyPlayer(game)])
     passing = Passing(game)
@@ -164,7 +164,7 @@ def test_a_loss_that_others_bring_about_arrives(players):
     for _ in range(8):
         actions = passing.choose(env.batch.states, env.batch.seats, np.zeros(SIZE))
         _, rewards, ended, _ = env.step(actions)
-        if players < 4:  # with four a partner plays on, who may win
+        if players < 4:  # with four players its partner continues and may win
             assert (rewards[ended] < 0).all()
         losses += int((rewards < 0).sum())
     assert losses > 20
@@ -234,7 +234,7 @@ def test_it_sees_its_own_seat_at_its_own_turn(variant):
         assert masks.any(axis=1).all()
         before = observations.copy()
         following, *_ = env.step(random_actions(env, rng))
-        assert np.array_equal(observations, before)  # what was handed out stays as it was
+        assert np.array_equal(observations, before)  # returned arrays do not change
         observations = following
     assert all(player.shown > 100 for player in pool)
 
@@ -257,7 +257,7 @@ def test_after_the_end_a_new_game_begins(variant):
 
 
 def test_the_seats_and_the_opponents_are_drawn_anew():
-    """By weight; a partner is the policy as it is now, and one opponent holds an opposing side."""
+    """Drawn by weight: partners are the current policy; one opponent holds an opposing side."""
     game = make_game("armadora", players=4)
     players = [RandomPlayer(game), Passing(game), RandomPlayer(game)]
     env, _ = batch(game, players=players, weights=[0.25, 0.75, 0], size=4000)
@@ -267,7 +267,7 @@ def test_the_seats_and_the_opponents_are_drawn_anew():
     assert (lineups[:, 2] == LATEST).all()
     opposing = lineups[:, 1]
     assert np.array_equal(opposing, lineups[:, 3])
-    shares = np.bincount(opposing, minlength=4)[1:] / 4000  # 0 is the policy as it is now
+    shares = np.bincount(opposing, minlength=4)[1:] / 4000  # 0 is the current policy
     assert shares == pytest.approx([0.25, 0.75, 0], abs=0.03)
 
 
@@ -326,7 +326,7 @@ def test_the_pool_draws_by_weight_and_share():
 
 
 def mean_margin(game, player, games=400):
-    """What a player's seat gains over the greedy player, as the "gold" return."""
+    """Return what a player's seat gains over the greedy player, as the "gold" return."""
     env, _ = batch(game, players=[GreedyPlayer(game)], seed=7, reward="gold", size=100)
     rng, margins = np.random.default_rng(7), []
     while len(margins) < games:
@@ -341,15 +341,14 @@ LEARNERS = pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])
 
 @LEARNERS
 def test_training_needs_its_losses(tmp_path, learner):
-    """A beginner loses every game against the greedy player: all there is to learn by is losses.
+    """A beginner loses every game against the greedy player, so it can only learn from losses.
 
     Margins against it with maskable_ppo: rightly wired -0.30 (seeds 0 to 3); losses dropped -0.47,
     -0.46, -0.49 (0 to 2); the reward of another seat -1.00; untrained -0.55 to -0.59; each give or
-    take 0.02. With ppo -0.40 after 15 rollouts' worth of decisions, so that it gets more; what
-    it reaches with losses dropped is not measured. The threshold lies between the first two.
-    (Observations of another seat give -0.32 and -0.33, for
-    nearly all of it is public: that fault only
-    `test_it_sees_its_own_seat_at_its_own_turn` can find.)
+    take 0.02. With ppo the margin is -0.40 after 15 rollouts' worth of decisions, so it gets more
+    decisions; its margin with losses dropped is not measured. The threshold lies between the first
+    two. (Observations of another seat give -0.32 and -0.33, because nearly all of them is public.
+    Only `test_it_sees_its_own_seat_at_its_own_turn` can find that fault.)
     """
     settings = tiny.settings(
         learner=learner,

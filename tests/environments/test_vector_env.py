@@ -1,4 +1,4 @@
-"""Gymnasium's vector face against its own `SyncVectorEnv` of single environments, to the byte."""
+"""Gymnasium's vector API against its own `SyncVectorEnv` of single environments, to the byte."""
 
 import copy
 import pickle
@@ -54,7 +54,7 @@ def vector(variant, mode, **more):
 
 
 def plain(info):
-    """An info with `final_obs` as a list, in which values can be compared."""
+    """Return an info with `final_obs` as a list, in which values can be compared."""
     return {
         key: plain(value)
         if isinstance(value, dict)
@@ -74,13 +74,13 @@ def assert_equal(ours, theirs):
 
 
 def action_masks(given, options):
-    """The masks of what `reset` or `step` gave, wherever these options put them."""
+    """Return the masks from `reset` or `step`, wherever these options put them."""
     where = given[0] if options.get("mask") == "observation" else given[-1]
     return where[options.get("mask_key", "action_mask")]
 
 
 def play_both(variant, mode, steps, illegal=0.0, **more):
-    """Play the same in both; returns how many episodes ended, and how many by illegal actions."""
+    """Play the same in both; return the number of episodes, and of those ended illegally."""
     ours, theirs = vector(variant, mode, **more), single(variant, mode, **more)
     rng, episodes, illegals = np.random.default_rng(0), 0, 0
     assert_equal(shown := ours.reset(seed=21), theirs.reset(seed=21))
@@ -251,7 +251,7 @@ def test_gymnasium_s_statistics_count_its_episodes(mode):
         if over.any():
             ended += over.sum()
             assert np.array_equal(info["episode"]["r"][over], rewards[over])
-            if mode is not AutoresetMode.SAME_STEP:  # Gymnasium 1.2 counts one too few there
+            if mode is not AutoresetMode.SAME_STEP:  # Gymnasium 1.2 counts one too few here
                 assert np.array_equal(info["episode"]["l"][over], lengths[over])
             lengths[over] = -1 if mode is AutoresetMode.NEXT_STEP else 0
             if mode is AutoresetMode.DISABLED:
@@ -337,7 +337,7 @@ def test_without_autoreset_the_end_must_be_answered():
 
 @every_rich_game
 def test_the_vec_env_plays_the_same_games(variant):
-    """SB3's face and Gymnasium's with SAME_STEP show the same, seed by seed."""
+    """SB3's API and Gymnasium's with SAME_STEP show the same, seed by seed."""
     ours, theirs = (
         make_vec_env(variant.game, SIZE, **variant.options),
         vector(variant, AutoresetMode.SAME_STEP),
@@ -375,7 +375,7 @@ def test_maskable_ppo_takes_the_vec_env():
 
 
 def test_sb3_s_own_ways_to_make_an_environment_of_an_id():
-    """It asks for pictures as arrays, and does without."""
+    """It asks for pictures as arrays, and works without them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Gymnasium warns of the render mode
         env = make_dummy_vec_env("armarl/Armadora-v0", 2)
@@ -391,7 +391,7 @@ def test_wrapped_evaluated_and_saved(tmp_path):
     model.save(tmp_path / "model")
     env.training = False
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it warns of returns that may not be those of the games
+        warnings.simplefilter("error")  # it warns that returns may not be those of the games
         returns, lengths = evaluate_policy(
             MaskablePPO.load(tmp_path / "model", env), env, 12, return_episode_rewards=True
         )

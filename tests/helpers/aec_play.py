@@ -1,4 +1,4 @@
-"""What tests of PettingZoo environments do with them: play, and look at all there is to see."""
+"""Helpers for tests of PettingZoo environments: play, and collect everything a user can see."""
 
 import copy
 
@@ -14,7 +14,7 @@ def random_action(env, rng):
 
 
 def play_randomly(env, rng, most=10**9):
-    """Random legal actions until the end, or at most so many; those played."""
+    """Play random legal actions to the end, or at most so many; return those played."""
     played = []
     while len(played) < most and not is_over(env):
         played.append(random_action(env, rng))
@@ -27,7 +27,7 @@ def some_illegal_action(env):
 
 
 def everything(env):
-    """All that a user of an environment can see of it."""
+    """Return all that a user of an environment can see of it."""
     agents = env.possible_agents
     names = "agents agent_selection rewards _cumulative_rewards terminations truncations infos"
     return {

@@ -1,5 +1,7 @@
-"""`scripts/evolve_style.py`; `test_styles.py` runs this in a process of its own, since it has
-kernels read styles from memory.
+"""Tests of `scripts/evolve_style.py`.
+
+`test_styles.py` runs this file in its own process, because it makes kernels read styles from
+memory.
 """
 
 from __future__ import annotations
@@ -22,17 +24,17 @@ def test_evolution(tmp_path):
     assert (evolution.means == numbers).all()
 
     def won():
-        """The same games, by the numbers of the candidates."""
+        """Count wins in the same games, by the numbers of the candidates."""
         return evolution._play(np.random.default_rng(1), np.full(GAMES, conqueror), 0.3)
 
     evolution._put(1, np.tile(numbers, (GAMES, 1, 1)))
     ours, rows = won(), evolution._first.copy()
     assert set(np.unique(ours)) <= {-1.0, 0.0, 1.0}
-    evolution._first[len(styles.GREEDY_STYLES) + 1 :] = first  # the raider's own
+    evolution._first[len(styles.GREEDY_STYLES) + 1 :] = first  # the raider's
     assert (won() == ours).all()
     evolution._first[:] = rows
     idle = np.tile(numbers, (GAMES, 1, 1))
-    idle[..., evolve_style.NAMES.index("MOVE_WORTH")] = 0  # who does not go anywhere wins nothing
+    idle[..., evolve_style.NAMES.index("MOVE_WORTH")] = 0  # a style that never moves wins nothing
     idle[..., evolve_style.NAMES.index("ODDS")] = 100
     evolution._put(1, idle)
     assert won().mean() < ours.mean()
@@ -48,7 +50,7 @@ def test_evolution(tmp_path):
     found = json.loads(path.read_text())
     evolution.means, evolution.generation = np.array(found["numbers"]), found["generation"]
     evolution.step(4.0, 0.2)
-    assert np.array_equal(evolution.means, after)  # it goes on to the same numbers
+    assert np.array_equal(evolution.means, after)  # it continues to the same numbers
     written = evolve_style.as_source(after).replace("{", "{ ").splitlines()[1:-1]
     assert len(written) == len(styles.CONQUEROR)
     assert [line.split(":")[0].strip() for line in written] == evolve_style.NAMES

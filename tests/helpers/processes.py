@@ -1,4 +1,4 @@
-"""Processes that end with the test that started them, also where it fails."""
+"""Processes that end with the test that started them, even if it fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def started(command: list[Any], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """A process, as `subprocess.Popen` starts it, which is killed at the end if it still runs."""
+    """Start a process as `subprocess.Popen` does; kill it at the end if it still runs."""
     with subprocess.Popen(command, text=True, **options) as process:
         try:
             yield process
@@ -20,15 +20,15 @@ def started(command: list[Any], **options: Any) -> Iterator[subprocess.Popen[str
 
 
 def wait_for(come: Callable[[], bool], process: subprocess.Popen[str], seconds: float) -> None:
-    """Wait until something has come of a process.
+    """Wait until a condition on a process holds.
 
     Raises:
-        AssertionError: the process has ended before, or it takes longer than so many seconds.
+        AssertionError: the process ends first, or it takes longer than so many seconds.
     """
     patience = time.monotonic() + seconds
     while not come():
         assert process.poll() is None, f"it ended with {process.returncode}: {_error(process)}"
-        assert time.monotonic() < patience, f"it has not come in {seconds} seconds"
+        assert time.monotonic() < patience, f"nothing after {seconds} seconds"
         time.sleep(0.02)
 
 

@@ -1,4 +1,4 @@
-"""The face of the GPU in Numba's simulator; `test_gpu.py` runs this in a process of its own."""
+"""The GPU API in Numba's simulator; `test_gpu.py` runs this file in its own process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from armarl.devices.cuda_game import CudaGame
 from paths import ROOT
 from variants import BASIC, RICH, VARIANTS, Variant, every_game
 
-# Interpreted rules take a thousand times as long: there are fewer games then, and fewer variants.
+# Interpreted rules are a thousand times slower, so there are fewer games and fewer variants.
 PLAYED, GAMES, PLIES = ([*BASIC, *RICH], 2, 60) if PLAIN_PYTHON else (VARIANTS, 10, 600)
 
 PAGE = ROOT / "docs" / "environments" / "gpu.md"
 FOUND = re.findall(r"```python no-run\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-EXAMPLES = [text for text in FOUND if "torch.cuda" not in text]  # that needs a card
+EXAMPLES = [text for text in FOUND if "torch.cuda" not in text]  # those need a GPU
 
 
 def test_this_is_the_simulator():

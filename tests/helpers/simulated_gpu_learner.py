@@ -1,4 +1,4 @@
-"""PPO on a GPU in Numba's simulator; `test_gpu.py` runs this in a process of its own."""
+"""PPO on a GPU in Numba's simulator; `test_gpu.py` runs this file in its own process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from armarl_training.networks.integer_observations import Kept, Quantities, keep
 from armarl_training.networks.learner_devices import OnCpu, OnGpu
 from armarl_training.run.run import Run, resume_run, start_run
 
-sys.setswitchinterval(1e-4)  # the simulator waits for its threads awake
+sys.setswitchinterval(1e-4)  # the simulator busy-waits for its threads
 
 KUHN = {"game": "kuhn_poker"}
 MINI = {"game": "armadora", "options": {"board": "mini"}}
@@ -61,7 +61,7 @@ def games_of(its_learner):
 
 
 def played_by(its_learner, monkeypatch):
-    """What a learner's games give it from now on."""
+    """Return the learner's games so far."""
     games, found = games_of(its_learner), []
     play = games.play
 
@@ -74,13 +74,13 @@ def played_by(its_learner, monkeypatch):
 
 
 def compare_rollouts(played, its_played):
-    """To the byte, log-probabilities nearly; `its_played` are tensors."""
+    """Compare to the byte, but log-probabilities approximately; `its_played` holds tensors."""
     ours, theirs = played._asdict(), its_played._asdict()
     for name, array in ours.items():
         assert isinstance(theirs[name], torch.Tensor)
         found = theirs[name].numpy()
         assert (found.dtype, found.shape) == (array.dtype, array.shape), name
-        if name == "look_values":  # the learner's alone
+        if name == "look_values":  # only the learner's
             learners = ours["learners"][:-1]
             array, found = array[learners], found[learners]
         if name == "log_probs":  # sums of exp in another order; near 1, the log is near 0
@@ -91,7 +91,7 @@ def compare_rollouts(played, its_played):
 
 @pytest.fixture
 def same_chance(monkeypatch):
-    """On every device the same random numbers, and minibatches in the same order."""
+    """Give every device the same random numbers, and minibatches in the same order."""
 
     def random(device, rng, shape):
         return device.put(own_chance(device).random(tuple(shape)))
@@ -121,8 +121,8 @@ def test_this_is_the_simulator():
 def test_it_learns_what_the_cpu_learns_from_the_same_chance(
     settings, precision, same_chance, tmp_path, monkeypatch
 ):
-    """Rollouts to the byte; weights, since means are summed up in another order, nearly."""
-    for module in ("learner", "games"):  # passes over everything here as there
+    """Rollouts agree to the byte, weights approximately: means are summed in another order."""
+    for module in ("learner", "games"):  # dense passes on both
         monkeypatch.setattr(
             f"armarl_training.learners.ppo.{module}.use_sparse", lambda *given: False
         )
@@ -147,7 +147,7 @@ def test_it_learns_what_the_cpu_learns_from_the_same_chance(
 
 @variants.every_game
 def test_an_iteration_is_that_of_the_cpu(variant):
-    """Its games to the byte; gradients of the same rollout nearly."""
+    """Its games agree to the byte; gradients of the same rollout agree approximately."""
     check_gpu.check_learner(variant.make(), 4, 5)
 
 
@@ -200,9 +200,9 @@ def test_a_run_changes_its_device_and_back(tmp_path):
 
 @pytest.fixture
 def crossings(monkeypatch):
-    """How often something went from the GPU to the host, or there, or had to be waited for."""
+    """Count transfers between GPU and host in both directions, and waits."""
     count: Counter[str] = Counter()
-    inside = []  # what kernels are shown is theirs: in the simulator it is made NumPy's
+    inside = []  # kernel arguments stay on the GPU: the simulator makes them NumPy's
 
     def counted(owner, name):
         plain = getattr(owner, name)
@@ -246,7 +246,7 @@ def test_nothing_leaves_the_gpu_while_it_learns_alone(settings, crossings, tmp_p
         its_learner.iterate(0.0)
         crossings.clear()
         its_learner.iterate(0.1)
-        # The number of decisions, the sums of statistics, the last norm.
+        # These are the number of decisions, the sums of statistics, and the last norm.
         assert crossings == {"nonzero": 1, "fetch": 1, "__float__": 1}
 
 
@@ -257,12 +257,12 @@ def test_rivals_cost_a_few_counts_in_an_iteration_and_none_in_a_step(crossings, 
         run.learner.iterate(0.0)
         for decisions in (5, 6):
             run.pool.take(run.learner.policy(average=False), decisions)
-        run.learner.iterate(0.0)  # brings their networks
+        run.learner.iterate(0.0)  # copies their networks
         crossings.clear()
         run.learner.iterate(0.1)
         slots = sum(not isinstance(player, GreedyPlayer) for player in run.pool.players)
-        # Who sits in the games that begin and what they are called go there; in how many games
-        # each may sit who is not scripted, and what the learner won against each, come from there.
+        # To the GPU go lineups and player names. From it come the number of games that each
+        # unscripted player may sit in, and the learner's returns against each opponent.
         expected = {"put": 2, "nonzero": 1 + slots, "fetch": 2, "__float__": 1}
         assert crossings == expected
 
@@ -295,7 +295,7 @@ def test_rivals_decide_as_they_do_on_the_cpu(settings, players, tmp_path):
     rivals.begin()
     all_over = play.batch.new_turn()
     all_over.ends[:] = ENDED
-    rivals.note_ends(all_over)  # so that the earlier self sits there as well
+    rivals.note_ends(all_over)  # so that the earlier self plays, too
     host = HostRivals(run.game, run.pool, np.random.default_rng(0), 40, rivals._advice)
     turn = play._turn
     for _ in range(3):
@@ -349,7 +349,7 @@ def test_scripted_players_advise_as_they_do_on_the_cpu(name, options):
 def test_whoever_plays_on_the_cpu_alone_is_refused(tmp_path):
     for player in ("random:patient,noise=0.2", "random:patient", "rollout:5"):
         opponents = {"share": 0.5, "players": {player: 1.0}}
-        with pytest.raises(ConfigError, match="plays on the CPU alone; on a GPU there are random"):
+        with pytest.raises(ConfigError, match="runs on the CPU only; on a GPU choose from random"):
             learner(tmp_path, **MINI, opponents=opponents)
         learner(tmp_path, **MINI, opponents={**opponents, "share": 0})
 
@@ -380,7 +380,7 @@ def test_what_is_kept_and_read_has_the_bytes_of_the_cpu(precision):
 
 
 def test_bytes_that_are_no_states_are_shown_as_bytes():
-    """Also where a row of them is as long as a record."""
+    """This also holds where a row of them is as long as a record."""
     game = make_game("armadora")
     there, size = OnGpu(game, "cuda"), game.blank.dtype.itemsize
     observations, ones = there.put(np.ones((2, size), np.float32)), np.ones(size, np.float32)

@@ -1,4 +1,4 @@
-"""Runs of a few seconds that are stopped or killed, for the tests of runs and checkpoints."""
+"""Runs of a few seconds that are stopped or killed, for tests of runs and checkpoints."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def config(**changes):
 
 
 def signals(number, *, after):
-    """A watch that sends this process a signal when so many updates are done."""
+    """Return a watch function that signals this process after so many updates."""
     seen = []
 
     def watch(report):
@@ -41,7 +41,7 @@ def signals(number, *, after):
 
 
 def in_another_process(program, **environment):
-    """A Python program in a process of its own, at one thread; see `processes.started`."""
+    """Run a Python program in its own process with one thread; see `processes.started`."""
     paths = os.pathsep.join(sys.path)
     return started(
         [sys.executable, "-c", program],
@@ -52,14 +52,14 @@ def in_another_process(program, **environment):
 
 
 def stopped_run(folder, **changes):
-    """A run that was stopped after its first update."""
+    """Return a run that was stopped after its first update."""
     run = start_run(config(**changes), folder)
     assert not run.train(signals(signal.SIGINT, after=0))
     return run
 
 
 def contents(run):
-    """All that a run's checkpoint holds, without the time that it took."""
+    """Return all that a run's checkpoint holds, except the time that it took."""
     tensors, progress = read_tensors(run.folder / checkpoint.FILE, checkpoint.FORMAT)
     return tensors, {**progress, "run": None}
 

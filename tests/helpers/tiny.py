@@ -1,4 +1,4 @@
-"""Small networks, policies and training runs, for the tests of what stands around the game."""
+"""Small networks, policies and training runs, for tests of everything around the game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from armarl.policies.saved_policy import save_policy
 
 
 def tensors(game, seed=0, widths=(16,)):
-    """Random weights of a network for `game`, wide enough apart to play by."""
+    """Return random weights of a network for `game`, wide enough apart to play by."""
     rng = np.random.default_rng(seed)
     found = {}
     for head, outputs in (("policy", len(game.actions)), ("value", 1)):
@@ -29,18 +29,18 @@ def network(game, seed=0, **options):
 
 
 def policy(folder, game, seed=0, name="policy.safetensors"):
-    """The path of a saved policy with random weights."""
+    """Save a policy with random weights; return its path."""
     save_policy(folder / name, game, tensors(game, seed), "tanh", strength=[])
     return folder / name
 
 
 def random_actions(masks, rng):
-    """A legal action by each mask; 0 where nothing is."""
+    """Return a random legal action for each mask; 0 if none is legal."""
     return np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
 
 
 def positions(game, number=50, seed=0):
-    """States in the middle of random games, with the seats to move there."""
+    """Return states in the middle of random games, with the seats to move."""
     rng = np.random.default_rng(seed)
     states = game.new_states(rng.integers(1 << 60, size=number))
     for i in range(number):
@@ -56,7 +56,7 @@ def positions(game, number=50, seed=0):
 
 
 def settings(**changes):
-    """Settings of a run of a few seconds; sections are given as dictionaries."""
+    """Return settings of a run of a few seconds; sections are given as dictionaries."""
     small = {
         "total_decisions": 1024,
         "environments": 16,
@@ -67,7 +67,7 @@ def settings(**changes):
     }
     learner = changes.get("learner", "ppo")
     if learner == "critic":
-        small["network"]["advisers"] = ["greedy"]  # whom he improves
+        small["network"]["advisers"] = ["greedy"]  # the player that it improves
     else:
         own = "td" if learner == "td" else "ppo"
         small[own] = {"rollout_length": 16, "minibatch": 128, "epochs": 2}
@@ -77,7 +77,7 @@ def settings(**changes):
 
 
 class Backwards:
-    """A player of one's own: the last but so many of the legal actions."""
+    """A user's player: it plays the n-th last legal action."""
 
     def __init__(self, game, rank: int = 1):
         self.name, self.game, self.rank = "backwards", game, rank
@@ -88,13 +88,13 @@ class Backwards:
 
 
 def stubborn(game, player, times: int):
-    """What may be put around a player: nothing, in this case."""
+    """A wrapper around a player that does nothing."""
     assert times > 0
     return player
 
 
 class Faulty(Backwards):
-    """A player of one's own who fails after so many answers."""
+    """A user's player that fails after so many answers."""
 
     answers = 0
 
@@ -104,7 +104,7 @@ class Faulty(Backwards):
 
 
 class KilledOnce:
-    """A player whose process is killed when he is first asked; then he plays like Backwards."""
+    """A player whose process is killed at its first decision; then it plays like Backwards."""
 
     name = "killed once"
 

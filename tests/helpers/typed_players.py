@@ -1,4 +1,4 @@
-"""Players of one's own, annotated as whoever checks types writes them."""
+"""Users' players, annotated as for a type checker."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 class Typed(tiny.Backwards):
-    """Names of types that there are only for a type checker."""
+    """Names of types that exist only for a type checker."""
 
     def __init__(self, game: Game, rank: int = 1) -> None:
         super().__init__(game, rank)
 
 
 class Open(tiny.Backwards):
-    """Takes whatever has a name."""
+    """Accepts any named argument."""
 
     def __init__(self, game: Game, *others: object, **settings: object) -> None:
         super().__init__(game)
@@ -27,7 +27,7 @@ class Open(tiny.Backwards):
 
 
 class Loud(tiny.Backwards):
-    """Has noise of his own."""
+    """Has noise of its own."""
 
     def __init__(self, game: Game, noise: float = 0.0) -> None:
         super().__init__(game)
@@ -35,7 +35,7 @@ class Loud(tiny.Backwards):
 
 
 class Broken(tiny.Backwards):
-    """Fails when he is made."""
+    """Fails when it is made."""
 
     def __init__(self, game: Game) -> None:
         super().__init__(game)
@@ -43,5 +43,5 @@ class Broken(tiny.Backwards):
 
 
 def needs_more(game: Game, rank: int) -> tiny.Backwards:
-    """Cannot do without a rank."""
+    """Requires a rank."""
     return tiny.Backwards(game, rank)

@@ -1,4 +1,4 @@
-"""Every variant of every game, for the tests that hold all of them to the same promises."""
+"""Every variant of every game, for tests that hold for all of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reference.armadora import checks as armadora_checks
 
 @dataclass(frozen=True)
 class Variant:
-    """A game and its options, and what can be made of them; `more` are options of the face."""
+    """A game and its options, and what can be made of them; `more` are options of the API."""
 
     game: str
     options: Mapping[str, Any]
@@ -31,12 +31,12 @@ class Variant:
     def midgame(self) -> int:
         """Decisions after which a game is under way: Armada has a preliminary turn first."""
         if self.options.get("board") == "mini":
-            return 4  # of seven at most
+            return 4  # of at most seven
         return {"armadora": 15, "armada": 60, "kuhn_poker": 1}[self.game]
 
     @property
     def first_refusal(self) -> tuple[str, str]:
-        """An action that nobody may begin with, and the rule that says so."""
+        """An action that is illegal at the start, and the rule that the error names."""
         return {
             "armadora": ("stop", "ARM-13"),
             "armada": ("end", "ADA-13"),
@@ -50,7 +50,7 @@ class Variant:
 
     @property
     def long_turns(self) -> bool:
-        """Whether a seat may be asked for several actions in a row: two palisades, orders."""
+        """True if a seat may have several decisions in a row: two palisades, orders."""
         return self.options.get("board") != "mini" and self.game != "kuhn_poker"
 
     def make(self) -> Game:
@@ -79,10 +79,10 @@ class Variant:
         return f"{self.game}-{name(dict(self.options))}"
 
 
-# Random play of Armada takes thousands of decisions unless it is cut short: here some hundred.
+# Random play of Armada takes thousands of decisions unless it is cut short, here at some hundred.
 SHORT = {"max_turns": 6}
 
-# A game from outside, of `examples/`, is held to all that ours are.
+# A game from outside, in `examples/`, must pass all tests that ours pass.
 register_game(ENTRY)
 KUHN_POKER = [Variant("kuhn_poker", {"players": players}) for players in (2, 3, 4)]
 

@@ -1,4 +1,4 @@
-"""Records: games as text that replay to the same bytes, and refuse what is not theirs."""
+"""Records: games as text that replay to the same bytes, and refuse text that is not theirs."""
 
 import errno
 import hashlib
@@ -24,7 +24,7 @@ TWO = make_game("armadora", advanced=True)
 
 
 def recorded(game, player="random", games=1, seed=5):
-    """Records of games, and the states that they ended in."""
+    """Return records of games, and their final states."""
     states = []
 
     class Keeping(Recorder):
@@ -89,7 +89,7 @@ def test_dice_are_told(tmp_path):
 
 
 def test_every_line_guards_itself(text, tmp_path):
-    """Whatever character is changed, the record is refused, and by the line where it shows."""
+    """A change of any character is refused, with the line that shows it."""
     lines, rng = text.splitlines(), np.random.default_rng(0)
     for number, line in enumerate(lines):
         at = int(rng.integers(len(line)))
@@ -98,7 +98,7 @@ def test_every_line_guards_itself(text, tmp_path):
         with pytest.raises(RecordError, match=r"games.txt, line (\d+): ") as refused:
             read(tmp_path, "\n".join(changed) + "\n")
         told = int(re.search(r"line (\d+)", str(refused.value)).group(1))
-        names = 2 <= number < 4  # nothing but the sum guards them
+        names = 2 <= number < 4  # only the checksum guards them
         assert told == number + 1 or (names and told == len(lines))
 
 
@@ -160,7 +160,7 @@ def test_what_is_no_record(text, tmp_path, line, written, message):
 
 
 def test_a_record_opens_no_file(tmp_path):
-    """A chart would be read from the path that an option names."""
+    """An option that names a path would otherwise have a chart read from it."""
     text, _ = recorded(make_game("armada", max_turns=1))
     variant = text.splitlines()[1].replace('"chart": null', '"chart": "/dev/zero"')
     assert "/dev/zero" in variant
@@ -173,7 +173,7 @@ def test_a_record_opens_no_file(tmp_path):
     "data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n", b"x", b"\n", b"x" * 10**5]
 )
 def test_what_is_no_file_of_records(tmp_path, data):
-    """Of most it was said that a line was cut, or longer than any line of a record."""
+    """Most were once reported as having a cut line, or one longer than any line of a record."""
     with pytest.raises(RecordError, match="line 1: this is no file of records"):
         read(tmp_path, data)
 
@@ -184,13 +184,13 @@ def test_what_is_no_text(text, tmp_path):
 
 
 def resummed(lines):
-    """A record of these lines, with the sum that belongs to them."""
+    """Return a record of these lines with the checksum that belongs to them."""
     whole = "\n".join(lines)
     return f"{whole}\nsum {hashlib.sha256(whole.encode()).hexdigest()}\n"
 
 
 def test_another_version_behind_a_record(text, tmp_path):
-    """Whatever went on like our first line was taken for it."""
+    """Any line that began like our first line was once taken for it."""
     lines = text.splitlines()[:-1]
     later = resummed([f"{lines[0]}2 of the year 2031", *lines[1:]])
     with pytest.raises(RecordError, match="there should be `armarl-record 1`, and nothing behind"):
@@ -198,7 +198,7 @@ def test_another_version_behind_a_record(text, tmp_path):
 
 
 def test_a_game_that_has_ended_was_not_stopped(text, tmp_path):
-    """It was taken, with returns of 0."""
+    """It was once accepted, with returns of 0."""
     *lines, _end, _sum = text.splitlines()
     with pytest.raises(RecordError, match="the game does not end so: 'stopped'"):
         read(tmp_path, resummed([*lines, "stopped"]))
@@ -231,7 +231,7 @@ def test_matches_keep_their_games(tmp_path):
 
 
 def test_a_full_disk_leaves_the_records_before_it(text, tmp_path, monkeypatch):
-    """Half a line was left, and what was added after it could never be read."""
+    """Half a line was once left, and records added after it could not be read."""
     path = tmp_path / "games.txt"
     append_records(path, [text])
     opened = type(path).open
@@ -288,7 +288,7 @@ def test_records_are_added_to_nothing_else(held, tmp_path):
 
 
 def test_a_record_with_a_chart_of_one_s_own(tmp_path):
-    """Its line is longer than any other: such records were written, and could not be read."""
+    """Its line is longer than any other. Such records were once written, but could not be read."""
     chart = STANDARD.read_text("utf-8").replace("Fern", "Farn") + "# \u00e9\U0001f40b\n" * 50_000
     text, _ = recorded(make_game("armada", chart=chart))
     assert max(map(len, text.splitlines())) > 10**6

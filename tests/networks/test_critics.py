@@ -1,4 +1,4 @@
-"""Critics, by which a scripted player is improved: what they are asked, learnt, saved, refused."""
+"""Critics that improve a scripted player: their inputs, training, files and errors."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ADVISERS = {
 
 
 def critic_of(game, seed=0, widths=(12, 6)):
-    """Weights wide enough apart to play by."""
+    """Return a critic with weights wide enough apart to play by."""
     torch.manual_seed(seed)
     critic = Critic(game, widths)
     for weights in critic.parameters():
@@ -87,7 +87,7 @@ def test_whoever_is_to_move_has_the_turn_in_armadora():
 
 
 def brought(game, state, seat, action, number, deal, player):
-    """What an action brings in a deal, step by step by the public faces of the game."""
+    """Compute what an action brings in a deal step by step, with the game's public API."""
     number, advisers = number + deal, player.advice.players
     own, others = advisers[0], advisers[deal % len(advisers)]
     dealt = game.determinised(state, seat, np.array([number]))
@@ -110,7 +110,7 @@ def brought(game, state, seat, action, number, deal, player):
 
 
 def never_left_out(gains, players):
-    """Which actions go on to the last deal, of what each gains in every deal, (actions, deals)."""
+    """Return which actions stay until the last deal, given all gains (actions, deals)."""
     on = np.ones(len(gains), bool)
     for deals in range(with_players(players, FIRST_DEALS), DEALS):
         sums = gains[:, :deals].sum(axis=1)
@@ -121,7 +121,7 @@ def never_left_out(gains, players):
 
 @pytest.mark.parametrize("widths", [(12, 6), ()], ids=str)
 def test_gains_are_those_of_a_plain_account(game, widths):
-    """Every legal action in the first deals, those that go on gaining in all."""
+    """Every legal action counts in the first deals, and those that keep gaining in all."""
     states, seats = tiny.positions(game, 8)
     tensors, advisers = critic_of(game, widths=widths), ADVISERS[game.name]
     player = CriticPlayer(game, tensors, advisers=advisers)
@@ -220,7 +220,7 @@ def test_compiled_and_numpy_and_torch_expect_the_same(game):
 
 
 def test_seats_and_states_that_there_are_not_are_refused():
-    """Compiled loops would read beyond the ends of arrays."""
+    """Compiled loops would read out of bounds."""
     game = make_game("armada", players=2)
     states, seats = tiny.positions(game, 5)
     player = player_of(game)
@@ -237,7 +237,7 @@ def test_it_plays_whole_games():
 
 
 def test_search_around_it_takes_more_time():
-    """More deals and more turns; it is what `+search` puts around a critic."""
+    """It takes more deals and more turns; `+search` wraps a critic in it."""
     game = make_game("armadora", players=2)
     states, seats = tiny.positions(game, 10)
     around = CriticSearchPlayer(game, player_of(game), 60, rounds=3)
@@ -318,7 +318,7 @@ def learner(tmp_path, **changes):
 
 
 def played(critic, done=0.0):
-    """A lot of games of its first shard."""
+    """Play a lot of games of the learner's first shard."""
     return critic.shards.parts[0].play(saved_networks({AVERAGE: critic.average}), done)
 
 
@@ -336,7 +336,7 @@ def test_it_is_told_how_games_ended_for_who_observed_them(tmp_path, options):
 
 
 def test_scripted_games_branch_off_where_the_improved_player_comes_to(tmp_path):
-    """Positions where turns end in his games, and all that follows from them."""
+    """They start from the ends of turns in its games, and all their later ends of turns count."""
     settings = {"improved_games": 3, "improved_from": 0.5}
     changes = {
         "critic": settings,
@@ -389,7 +389,7 @@ def test_an_update_learns(tmp_path):
     unseen = played(learner(tmp_path, environments=512, seed=6))
 
     def loss():
-        """Of games that it has not learnt from."""
+        """The loss on games that it has not learned from."""
         with torch.no_grad():
             logits = critic.critic(critic._scaled(unseen.seen))
         return functional.binary_cross_entropy_with_logits(

@@ -1,4 +1,4 @@
-"""Judges of positions: what they are asked, NumPy's as torch's, saved, loaded and refused."""
+"""Judges of positions: their inputs, NumPy against torch, saving, loading, and errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from judges import GAME, VARIANTS, judge_of
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_every_legal_action_is_tried_on_its_own(variant):
-    """And judged, in compiled code, as NumPy judges the position that it leads to."""
+    """Compiled code judges the resulting position as NumPy does."""
     game = make_game("armadora", **variant)
     states, seats = tiny.positions(game, 30)
     before, tensors = states.tobytes(), judge_of(game).tensors()
@@ -43,7 +43,7 @@ def test_every_legal_action_is_tried_on_its_own(variant):
 
 
 def test_the_worth_of_actions_does_not_depend_on_the_batch():
-    """Alone or together."""
+    """Alone or together, the values are the same."""
     states, seats = tiny.positions(GAME, 120)
     player = JudgingPlayer(GAME, judge_of(GAME).tensors())
     together = player.logits(states, seats)
@@ -64,7 +64,7 @@ def test_what_a_seat_cannot_know_changes_no_choice(variant):
 
 
 def test_seats_and_states_that_there_are_not_are_refused():
-    """Compiled loops would read beyond the ends of arrays."""
+    """Compiled loops would read out of bounds."""
     states, seats = tiny.positions(GAME, 5)
     player = JudgingPlayer(GAME, judge_of(GAME).tensors())
     other = make_game("armadora", players=3).new_states(np.arange(states.size))
@@ -148,7 +148,7 @@ def test_a_loaded_judge_plays_as_the_saved_one(tmp_path, variant):
 
 
 def changed(**changes):
-    """The tensors of a judge with some replaced, or, by None, left out."""
+    """Return a judge's tensors with some replaced, or left out where None."""
     tensors = judge_of(GAME).tensors()
     for name, tensor in changes.items():
         name = name.replace("_", ".")
@@ -191,7 +191,7 @@ def test_a_judge_of_another_survey(tmp_path, monkeypatch):
 
 
 def test_of_another_survey_that_is_said_first(tmp_path):
-    """Not that some layer does not fit, which follows from it."""
+    """The error names the survey, not the layer that does not fit because of it."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)

@@ -1,4 +1,4 @@
-"""Networks that look at the cells of a board, and weigh advice: NumPy's as torch's."""
+"""Networks that process the cells of a board and weigh advice: NumPy against torch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ every_game = pytest.mark.parametrize(
 
 
 def actor_of(game, seed=0, **settings):
-    """An actor whose weights are wide enough apart to play by."""
+    """Return an actor with weights wide enough apart to play by."""
     torch.manual_seed(seed)
     actor = make_actor(game, NetworkConfig(widths=(24, 16), **settings))
     for weights in actor.parameters():
@@ -134,7 +134,7 @@ def test_numpy_computes_what_torch_does(game, channels, advisers):
 
 
 def test_gathered_gradients_are_those_of_the_definition():
-    index = np.array([0, 3, 3, 6, 5, 1])  # 6: nothing
+    index = np.array([0, 3, 3, 6, 5, 1])  # 6 selects nothing
     x = torch.randn(3, 6, 2, dtype=torch.double, requires_grad=True)
     takers = takers_of(index, 6)
     assert torch.autograd.gradcheck(lambda x: gathered(x, torch.from_numpy(index), takers), (x,))
@@ -142,7 +142,7 @@ def test_gathered_gradients_are_those_of_the_definition():
 
 @every_game
 def test_the_critic_s_cells_show_what_every_seat_knows(game):
-    """Each cell has the features that the mover knows and then those that the others know."""
+    """Each cell has the mover's features, then those that only the others know."""
     kept = Quantities(game)
     critic = make_critic(game, NetworkConfig(widths=(8,), channels=4), kept)
     own = places_of(game)
@@ -189,7 +189,7 @@ def test_others_cannot_advise(adviser):
 
 
 def test_a_network_at_its_start_follows_its_first_adviser():
-    """What it is trusted outweighs the small logits that a network begins with."""
+    """Its trust outweighs the small logits that a network begins with."""
     actor = make_actor(GAME, NetworkConfig(widths=(16,), advisers=ADVISERS))
     states, seats = tiny.positions(GAME, 40)
     player = player_of(GAME, actor, ADVISERS)
@@ -237,7 +237,7 @@ def test_a_saved_network_plays_as_before(tmp_path, advisers):
 
 
 def earlier_weights(name):
-    """Weights, with their advisers, that use all that a format could hold."""
+    """Return weights, and their advisers, that use everything a format could hold."""
     if name == "armarl-policy-1":
         return tiny.tensors(GAME), ()
     if name == "armarl-policy-2":
@@ -252,7 +252,7 @@ def test_files_of_earlier_formats_play_as_today_s(tmp_path, name):
     save_policy(today, GAME, tensors, "relu", advisers)
     metadata = {**read_policy_metadata(today), "format": name}
     if name == "armarl-policy-1":
-        assert metadata["network"].pop("trunk") == []  # of which it did not speak
+        assert metadata["network"].pop("trunk") == []  # which it did not mention
     write_tensors(earlier, tensors, metadata)
     loaded, wanted = load_policy(earlier), load_policy(today)
     assert loaded.metadata == metadata
@@ -324,7 +324,7 @@ def test_ppo_learns_with_the_cells_of_a_board(name, tmp_path):
     config = TrainingConfig(**tiny.settings(game=name, network=network))
     learner = Run(config, tmp_path).learner
     before = learner.actor.tensors()
-    for _ in range(4):  # games of Armada do not begin with moves
+    for _ in range(4):  # the first rollouts of Armada contain no moves
         figures = learner.iterate(0.0)
         assert np.isfinite(list(figures.values())).all()
     after = learner.actor.tensors()

@@ -1,4 +1,4 @@
-"""What no player can do: cheat, answer what is no action, or die unseen."""
+"""Players cannot cheat, play illegal actions, or die unnoticed."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ TWO, THREE = make_game("armadora"), make_game("armadora", players=3)
 
 
 class Painter:
-    """Writes into whatever he is given, to be allowed what he wants."""
+    """Writes into the arrays that it is given, to make the actions it wants legal."""
 
     name = "painter"
 
@@ -30,13 +30,13 @@ class Painter:
     def choose(self, states, seats, draws):
         raw = states.view(np.uint8)
         raw[:] = np.random.default_rng(0).integers(0, 256, raw.size, np.uint8)
-        states[:] = self.game.new_states(np.arange(states.size))  # where it is legal
+        states[:] = self.game.new_states(np.arange(states.size))  # states where the action is legal
         seats[:], draws[:] = 0, 0
         return np.full(states.size, self.action)
 
 
 def test_a_player_who_writes_into_what_he_is_given():
-    """He may not play what is legal only in the states that he has painted."""
+    """It may not play actions that are legal only in the states it has changed."""
     game = TWO
     states, only, chance = game.new_states(1), np.zeros(1, int), game.new_chance(np.ones(1, int))
     wanted = game.actions.id("W1 a1")
@@ -48,7 +48,7 @@ def test_a_player_who_writes_into_what_he_is_given():
 
 
 def test_a_painter_s_opponents_see_the_game_as_it_is():
-    """What a painter does to his arrays changes nothing for the rest of the game."""
+    """Its changes to the arrays do not affect the rest of the game."""
     game = TWO
     passing = game.actions.id("pass")
 
@@ -102,7 +102,7 @@ def test_answers_that_are_none(answer, error, message):
 
 
 def test_a_player_of_another_variant_is_refused():
-    """He would read and write beyond the ends of arrays."""
+    """It would read and write out of bounds."""
     advanced = make_game("armadora", advanced=True)
     for wrong in (RandomPlayer(advanced), GreedyPlayer(THREE), tiny.network(advanced)):
         message = f"'{wrong.name}' was made for armadora with [23] players.*; this is armadora"

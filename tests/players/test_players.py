@@ -1,4 +1,4 @@
-"""Players by name, and what they think."""
+"""Players by name, and their thoughts."""
 
 import re
 from functools import partial
@@ -154,7 +154,7 @@ def test_players_that_there_are_not(text, message):
     ],
 )
 def test_files_that_are_no_policies_are_told_how_they_are_named(tmp_path, monkeypatch, text, right):
-    """They were called damaged, with a header of more than 4 MiB."""
+    """They were once called damaged, with a header of more than 4 MiB."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dir").mkdir()
     for name in ("pl.py", "ok.onnx", "dir/ok.onnx"):
@@ -168,7 +168,7 @@ def test_files_that_are_no_policies_are_told_how_they_are_named(tmp_path, monkey
 )
 @pytest.mark.parametrize("game", ["armadora", make_env(), None], ids=["a name", "an env", "None"])
 def test_players_of_what_is_no_game(player, game):
-    """The first choice failed, with words of private attributes."""
+    """The first choice once failed with names of private attributes."""
     with pytest.raises(TypeError, match=r"game must be a Game, as make_game returns it .*\.game"):
         make_player(player, game)
 
@@ -233,18 +233,18 @@ def test_arguments_reach_the_player():
     assert make_player("tiny:Backwards,rank=3", TWO).rank == 3
     for habits in ("first_random=1,noise=0.5", "noise=0.5,first_random=1"):
         both = make_player(f"greedy:{habits}", TWO)
-        assert (both.noise, both.player.first_random) == (0.5, 1)  # in whatever order
+        assert (both.noise, both.player.first_random) == (0.5, 1)  # in either order
 
 
 def test_annotations_for_a_type_checker_alone():
-    """All were read at once, so that one which cannot be was a NameError."""
+    """All annotations were once evaluated, so one that cannot be was a NameError."""
     assert make_player("typed_players:Typed,2", TWO).rank == 2
     with pytest.raises(ValueError, match=r"typed_players:Typed,rank=x: rank takes a whole number"):
         make_player("typed_players:Typed,rank=x", TWO)
 
 
 def test_an_argument_of_one_s_own_is_no_habit():
-    """It was taken from him, and a fifth of his actions was random."""
+    """The player's own argument was once read as a habit: a fifth of its actions was random."""
     player = make_player("typed_players:Loud,noise=0.2,first_random=1", TWO)
     assert (type(player).__name__, player.player.noise) == ("OpeningPlayer", 0.2)
     with pytest.raises(ValueError, match="Loud takes noise, first_random, not 'style'"):
@@ -259,7 +259,7 @@ def test_a_player_who_takes_whatever_has_a_name():
 
 
 def test_what_is_advised_can_be_written():
-    """It had colons where the grammar has commas."""
+    """The advice once had colons where the grammar has commas."""
     with pytest.raises(ValueError, match="needs rank: typed_players:needs_more,rank="):
         make_player("typed_players:needs_more", TWO)
     assert make_player("typed_players:needs_more,rank=3", TWO).rank == 3
@@ -270,7 +270,7 @@ def test_what_is_advised_can_be_written():
 
 
 def test_where_a_player_of_one_s_own_fails():
-    """With its file and line, since the command line shows no traceback."""
+    """The error has the file and line, since the command line shows no traceback."""
     with pytest.raises(OSError, match="no such weights") as found:
         make_player("typed_players:Broken", TWO)
     (note,) = found.value.__notes__
@@ -316,12 +316,12 @@ def test_policies_and_run_folders(tmp_path):
     ids=str,
 )
 def test_names_tell_runs_apart(spec, name):
-    """Nor is a file called like a player whom everybody knows, or as a terminal would obey."""
+    """No file is named like a well-known player, or so that a terminal would obey it."""
     assert label(as_spec(spec)) == name
 
 
 def test_the_best_of_runs_are_told_apart(tmp_path):
-    """All of them were `best`, in tables and in JSON."""
+    """All of them were once called `best`, in tables and in JSON."""
     paths = [tiny.policy(tmp_path / run, TWO, name="best.safetensors") for run in ("c1", "c2")]
     result = play_match(TWO, paths, games=2)
     assert [standing.player for standing in result.standings] == ["c1/best", "c2/best"]
@@ -355,7 +355,7 @@ def test_names_that_users_add():
         make_player("greedy+stubborn", TWO)
     with pytest.raises(ValueError, match="there is a player 'greedy' already"):
         register_player("greedy", tiny.Backwards)
-    register_player("fourth", tiny.Backwards, replace=True)  # as one does in a notebook
+    register_player("fourth", tiny.Backwards, replace=True)  # as in a notebook
     assert make_player("fourth", TWO).rank == 1
     with pytest.raises(ValueError, match="small letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
@@ -366,7 +366,7 @@ def test_names_that_users_add():
         "greedy",
         tiny.Backwards,
         False,
-    ) in registry.registered()  # as worker processes need it
+    ) in registry.registered()  # for worker processes
     names = ["backwards:1", "greedy+stubborn:5"]
     alone = play_match(TWO, names, games=130, seed=1)
     assert play_match(TWO, names, games=130, seed=1, workers=2) == alone
@@ -384,7 +384,7 @@ def test_the_environments_take_every_specification():
 def test_what_a_random_player_thinks():
     states, seats = tiny.positions(TWO, 6)
     states[0] = _finished(TWO)
-    seats[1] = 1 - seats[1]  # it is not his turn
+    seats[1] = 1 - seats[1]  # it is not this seat's turn
     seen = TWO.concealed(states, seats)
     player = RandomPlayer(TWO)
     found = player.think(seen, seats, np.zeros(6)).probabilities

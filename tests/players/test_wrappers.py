@@ -1,4 +1,4 @@
-"""Habits put around players: noise, random openings, patience."""
+"""Habits wrapped around players: noise, random openings, patience."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_noise(variant):
     assert np.array_equal(calm.choose(many, seats, draws), greedy)
     counts = np.unique(wild.choose(many, seats, draws), return_counts=True)[1]
     legal = int(game.legal_masks(many[:1]).sum())
-    assert counts.size > 0.9 * legal  # all of them, but for chance
+    assert counts.size > 0.9 * legal  # nearly all of them
     half = make_player("greedy:noise=0.5", game).choose(many, seats, draws)
     likely = 0.5 + 0.5 * np.isin(wild.choose(many, seats, draws), greedy).mean()
     assert (half == greedy).mean() == pytest.approx(likely, abs=0.05)
@@ -54,7 +54,7 @@ def test_split_draws_are_uniform_and_independent():
         assert 0 <= numbers.min() < numbers.max() < 1
         assert np.abs(np.histogram(numbers, 20)[0] - 5000).max() < 400
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.02
-    near = split_draws(np.arange(1000) * 2.0**-53)[0]  # neighbouring draws
+    near = split_draws(np.arange(1000) * 2.0**-53)[0]  # adjacent draws
     assert np.abs(np.histogram(near, 10)[0] - 100).max() < 50
 
 
@@ -72,7 +72,7 @@ def test_a_patient_player_passes_last():
 
 
 def test_a_random_opening():
-    """At random until the seat has a Warrior on the board; greedy from then on."""
+    """Play is random until the seat has a Warrior on the board, and greedy from then on."""
     game = TWO
     states = game.new_states(np.arange(200))
     seats, draws = np.zeros(200, int), np.random.default_rng(2).random(200)

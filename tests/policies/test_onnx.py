@@ -1,4 +1,4 @@
-"""Players from ONNX files: they play what the network says, and what does not fit is refused."""
+"""Players from ONNX files play what the network outputs; files that do not fit are refused."""
 
 import pickle
 
@@ -19,7 +19,7 @@ TWO = make_game("armadora")
 
 
 def save(path, size, actions, batch="batch", kind=TensorProto.FLOAT):
-    """A linear network with random weights in a file; the weights."""
+    """Save a linear network with random weights; return the weights."""
     weights = np.random.default_rng(0).normal(size=(size, actions)).astype(np.float32)
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["seen", "weights"], ["logits"])],
@@ -98,7 +98,7 @@ def test_what_is_no_onnx_file(tmp_path):
 
 
 def test_it_leads_to_no_other_file(tmp_path):
-    """Weights may lie beside a file of ONNX, wherever it says: here they must be in it."""
+    """ONNX allows weights in other files, at any path. Here they must be in the same file."""
     path = tmp_path / "mine.onnx"
     save(path, SIZE, ACTIONS)
     model = onnx.load(path)
@@ -109,7 +109,7 @@ def test_it_leads_to_no_other_file(tmp_path):
 
 
 def outside(place):
-    """Weights at a path relative to where the process works, as ONNX Runtime finds them."""
+    """Weights at a path relative to the working directory, which ONNX Runtime would find."""
     tensor = TensorProto(name="weights", data_type=TensorProto.FLOAT, dims=[SIZE, ACTIONS])
     tensor.data_location = TensorProto.EXTERNAL
     tensor.external_data.add(key="location", value=place)
@@ -123,7 +123,7 @@ def branch(weights):
 
 
 def with_weights(weights, where):
-    """The linear network whose weights stand in another place of the file."""
+    """The linear network with its weights in another part of the file."""
     if where == "constant":
         nodes = [helper.make_node("Constant", [], ["weights"], value=weights)]
     elif where == "sparse":
@@ -143,7 +143,7 @@ def with_weights(weights, where):
 
 @pytest.mark.parametrize("where", ["constant", "sparse", "branch"])
 def test_nor_does_any_part_of_it(where, tmp_path, monkeypatch):
-    """A file was read that lay where the process worked."""
+    """A file in the working directory was once read."""
     monkeypatch.chdir(tmp_path)
     np.ones((SIZE, ACTIONS), np.float32).tofile("secret")
     path = tmp_path / "mine.onnx"
@@ -168,7 +168,7 @@ def test_what_is_no_message(content):
 
 
 def network(path, nodes, outputs=(("logits", ("batch", ACTIONS)),), functions=()):
-    """A network in a file that goes on from `sums`, observations by weights of 1."""
+    """A network in a file that continues from `sums`, observations times weights of 1."""
     weights = numpy_helper.from_array(np.ones((SIZE, ACTIONS), np.float32), "weights")
     graph = helper.make_graph(
         [helper.make_node("MatMul", ["seen", "weights"], ["sums"]), *nodes],
@@ -189,7 +189,7 @@ def network(path, nodes, outputs=(("logits", ("batch", ACTIONS)),), functions=()
 
 
 def noise(seeded=False):
-    """A node that adds nothing that could be foreseen."""
+    """A node that adds unpredictable numbers."""
     return helper.make_node("RandomNormalLike", ["sums"], ["noise"], seed=3.0 if seeded else None)
 
 
@@ -226,7 +226,7 @@ RANDOM = {
 
 @pytest.mark.parametrize("kind", RANDOM)
 def test_random_nodes_are_refused(kind, tmp_path):
-    """The same seed gave other games by what was played before, and by the number of workers."""
+    """Games of one seed once depended on the games before them, and on the number of workers."""
     name = network(tmp_path / "mine.onnx", RANDOM[kind])
     node = kind.split(",")[0]
     with pytest.raises(ValueError, match=rf"draws random numbers \({node}\).*model\.eval\(\)"):
@@ -250,14 +250,14 @@ def test_dropout_outside_training_changes_nothing(tmp_path):
 
 
 def test_a_network_without_outputs(tmp_path):
-    """It was an IndexError."""
+    """This was once an IndexError."""
     name = network(tmp_path / "mine.onnx", [], outputs=())
     with pytest.raises(ValueError, match="is of no network for this game"):
         make_player(name, TWO)
 
 
 def test_a_network_that_fails_when_it_is_asked(tmp_path):
-    """An error of ONNX Runtime's own came through."""
+    """ONNX Runtime's own error once came through."""
     nodes = [
         helper.make_node("ReduceSum", ["seen"], ["many"], keepdims=0),
         helper.make_node("Cast", ["many"], ["place"], to=TensorProto.INT64),
@@ -274,7 +274,7 @@ def test_a_network_that_fails_when_it_is_asked(tmp_path):
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("sample", ["", ",sample"])
 def test_logits_that_are_not_finite(number, sample, tmp_path):
-    """Of what is legal nothing could be drawn, and an illegal action was chosen."""
+    """No legal action could be drawn, and an illegal one was once chosen."""
     path = tmp_path / "mine.onnx"
     weights = numpy_helper.from_array(np.full((SIZE, ACTIONS), number, np.float32))
     path.write_bytes(with_weights(weights, "constant").SerializeToString())

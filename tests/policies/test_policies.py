@@ -1,4 +1,4 @@
-"""Saved policies: what is kept, what is refused, and that loading them is safe."""
+"""Saved policies: contents, errors, and safe loading."""
 
 import builtins
 import errno
@@ -41,13 +41,13 @@ def header_size(data):
 
 
 def changed(**changes):
-    """The tensors of a policy with some replaced; None leaves one out."""
+    """Return a policy's tensors with some replaced, or left out where None."""
     tensors = {**TENSORS, **{name.replace("_", "."): value for name, value in changes.items()}}
     return {name: tensor for name, tensor in tensors.items() if tensor is not None}
 
 
 def forged(path, metadata=None, tensors=TENSORS):
-    """A file with a right checksum, but of other contents than `save_policy` would write."""
+    """Write a file with a right checksum but contents that `save_policy` would not write."""
     whole = {"format": FORMAT, "variant": GAME.variant, "activation": "tanh", **(metadata or {})}
     write_tensors(path, tensors, whole)
     return path
@@ -58,7 +58,7 @@ def forged(path, metadata=None, tensors=TENSORS):
 
 @pytest.mark.parametrize("name", ["armadora-3p", "armada-3p"])
 def test_who_is_not_to_move_has_no_probabilities(name):
-    """Of all kinds: judges and critics here, networks of logits beside them."""
+    """All kinds are tested: judges and critics by parameter, and networks of logits."""
     shipped = load_policy(name)
     states, seats = tiny.positions(shipped.game, 6)
     others = (seats + 1) % shipped.game.players
@@ -69,7 +69,7 @@ def test_who_is_not_to_move_has_no_probabilities(name):
 
 @pytest.mark.parametrize("name", ["armadora-3p", "armada-3p", "armada-3p-ppo"])
 def test_a_game_that_is_over_changes_nothing_of_the_others(name):
-    """Critics had the scripted player act in it, and wrote what he chose over other games' rows."""
+    """Critics once let the scripted player act in it, and overwrote other games' rows."""
     policy = load_policy(name)
     game = policy.game
     states, seats = tiny.positions(game, 6)
@@ -87,7 +87,7 @@ def test_a_game_that_is_over_changes_nothing_of_the_others(name):
 
 
 def finished(game):
-    """A game that greedy players have played to its end."""
+    """Return a game that greedy players have played to its end."""
     states, greedy = game.new_states(np.array([5])), GreedyPlayer(game)
     while game.statuses(states)[0][0] == PLAYING:
         seats = game.statuses(states)[1]
@@ -124,7 +124,7 @@ def test_the_metadata_can_be_read(tmp_path):
     }
     assert load_policy(path).metadata == metadata
     assert policy_game(path).variant == GAME.variant
-    # Any tool that knows safetensors can read it: it is JSON in the file's header.
+    # Any safetensors tool can read it: it is JSON in the file's header.
     data = path.read_bytes()
     assert json.loads(json.loads(data[8 : header_size(data)])["__metadata__"]["armarl"]) == metadata
 
@@ -138,7 +138,7 @@ def test_saving_twice_replaces_the_file_and_leaves_no_other(path):
 
 
 def test_argmax_and_sampling():
-    """Argmax takes the likeliest legal action; sampling draws legal actions by their share."""
+    """Argmax takes the most likely legal action; sampling draws legal actions by probability."""
     states, seats = tiny.positions(GAME, 1)
     logits = {action: k for k, action in enumerate(np.flatnonzero(GAME.legal_masks(states)[0])[:3])}
     bias = np.full(len(GAME.actions), -1e9, np.float32)
@@ -268,7 +268,7 @@ def test_a_file_with_something_behind_it(path):
 
 @pytest.mark.parametrize("part", ["header", "weights"])
 def test_a_flipped_bit(path, part):
-    """In the weights, in the metadata, in the header's own fields: none goes unseen."""
+    """It is noticed in the weights, in the metadata, and in the header's own fields."""
     data = path.read_bytes()
     body = header_size(data)
     places = range(body) if part == "header" else range(body, len(data), 997)
@@ -291,7 +291,7 @@ def test_a_changed_claim_of_strength(path):
 
 
 class Exploit:
-    """Unpickling it would leave a file behind."""
+    """Unpickling it would create a file."""
 
     def __init__(self, path):
         self.path = path
@@ -338,7 +338,7 @@ def test_foreign_safetensors(path):
         save_file(dict(TENSORS), path, {"armarl": text})
         with pytest.raises(PolicyError):
             load_policy(path)
-    # Of a kind that NumPy does not know.
+    # A dtype that NumPy does not know.
     header = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
     with pytest.raises(PolicyError, match="damaged or no safetensors"):
@@ -346,7 +346,7 @@ def test_foreign_safetensors(path):
 
 
 def test_the_checkpoint_beside_a_policy(tmp_path):
-    """Who names it is told what to name instead, wherever policies are named."""
+    """Naming it gives an error that says what to name instead, wherever policies are named."""
     from armarl_training.config.training_config import TrainingConfig
     from armarl_training.run.run import start_run
 
@@ -422,7 +422,7 @@ def test_what_names_no_policy(name, read):
 
 
 def test_a_player_by_a_policy_is_no_policy():
-    """He was called a file that there is not, and himself was advised instead."""
+    """It was once called a missing file, and the player itself was suggested instead."""
     with pytest.raises(ValueError, match="load_policy takes 'armadora-2p' with sample= or temp"):
         load_policy("armadora-2p:sample")
     with pytest.raises(FileNotFoundError, match="shipped are"):
@@ -481,7 +481,7 @@ def test_an_unknown_activation(path, activation):
 
 
 def test_loading_runs_no_code_of_the_file(path, monkeypatch):
-    """No unpickling of any kind happens in it."""
+    """Loading does no unpickling of any kind."""
     load_policy(path, GAME)
 
     def refuse(*_args, **_options):
@@ -493,7 +493,7 @@ def test_loading_runs_no_code_of_the_file(path, monkeypatch):
 
 
 def test_playing_needs_no_torch(path):
-    """Neither torch nor stable-baselines3 is imported to load a policy and to play with it."""
+    """Loading and playing a policy imports neither torch nor stable-baselines3."""
     program = f"""
 import sys
 for name in ("torch", "stable_baselines3", "sb3_contrib", "pygame", "pydantic", "yaml"):
@@ -523,7 +523,7 @@ def test_a_full_disk_leaves_the_old_file_whole(path, monkeypatch, moment):
 
 
 def test_a_disk_that_fills_up_within_the_file(path):
-    """A limit on the size of files stops the write in its middle, as a full disk would."""
+    """A file size limit stops the write in the middle, as a full disk would."""
     program = f"""
 import resource, signal, tiny
 from pathlib import Path
@@ -549,6 +549,6 @@ except OSError as error:
 
 @pytest.mark.parametrize("name", sorted(shipped_policies()))
 def test_a_shipped_policy_beats_the_random_player(name):
-    """They win 9 in 10 games and more; 6 in 10 are far below that, and far above chance."""
+    """They win at least 9 in 10 games. 6 in 10 is far below that, and far above chance."""
     policy, _ = play_match(policy_game(name), [name, "random"], games=24, seed=3).standings
     assert policy.win_rate > 0.6

@@ -1,4 +1,4 @@
-"""The benchmark measures, says what it could not, and its page is made from its results."""
+"""The benchmark measures, reports what it could not measure, and generates its page."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def test_targets_are_met_missed_or_not_measured() -> None:
     assert said(f"{ADVANCED}: playouts") is False
     assert said(f"{ARMADA}: playouts") is None
     against_pgx = f"{ARMADORA}: {WITH} on 2 cores, times Pgx connect_four"
-    assert said(f"{against_pgx}, {CALL}") is True  # 3 times
-    assert said(f"{against_pgx}, {LOOP}") is False  # 1.4 times its faster form
+    assert said(f"{against_pgx}, {CALL}") is True  # a ratio of 3
+    assert said(f"{against_pgx}, {LOOP}") is False  # a ratio of 1.4 to its faster form
     assert said(f"{ARMADA}: MaskablePPO") is True
     assert said("Armadora, slowest variant: AEC env()") is False
     assert said("Armada, slowest variant: AEC env()") is None

@@ -1,4 +1,4 @@
-"""The examples of the README run, and the generated pages are what the code says."""
+"""The README's examples run, and the generated pages match the code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAGES = [
 EXAMPLES = re.findall(
     r"```python\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), re.DOTALL
 )
-RUN: set[str] = set()  # of them, in this process
+RUN: set[str] = set()  # examples already run in this process
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def namespace() -> dict[str, object]:
 def test_readme_example_runs(
     example: str, namespace: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)  # where they may write
-    for text in EXAMPLES[: EXAMPLES.index(example) + 1]:  # earlier ones may be another process's
+    monkeypatch.chdir(tmp_path)  # a folder that they may write to
+    for text in EXAMPLES[: EXAMPLES.index(example) + 1]:  # earlier ones may have run elsewhere
         if text == example or text not in RUN:
             RUN.add(text)
             exec(compile(text, "README.md", "exec"), namespace)
@@ -82,7 +82,7 @@ def test_every_policy_s_section_is_linked() -> None:
 
 
 def test_what_the_threat_model_names_is_tested() -> None:
-    """In its tables a row's tests lie in the file named last, in that row or above it."""
+    """In its tables, a row's tests are in the file named last, in that row or above it."""
     sources: dict[str, str] = {}
     for path in (ROOT / "tests").rglob("test_*.py"):
         sources[path.name] = sources.get(path.name, "") + path.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""How a run's policy becomes a shipped one: `scripts/ship_policy.py`."""
+"""Turning a run's policy into a shipped one: `scripts/ship_policy.py`."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from armarl_training.run.run import start_run
 
 
 def run_of(folder, **changes):
-    """A finished run, measured once on its way."""
+    """Return a finished run, measured once in between."""
     settings = tiny.settings(total_decisions=400, checkpoint_every_minutes=1000, **changes)
     settings["evaluation"] = {"opponents": ["random"], "progress_games": 4, "games": 4}
     run = start_run(TrainingConfig.model_validate(settings), folder)
@@ -42,7 +42,7 @@ def test_a_policy_that_learnt_on_tells_of_both_parts(tmp_path):
     assert rows == [before["decisions"], training["decisions"]]
     with pytest.raises(ValueError, match="has these weights already"):
         ship_policy.ship(str(shipped), folder, shipped)
-    # One that began anew takes its place with its own figures alone.
+    # A policy trained from scratch replaces it with its own figures only.
     other = run_of(tmp_path / "three", seed=6)
     ship_policy.ship(str(shipped), other, shipped)
     anew = load_policy(other / POLICY_FILE).metadata["training"]

@@ -1,4 +1,4 @@
-"""Search around a judge of positions: what it may see, what it finds, what it refuses."""
+"""Search with a judge of positions: the information it sees, the wins it finds, its errors."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_one_simulation_plays_what_the_judge_would():
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_search_finds_by_the_ends_of_games_what_a_judge_who_knows_nothing_does_not(players):
-    """All others have passed, and the side is ahead: whatever it does besides, it need not lose."""
+    """All others have passed and the side is ahead, so with any action it need not lose."""
     game = make_game("armadora", players=players)
     states, seats = won_positions(game, 8)
     blank = {name: np.zeros_like(weights) for name, weights in judge_of(game).tensors().items()}

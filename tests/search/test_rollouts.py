@@ -1,4 +1,4 @@
-"""The player that looks ahead by rollouts: what it may know, what it finds, and what it tells."""
+"""The rollout player: the information it may use, the moves it finds, and its thoughts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_thoughts_are_of_legal_actions_and_say_what_is_played(variant):
     rows = np.arange(states.size)
     assert np.allclose(thoughts.value, thoughts.values[rows, chosen])
     most = thoughts.visits.max(axis=1)
-    assert (thoughts.visits[rows, chosen] == most).all()  # halving has left it
+    assert (thoughts.visits[rows, chosen] == most).all()  # halving has kept it
 
 
 def test_without_turns_values_are_the_evaluation_of_what_an_action_leads_to():
@@ -75,7 +75,7 @@ def test_without_turns_values_are_the_evaluation_of_what_an_action_leads_to():
         legal = np.flatnonzero(game.legal_masks(states[i : i + 1])[0])
         after = np.repeat(states[i : i + 1], legal.size)
         game.apply(after, np.arange(legal.size), legal)
-        steady = after["thrown"] == 0  # no die
+        steady = after["thrown"] == 0  # no die was thrown
         expected = evaluations(game, after)[:, seats[i]]
         assert np.allclose(thoughts.values[i, legal][steady], expected[steady])
 

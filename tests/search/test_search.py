@@ -1,4 +1,4 @@
-"""Search players: what they may know, what they must find, and that only the draw matters."""
+"""Search players: the information they may use, the wins they must find, and repeatability."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_legal_actions_are_listed_and_drawn_as_from_the_mask(legal, number):
 
 @every_variant
 def test_search_sees_nothing_that_its_seat_does_not_know(variant):
-    """Nor does it matter whether it gets the truth, the truth concealed, or another truth."""
+    """It gets the true state, the concealed one, or another consistent one; nothing changes."""
     game = variant.make()
     states, seats = tiny.positions(game, 12)
     draws = np.random.default_rng(1).random(states.size)
@@ -105,7 +105,7 @@ def test_flat_search_tries_all_actions_equally_often():
 def test_urgency_says_when_something_new_is_tried(player):
     game = make_game("armadora", players=2)
     states, seats, draws = asked(game)
-    first = player(game, 200).think(states, seats, draws)  # whatever is new comes first
+    first = player(game, 200).think(states, seats, draws)  # new actions come first
     assert same(first, player(game, 200, urgency=1e6).think(states, seats, draws))
 
 
@@ -124,7 +124,7 @@ def test_without_urgency_the_scripted_choice_is_all_that_is_tried():
 @every_method
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_search_wins_what_is_won_by_force(players, player):
-    """All others have passed, and the side is ahead: whatever it does besides, it need not lose."""
+    """All others have passed and the side is ahead, so with any action it need not lose."""
     game = make_game("armadora", players=players)
     states, seats = won_positions(game, 8)
     searcher = player(game, 300)
@@ -149,7 +149,7 @@ def test_depth_zero_is_the_evaluation_of_what_an_action_leads_to():
         assert (thoughts.visits[0, legal] == 1).all()
         after = np.repeat(states[i : i + 1], legal.size)
         game.apply(after, np.arange(legal.size), legal)
-        steady = after["thrown"] == 0  # no die
+        steady = after["thrown"] == 0  # no die was thrown
         expected = evaluations(game, after)[:, seats[i]]
         assert np.allclose(thoughts.values[0, legal][steady], expected[steady], atol=1e-6)
 
@@ -183,7 +183,7 @@ def test_a_budget_of_time_ends_after_some_simulations():
 
 
 def test_actions_that_look_alike_share_an_edge_in_the_trees_of_others():
-    """A seat's own actions are told apart in its own tree; what it hides is one to the others."""
+    """A seat's own actions differ in its own tree; hidden ones are one edge to the others."""
     game = make_game("armadora", players=2)
     player = SearchPlayer(game, 10, observers="multiple")
     one, five = game.actions.id("W1 c3"), game.actions.id("W5 c3")
@@ -228,7 +228,7 @@ def test_what_cannot_be_is_refused(options, message):
 
 
 class Uniform:
-    """A policy that likes everything alike, and knows nothing of values."""
+    """A policy with equal logits that knows nothing of values."""
 
     def __init__(self, game):
         self.name, self.game = "uniform", game
@@ -263,7 +263,7 @@ def test_policy_search_sees_nothing_hidden_and_reweights_the_policy():
 
 
 def test_policy_search_plays_to_the_end_where_that_is_near():
-    """A uniform policy, searched to the end of the game, keeps what is won."""
+    """A uniform policy, searched to the end of the game, keeps its wins."""
     game = make_game("armadora", players=2)
     states, seats = won_positions(game, 4)
     seen = game.concealed(states, seats)
@@ -296,7 +296,7 @@ def test_policy_search_refuses_who_does_not_think():
 )
 @pytest.mark.parametrize("number", [2**31, 1e300, float("inf"), float("nan"), -1])
 def test_policy_search_refuses_boundless_numbers(name, number):
-    """Products of some were no numbers, and what was played was illegal."""
+    """Products of some were once NaN, and the action played was illegal."""
     game = make_game("armadora")
     with pytest.raises(ValueError, match=rf"{name} must be in . to (16777216|2147483647), not "):
         PolicySearchPlayer(game, Uniform(game), **{name: number})
@@ -322,7 +322,7 @@ def test_what_is_counted_is_a_whole_number(player, name):
 
 
 def test_policy_search_takes_its_rollouts_in_portions(monkeypatch):
-    """Those of a decision were all under way at once: two thousand million were no memory's."""
+    """All rollouts of a decision once ran at once; two thousand million do not fit in memory."""
     game = make_game("armadora")
     question = asked(game, 3)
     player = PolicySearchPlayer(game, Uniform(game), 60, candidates=3)

@@ -1,4 +1,4 @@
-"""Checkpoints: those that are damaged, of another run, or unlawful are refused."""
+"""Checkpoints that are damaged, invalid, or from another run are refused."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from small_runs import config, stopped_run
 
 @pytest.fixture
 def stopped(tmp_path):
-    """The folder of a run that was stopped after its first update."""
+    """Return the folder of a run that was stopped after its first update."""
     return stopped_run(tmp_path / "run").folder
 
 
@@ -53,7 +53,7 @@ def test_a_checkpoint_of_another_run(stopped, changes, message):
     ],
 )
 def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, message):
-    """With a right checksum: compiled loops would read and write beyond the ends of arrays."""
+    """The checksum is right, but compiled loops would read and write out of bounds."""
     stopped_run(tmp_path / "run", learner=learner)
     path = tmp_path / "run" / checkpoint.FILE
     tensors, progress = read_tensors(path, checkpoint.FORMAT)
@@ -66,7 +66,7 @@ def test_a_checkpoint_whose_games_are_unlawful(tmp_path, learner, name, value, m
 
 
 def test_a_checkpoint_in_whose_games_nobody_learns(tmp_path):
-    """The next game was dealt for ever, until one would wait for the learner."""
+    """The next game was once dealt forever, until one would wait for the learner."""
     stopped_run(tmp_path / "run", learner="maskable_ppo")
     path = tmp_path / "run" / checkpoint.FILE
     tensors, progress = read_tensors(path, checkpoint.FORMAT)

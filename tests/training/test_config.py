@@ -60,8 +60,8 @@ def test_the_precision_is_what_is_quicker_on_the_machine(flags, quicker, monkeyp
     held_back = config.overridden(["ppo.magnet=1"], "it")
     assert resolve_precision(held_back).ppo.precision == quicker
     assert resolve_precision(held_back) == held_back.overridden([f"ppo.precision={quicker}"], "it")
-    # There are passes by what changes, in float32, but units for products are quicker still
-    # where many actions are legal.
+    # Sparse passes exist, in float32, but matrix units are faster still where many actions are
+    # legal.
     units = "amx_bf16" in flags
     assert resolve_precision(config).ppo.precision == ("bfloat16" if units else "float32")
     armada = TrainingConfig(total_decisions=1000, game="armada")
@@ -76,7 +76,7 @@ def test_a_precision_that_was_told_is_settled():
 
 
 def test_the_table_of_learners():
-    """It has all names, and what it names there is."""
+    """It has all names, and everything that it names exists."""
     assert set(LEARNERS) == set(get_args(LearnerName))
     fields, network = TrainingConfig.model_fields, TrainingConfig.model_fields["network"].annotation
     settings = {*fields, *(f"network.{name}" for name in network.model_fields)}
@@ -117,7 +117,7 @@ def test_what_is_dumped_reads_back(path, write):
     again = load_config(write(config.dump()))
     assert again == config
     assert again.dump() == config.dump()
-    # All settings are there, defaults too, so that a later version's defaults change nothing.
+    # All settings are written, defaults too, so that a later version's defaults change nothing.
     settings = yaml.safe_load(config.dump())
     assert set(settings) == set(TrainingConfig.model_fields)
     assert set(settings["ppo"]) == set(type(config.ppo).model_fields)
@@ -175,8 +175,8 @@ def test_a_setting_of_another_learner_is_refused(write):
     assert "ppo.epochs, ppo.magnet: nothing that learner: td reads" in refused(path)
     assert load_config(path, ["ppo={}"]).learner == "td"
     kept = ["learner=maskable_ppo", "ppo.magnet=0", "ppo.precision=float32"]
-    assert load_config(path, kept).ppo.epochs == 3  # SB3's too
-    # As runs have it that began when the precision was settled for all learners.
+    assert load_config(path, kept).ppo.epochs == 3  # and SB3's
+    # As in runs that began when one setting of precision applied to all learners.
     assert load_config(path, ["ppo={precision: float32}"]).td.epochs == 4
 
 

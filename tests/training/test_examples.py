@@ -1,4 +1,4 @@
-"""The examples of RL libraries run; those whose pins clash do so by scripts/frameworks.py."""
+"""The examples of RL libraries run. Those with clashing pins are run by scripts/frameworks.py."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from armarl_training.examples import cleanrl, measured, sb3
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """As the programs have it: threads that spin starve each other on a busy machine."""
+    """Use one thread, as the programs do: spinning threads starve each other on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -1,4 +1,4 @@
-"""Passes over what changes and what is legal: held to those over everything."""
+"""Sparse passes over changes and legal actions, compared with passes over everything."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_chains_are_short_enough_for_many_in_a_minibatch():
 
 def test_how_much_is_to_be_noted():
     armada, armadora = shares_of(make_game("armada")), shares_of(make_game("armadora"))
-    assert not armada.alike.any()  # quantities of two bytes
+    assert not armada.alike.any()  # features of two bytes
     assert armada.after < armada.anew < 0.1
     assert armada.legal < 0.1
     assert armadora.after < 0.05
@@ -123,7 +123,7 @@ def test_how_much_is_to_be_noted():
 
 
 def _learner(name, options, folder, looks, **network):
-    """Against rivals in some games, or looking at other actions, alone."""
+    """A learner with opponents in some games, or with lookahead and no opponents."""
     settings = tiny.settings(
         game=name,
         options=options,
@@ -152,7 +152,7 @@ def test_gradients_are_those_of_passes_over_everything(
     monkeypatch.setattr("armarl_training.learners.ppo.incremental.decision_chains.FEWEST", 8)
     learner = _learner(name, options, tmp_path, looks, **network)
     rng = np.random.default_rng(0)
-    with torch.no_grad():  # policies at the start are alike
+    with torch.no_grad():  # initial policies are nearly uniform
         for weights in learner._parameters:
             weights += torch.from_numpy(rng.normal(0, 0.1, weights.shape).astype(np.float32))
     playing = weights_of({"actor": learner.actor, "critic": learner.critic})
@@ -185,7 +185,7 @@ def test_gradients_are_those_of_passes_over_everything(
         for one, other, weights in zip(these, others, learner._parameters, strict=True):
             assert other.shape == weights.shape
             if min(weights.shape) > 1:
-                assert other.stride() == weights.stride()  # else it is copied for each step
+                assert other.stride() == weights.stride()  # otherwise each step would copy it
             scale = float(one.abs().max())
             torch.testing.assert_close(other, one, atol=1e-5 * scale + 1e-9, rtol=1e-4)
     for name, figure in whole_statistics.items():

@@ -1,4 +1,4 @@
-"""Who sits opposite in training: they stay who they are, and who fails is named."""
+"""Opponents in training: they do not change, and errors name the one that fails."""
 
 import signal
 
@@ -41,7 +41,7 @@ def test_policies_that_are_named_by_path_stay_who_they_were(tmp_path):
     assert whole.train()
     stopped = start_run(settings, tmp_path / "run")
     assert not stopped.train(signals(signal.SIGINT, after=1))
-    tiny.policy(tmp_path, game, seed=2, name="rival.safetensors")  # written anew by somebody
+    tiny.policy(tmp_path, game, seed=2, name="rival.safetensors")  # someone overwrites the file
     again = resume_run(tmp_path / "run")
     assert again.train()
     assert_equal(again, whole)

@@ -1,4 +1,4 @@
-"""Passes through actor and critic: written out, and by automatic differentiation."""
+"""Passes through actor and critic: those written by hand against automatic differentiation."""
 
 from __future__ import annotations
 

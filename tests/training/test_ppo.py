@@ -1,4 +1,4 @@
-"""The parts of our PPO: advantages seat by seat, losses by hand, what is kept of a position."""
+"""Parts of our PPO: advantages seat by seat, hand-written losses, stored positions."""
 
 import numpy as np
 import pytest
@@ -42,12 +42,12 @@ CPU = OnCpu(make_game("armadora"))
 
 
 def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambda, value_lambda):
-    """One game: forwards from each decision, by the definition."""
+    """One game: forward from each decision, by the definition."""
     steps, players = values.shape
     advantages, targets = np.zeros(steps), np.zeros((steps, players))
 
     def decisions_from(t, seat):
-        """The values of the seat's own decisions of the game from step t on."""
+        """The values of the seat's own decisions in the game from step t on."""
         own = []
         for k in range(t, steps):
             if learners[k] and movers[k] == seat:
@@ -57,7 +57,7 @@ def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambd
         return own
 
     def end_after(t, seat):
-        """What is known at the end of the game, or when it was last the learner's turn."""
+        """The value at the end of the game, or at the learner's last turn."""
         for k in range(t, steps):
             if ends[k] != PLAYING:
                 return rewards[k, seat]
@@ -86,7 +86,7 @@ def plain_advantages(movers, learners, ends, rewards, values, last, policy_lambd
 @pytest.mark.parametrize("learning", [1.0, 0.5])
 @pytest.mark.parametrize("players", PLAYERS)
 def test_advantages_are_those_of_the_definition(players, learning):
-    """Where the learner decides in all games, and where in half of them by chance."""
+    """The learner decides in all games, or in a random half of them."""
     rng = np.random.default_rng(players)
     steps, games = 40, 6
     movers = rng.integers(players, size=(steps, games))
@@ -115,7 +115,7 @@ def test_advantages_are_those_of_the_definition(players, learning):
 
 
 def test_a_return_arrives_at_each_seat_s_last_decision():
-    """Whoever ends the game: without bootstrapping every decision gets its own seat's return."""
+    """Without bootstrapping, every decision gets its own seat's return, whichever ends the game."""
     movers = np.array([[0], [1], [1], [2], [0]])
     ends = np.array([[PLAYING]] * 4 + [[ENDED]], np.int8)
     rewards = np.zeros((5, 1, 3), np.float32)
@@ -139,8 +139,8 @@ def test_a_return_arrives_at_each_seat_s_last_decision():
 def test_gradients_are_those_of_automatic_differentiation(magnet_weight):
     rng = np.random.default_rng(0)
     n, actions, players, clip, entropy_weight, value_weight = 64, 21, 3, 0.2, 0.05, 0.5
-    looks = 2  # other actions whose advantages are known
-    # Such as bfloat16 holds as well.
+    looks = 2  # lookahead actions
+    # Numbers that bfloat16 holds exactly, too.
     outputs = torch.from_numpy(rng.normal(size=(n, actions + 1 + players))).bfloat16().float()
     magnets = torch.from_numpy(rng.normal(size=(n, actions + 1)).astype(np.float32))
     legal = rng.random((n, actions)) < 0.5
@@ -209,7 +209,7 @@ def test_statistics_lie_where_their_names_say():
 
 
 def test_the_average_is_at_first_the_mean_of_all_weights(tmp_path):
-    """Else what training began with would outweigh it for thousands of steps."""
+    """Otherwise the initial weights would dominate it for thousands of steps."""
     config = TrainingConfig(**tiny.settings(ppo={"rollout_length": 16, "minibatch": 64}))
     learner = Run(config, tmp_path).learner
     take_step, seen = learner._take_step, [learner.policy(average=False).tensors]
@@ -323,7 +323,7 @@ def test_in_four_seats_partners_sit_together(tmp_path):
 
 
 def test_games_begin_at_random(tmp_path):
-    """Of a random opening nothing is learnt, and everybody's actions in it are random."""
+    """Nothing is learned from a random opening, in which all players' actions are random."""
     game, games, longest = make_game("armadora", board="mini"), 600, 4
     config = OpponentConfig(share=0.5, earlier=0, players={"greedy": 1})
     pool = OpponentPool(game, config, tmp_path)
@@ -333,7 +333,7 @@ def test_games_begin_at_random(tmp_path):
     def critic_values(quantities, secrets):
         return np.zeros((len(quantities), game.players), np.float32)
 
-    def first(quantities, advice, secrets, masks, movers):  # the first legal action, nearly always
+    def first(quantities, advice, secrets, masks, movers):  # nearly always the first legal action
         logits = np.zeros((len(quantities), len(game.actions)), np.float32)
         logits -= 100 * np.arange(len(game.actions), dtype=np.float32)
         return logits, critic_values(quantities, secrets)
@@ -344,7 +344,7 @@ def test_games_begin_at_random(tmp_path):
     assert 0.4 < counts[0] / games < 0.6
     assert counts[1:].min() > 40
     lineups, rollout = play.lineups.copy(), play.play(first, critic_values)
-    for t in range(longest):  # no game ends before, so that all sit where they sat
+    for t in range(longest):  # no game ends before, so lineups do not change
         held = np.take_along_axis(lineups, rollout.movers[t][:, None], axis=1)[:, 0]
         opening, taken = left > t, rollout.actions[t, :, 0]
         assert np.array_equal(rollout.learners[t], ~opening & (held == LEARNER))
@@ -353,7 +353,7 @@ def test_games_begin_at_random(tmp_path):
         likeliest = taken == legal.argmax(axis=1)
         assert likeliest[rollout.learners[t]].all()
         assert likeliest[opening].mean() < 0.5
-    began = play.save()[0]["openings"]  # those of games that have begun since
+    began = play.save()[0]["openings"]  # openings of games that have begun since
     assert began.any()
     assert began.max() <= longest
     other = SelfPlay(game, pool, games, **settings)
@@ -367,7 +367,7 @@ def test_games_begin_at_random(tmp_path):
 
 
 def test_what_is_looked_at_is_what_would_follow():
-    """Action by action as the game itself would play it, seen by whoever is to move then."""
+    """Each lookahead action leads where the game would go, as the next seat to move sees it."""
     game = make_game("armadora", players=3)
     kept = Quantities(game)
     states, movers = tiny.positions(game, 30)
@@ -409,7 +409,7 @@ def test_what_is_looked_at_is_what_would_follow():
 
 @every_variant
 def test_every_variant_is_learnt_from(variant, tmp_path):
-    """One rollout and its update; in some nothing is hidden, so that no critic sees more."""
+    """One rollout and its update. Some variants hide nothing, so the critic sees no more."""
     settings = tiny.settings(game=variant.game, options=dict(variant.options))
     run = Run(TrainingConfig(**settings), tmp_path)
     figures = run.learner.iterate(0.0)
@@ -421,7 +421,7 @@ def test_nothing_is_learnt_where_rivals_are_to_move(tmp_path):
     settings = tiny.settings(ppo={"rollout_length": 1, "minibatch": 8})
     learner = Run(TrainingConfig(**settings), tmp_path).learner
     (games,) = learner.shards.parts
-    games.self_play.lineups[:] = 0  # the first of the pool, in all seats
+    games.self_play.lineups[:] = 0  # the pool's first player, in all seats
     before = learner.policy(average=False).tensors
     figures = learner.iterate(0.0)
     assert all(np.isfinite(figure) for figure in figures.values())
@@ -431,7 +431,7 @@ def test_nothing_is_learnt_where_rivals_are_to_move(tmp_path):
 
 
 def learned(tmp_path, threads):
-    """The gradient of the first minibatch, and the weights after an update, by so many threads."""
+    """Return the first minibatch's gradient and the weights after an update, by so many threads."""
     settings = tiny.settings(game="armada", options={"cards": True}, threads=threads)
     settings["ppo"] = {**settings.get("ppo", {}), "precision": "float32"}
     learner = Run(TrainingConfig(**settings), tmp_path / str(threads)).learner
@@ -448,7 +448,7 @@ def learned(tmp_path, threads):
 
 
 def test_threads_that_share_a_minibatch_learn_the_same(tmp_path):
-    """But for the order of sums; and as many threads learn the same to the byte."""
+    """Only the order of sums differs; the same number of threads learns the same to the byte."""
     (tmp_path / "again").mkdir()
     alone, together = learned(tmp_path, 1), learned(tmp_path, 2)
     again = learned(tmp_path / "again", 2)

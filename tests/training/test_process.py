@@ -1,4 +1,4 @@
-"""How a process that learns goes about its work."""
+"""Settings of a process that learns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ for _ in range(10):
     used()
 print(faults() - before)
 """
-SIZE = 48 << 20  # beyond what glibc ever keeps by itself
+SIZE = 48 << 20  # more than glibc ever keeps by itself
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="this is about glibc's malloc")

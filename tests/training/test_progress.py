@@ -1,4 +1,4 @@
-"""How a run comes on: its table, its curve, the rating, and what of them its policy keeps."""
+"""A run's progress: its table, its curve, the rating, and what its policy keeps of them."""
 
 import csv
 import os
@@ -33,7 +33,7 @@ SETTINGS = TrainingConfig(
 
 
 def stopped_once(folder):
-    """A run that is stopped after its first update, and resumed to its end."""
+    """Stop a run after its first update, and resume it to its end."""
     run = start_run(SETTINGS, folder)
     assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
     assert resume_run(folder).train()
@@ -45,7 +45,7 @@ def table(folder):
 
 
 def test_events_before_the_first_checkpoint_are_taken_back(tmp_path, monkeypatch):
-    """TensorBoard showed them twice where a run was killed before it, and began anew."""
+    """TensorBoard once showed them twice if a run was killed before it and started again."""
     from torch.utils import tensorboard
 
     seen = []
@@ -59,18 +59,18 @@ def test_events_before_the_first_checkpoint_are_taken_back(tmp_path, monkeypatch
     start_run(SETTINGS, tmp_path / "run").close()
     run = resume_run(tmp_path / "run")
     assert not run.train(lambda _report: os.kill(os.getpid(), signal.SIGINT))
-    assert run.train()  # in another file, and nothing of the one before is taken back
+    assert run.train()  # in another file, and nothing in the one before is removed
     assert seen == [0, None]
 
 
 def curve_of(path):
-    """What a policy keeps of its run, without the time that it took."""
+    """Return the curve that a policy keeps of its run, without the time."""
     rows = read_policy_metadata(path)["training"]["curve"]
     return [{name: value for name, value in row.items() if name != "minutes"} for row in rows]
 
 
 def test_the_progress_of_a_run(tmp_path):
-    """Anchors are met at checkpoints; the best policy is kept; the table goes on after a stop."""
+    """Anchors are met at checkpoints; the best policy is kept; the table continues after a stop."""
     stopped_once(tmp_path / "run")
     rows = table(tmp_path / "run")
     decisions = [float(row["decisions"]) for row in rows]
@@ -85,7 +85,7 @@ def test_the_progress_of_a_run(tmp_path):
     assert "against random" in drawing
     assert "rating, Elo points" in drawing
     ratings = [float(row["rating"]) for row in rows if row["rating"]]
-    # over the only anchor it is what the win rate says, a tenth of a game being drawn besides
+    # with one anchor it follows from the win rate, with a tenth of a game drawn in addition
     shares = [(4 * rate + 0.1) / 4.2 for rate in rates]  # 2 tables, each with its tenth
     assert ratings == pytest.approx([400 * np.log10(x / (1 - x)) for x in shares], abs=0.01)
 
@@ -99,7 +99,7 @@ def test_events_after_a_kill_are_not_there_twice(tmp_path):
 
     killed = ProgressLog(tmp_path)
     note(killed, (10, 20))
-    killed.draw()  # with the checkpoint
+    killed.draw()  # together with the checkpoint
     note(killed, (30, 40))
     killed.close()
     log = ProgressLog(tmp_path)
@@ -129,12 +129,12 @@ def test_the_rating_among_anchors(variant, tmp_path):
 
 
 def test_ratings_by_other_anchors_are_in_no_line_with_those_before(tmp_path):
-    """The table keeps all; the curve and the policies have those of the anchors there are now."""
+    """The table keeps all. The curve and the policies have those of the current anchors."""
     folder = tmp_path / "run"
     assert start_run(SETTINGS, folder).train()
     before = [row["rating"] for row in table(folder)]
     more = ["total_decisions=2560", "evaluation.opponents=[greedy,random]"]
-    resume_run(folder, more).close()  # as if it was killed before its first checkpoint
+    resume_run(folder, more).close()  # as if it had been killed before its first checkpoint
     run = resume_run(folder)
     assert not run.log.measured()
     seen = []
@@ -160,7 +160,7 @@ def test_ratings_by_other_anchors_are_in_no_line_with_those_before(tmp_path):
 
 
 def drawn_ratings(folder):
-    """How many points the line of the ratings has."""
+    """Return the number of points in the line of ratings."""
     drawing = ElementTree.fromstring((folder / "curve.svg").read_text("utf-8"))
     (line,) = (shape for shape in drawing.iter() if shape.get("stroke") == "#000")
     return len(line.get("points").split())
@@ -170,7 +170,10 @@ def drawn_ratings(folder):
 
 
 def test_a_policy_keeps_how_it_came_on(tmp_path):
-    """The same whether its run was stopped or not, as its table has it; the best so far, too."""
+    """Its progress is the same whether its run was stopped or not, and equals the table's.
+
+    This includes the best policy so far.
+    """
     stopped_once(tmp_path / "stopped")
     assert start_run(SETTINGS, tmp_path / "whole").train()
     curve = curve_of(tmp_path / "stopped")
@@ -212,7 +215,7 @@ def test_a_policy_keeps_a_hundred_rows_at_most(tmp_path):
 
 
 def test_no_row_is_lost_for_its_many_decisions(tmp_path):
-    """They were written to six digits, and so a row lay beyond the checkpoint that it was of."""
+    """Decisions were once written to six digits, so that a row lay after its own checkpoint."""
     log = ProgressLog(tmp_path)
     log.rows = [{"decisions": 29_107_850.0, "minutes": 9.25, "rating": 123.456789}]
     log.draw()
@@ -229,7 +232,7 @@ def test_a_curve_of_ratings_whose_difference_is_too_large():
 
 
 def test_returns_of_three_are_drawn_as_win_rates():
-    """Who lost all games of three was drawn at 25 %."""
+    """Losing all games of three was once drawn as 25 %."""
     rows = [
         {"decisions": x, f"{RETURNS}greedy": y} for x, y in ((0.0, -0.5), (1.0, 0.0), (2.0, 1.0))
     ]

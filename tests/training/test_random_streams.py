@@ -1,4 +1,4 @@
-"""The streams of chance of a run: what was drawn from them before is drawn from them now."""
+"""The random streams of a run still give the numbers that they always gave."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""RLlib's PPO on our environments: a few iterations for real, here and in a worker of Ray."""
+"""RLlib's PPO on our environments: a few real iterations, here and in a Ray worker."""
 
 import os
 
@@ -10,22 +10,22 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from armarl_training import rllib
 from paths import ROOT
 
-DECISIONS = 128  # of an iteration
+DECISIONS = 128  # per iteration
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster():
-    """Two cores of this machine, whose workers see our sources."""
+    """Two cores of this machine, with workers that see our sources."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT / "envs", ROOT / "training"))))
-        patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
+        patch.setenv("RAY_worker_niceness", "0")  # otherwise other processes starve them
         ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
         yield
         ray.shutdown()
 
 
 def trained(config, runners, iterations=2):
-    """The algorithm after some iterations, its results, and its runners' illegal actions."""
+    """Return the algorithm after some iterations, its results, and its runners' illegal actions."""
     algorithm = (
         config.env_runners(num_env_runners=runners, num_envs_per_env_runner=4)
         .learners(num_learners=0)
@@ -42,7 +42,7 @@ def trained(config, runners, iterations=2):
 
 
 def weights(algorithm):
-    """Every weight of the learner, by its name."""
+    """Return every weight of the learner, by name."""
     kept = algorithm.learner_group.get_weights()
     return {
         f"{policy}/{name}": torch.as_tensor(array).clone()
@@ -52,10 +52,10 @@ def weights(algorithm):
 
 
 def illegal_actions(algorithm):
-    """How many games ended by one; RLlib's own look at an environment is by unmasked actions."""
+    """Count games ended by one; RLlib's own probe of an environment uses unmasked actions."""
 
     def of(runner):
-        if runner.env is None:  # the one here, where workers run them
+        if runner.env is None:  # the local one, if workers run the environments
             return 0
         inside = getattr(runner.env, "envs", None)
         games = [one.unwrapped.env for one in inside] if inside else [runner.env.unwrapped]
@@ -65,7 +65,7 @@ def illegal_actions(algorithm):
 
 
 def test_one_seat_against_the_greedy_player():
-    """Who begins to learn loses to him; where rewards of others' moves got lost, it would be 0."""
+    """A beginner loses to it. If rewards from others' moves were lost, the return would be 0."""
     config = rllib.one_seat(PPOConfig(), "armadora", opponents="greedy")
     results, illegal = trained(config, runners=0)
     assert illegal == 0
@@ -77,7 +77,7 @@ def test_one_seat_against_the_greedy_player():
 
 
 def test_self_play_in_a_worker():
-    """Every game's returns make nothing: the loser's has come, whoever ended it."""
+    """The returns of every game add up to 0: the loser gets its own, whichever seat ended it."""
     config = rllib.self_play(PPOConfig(), "armadora", board="mini")
     results, illegal = trained(config, runners=1)
     assert illegal == 0

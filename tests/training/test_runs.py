@@ -1,4 +1,4 @@
-"""Training runs: stopped, killed and resumed, they end as if nothing had happened."""
+"""Training runs that are stopped, killed and resumed end as if nothing had happened."""
 
 import csv
 import errno
@@ -38,7 +38,7 @@ LEARNERS = {
 
 @pytest.fixture(scope="module", params=LEARNERS)
 def whole(request, tmp_path_factory):
-    """A run that nobody stopped, of each learner."""
+    """An uninterrupted run of each learner."""
     settings = config(**LEARNERS[request.param])
     run = start_run(settings, tmp_path_factory.mktemp("runs") / "whole")
     assert run.train()
@@ -96,7 +96,7 @@ def test_a_run_stopped_during_its_head_start_begins_it_again(tmp_path):
 
     stopped = start_run(settings, tmp_path / "stopped")
     assert not stopped.train(stop)
-    assert len(lots) == 1  # of three
+    assert len(lots) == 1  # out of three
     assert not (tmp_path / "stopped" / checkpoint.FILE).exists()
     again = resume_run(tmp_path / "stopped")
     assert again.train()
@@ -117,7 +117,7 @@ def test_the_time_limit_ends_the_head_start(tmp_path):
     again = resume_run(tmp_path / "run", ["time_limit_minutes=null"])
     seen = []
     assert again.train(lambda report: seen.append(report.headline))
-    assert not any(seen)  # the head start is over
+    assert not any(seen)  # imitation is over
     assert again.decisions >= TOTAL
 
 
@@ -151,7 +151,7 @@ def test_the_best_is_sought_anew_when_others_are_the_anchors(tmp_path):
 
 
 def test_a_run_in_another_thread(tmp_path):
-    """Signals go to the main thread alone; it failed on its handlers."""
+    """Only the main thread gets signals; the run once failed on its handlers."""
     run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(run.train).result()
@@ -160,7 +160,7 @@ def test_a_run_in_another_thread(tmp_path):
 
 
 def test_not_enough_memory_is_told_briefly(tmp_path, monkeypatch):
-    """NumPy's own words have the whole type of a game's record."""
+    """NumPy's own message contains the whole dtype of a game's record."""
 
     def make(*_arguments):
         raise MemoryError("Unable to allocate 40 GiB for " + 100 * "('field', '<i8'), ")
@@ -195,7 +195,7 @@ def test_the_time_limit_ends_the_run(tmp_path):
         if len(seen) == 3:
             run.seconds_before = 60.0
 
-    assert run.train(progress)  # to its end, in contrast to a stop
+    assert run.train(progress)  # to its end, unlike after a stop
     assert len(seen) == 3
     assert load_policy(run.export()).metadata["training"]["decisions"] == run.decisions
     again = resume_run(tmp_path / "run")
@@ -204,7 +204,7 @@ def test_the_time_limit_ends_the_run(tmp_path):
 
 
 def test_the_clock_stands_when_the_training_is_over(tmp_path):
-    """The matches at the end, and what else is done with a run, are no minutes of training."""
+    """The matches at the end, and other use of a run, are not minutes of training."""
     run = start_run(config(total_decisions=ROLLOUT), tmp_path / "run")
     assert run.seconds == 0
     assert run.train()
@@ -239,14 +239,17 @@ def test_the_folder_of_a_run(whole):
 
 
 def test_a_run_that_is_over_leaves_no_thread(tmp_path):
-    """TensorBoard's writer has one, which stayed for as long as the process."""
+    """TensorBoard's writer has one, which once stayed as long as the process."""
     before = threading.active_count()
     assert start_run(config(total_decisions=ROLLOUT), tmp_path / "run").train()
     assert threading.active_count() == before
 
 
 def test_the_pool_of_earlier_selves(whole):
-    """Taken every 512 decisions; new games are against the newest two, and the third ends his."""
+    """One is added every 512 decisions, and new games use the newest two.
+
+    A third may remain until its games are over.
+    """
     taken = sorted(path.stem for path in (whole.folder / "pool").iterdir())
     assert taken == [f"{decisions:012d}" for decisions in sorted(whole.pool.snapshots)]
     assert 2 <= len(taken) <= 3
@@ -275,7 +278,7 @@ def test_what_was_measured_stays_with_the_weights(tmp_path):
 
 
 def test_a_killed_run_can_be_resumed(tmp_path):
-    """kill -9 in the middle; then `armarl train --resume` comes to the end of it."""
+    """Kill it with -9 in the middle; then `armarl train --resume` finishes it."""
     total = 24 * ROLLOUT
     settings = tiny.settings(total_decisions=total, checkpoint_every_minutes=1e-6)
     settings["evaluation"] = {"games": 2, "workers": 1, "opponents": ["random"]}
@@ -301,7 +304,7 @@ def test_a_killed_run_can_be_resumed(tmp_path):
 
 
 def test_a_kill_within_the_writing_of_a_checkpoint(tmp_path):
-    """The file of before is whole, and the run goes on from there."""
+    """The previous file is intact, and the run continues from it."""
     run = stopped_run(tmp_path / "run")
     before = (tmp_path / "run" / checkpoint.FILE).read_bytes()
     program = f"""
@@ -343,7 +346,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     resumed = resume_run(tmp_path / "run")
-    resumed.pool.take = lambda *_arguments: None  # so that the checkpoint is what meets it
+    resumed.pool.take = lambda *_arguments: None  # so that the checkpoint runs into it
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match=r"No space left.*the one before it is whole: make room"):
         resumed.train()
@@ -361,14 +364,14 @@ def test_a_closed_run_does_not_write_over_one_that_has_gone_on(tmp_path):
         done = other.decisions
     with pytest.raises(RunError, match="has gone on since this one was closed"):
         run.train()
-    with resume_run(tmp_path / "run") as again:  # nobody holds the folder
+    with resume_run(tmp_path / "run") as again:  # the folder is not locked
         assert again.decisions == done
         assert again.train()
-    assert again.train()  # its own checkpoint is no other's
+    assert again.train()  # it accepts its own checkpoint
 
 
 def test_a_training_without_decisions_ends(tmp_path, monkeypatch):
-    """It went on for ever."""
+    """It once continued forever."""
     run = start_run(config(), tmp_path / "run")
     monkeypatch.setattr(run.learner, "iterate", lambda done: {})
     with pytest.raises(RunError, match="no decision to learn from in 100 iterations in a row"):
@@ -416,12 +419,12 @@ def test_a_refused_configuration_leaves_no_folder(tmp_path, changes):
 
 @pytest.fixture
 def stopped(tmp_path):
-    """The folder of a run that was stopped after its first update."""
+    """Return the folder of a run that was stopped after its first update."""
     return stopped_run(tmp_path / "run").folder
 
 
 def test_one_process_at_a_time(stopped):
-    """A lock dies with its process, so one that was killed keeps nobody out."""
+    """A lock dies with its process, so a killed process keeps nobody out."""
     program = f"""
 import time
 from armarl_training.run.run import resume_run
@@ -443,7 +446,7 @@ def test_a_run_that_is_closed_holds_its_folder_no_longer(stopped):
         run.close()
         with resume_run(stopped) as other, pytest.raises(RunError, match="is being worked in"):
             run.train()
-        other.close()  # once more
+        other.close()  # a second time
     with pytest.raises(ZeroDivisionError), resume_run(stopped) as run:
         raise ZeroDivisionError
     with resume_run(stopped) as run:
@@ -458,7 +461,7 @@ def test_a_folder_is_held_from_the_start_of_a_run(tmp_path):
 
 
 def test_what_was_left_half_written_is_removed(stopped):
-    """And nothing else, which may be somebody's own."""
+    """Nothing else is removed, because it may be the user's."""
     (stopped / "pool").mkdir(exist_ok=True)
     for name in (".checkpoint.safetensors.123", "pool/.000000000512.safetensors.77"):
         (stopped / f"{name}.half-written-by-armarl").write_bytes(b"half")
@@ -471,7 +474,7 @@ def test_what_was_left_half_written_is_removed(stopped):
 
 
 def test_a_finished_run_that_is_taken_up_again_measures_nothing_anew(tmp_path):
-    """As where it is killed between its last checkpoint and its end."""
+    """This is like a kill between its last checkpoint and its end."""
     evaluation = {"progress_games": 4, "opponents": ["random"]}
     always = config(evaluation=evaluation, checkpoint_every_minutes=1e-9)
     start_run(always, tmp_path / "run").train()
@@ -512,7 +515,7 @@ def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
 
 
 def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, monkeypatch):
-    """It was, and every later plain resume failed."""
+    """It once was, and every later plain resume failed."""
 
     def refuse(address):
         raise ClusterError(f"there is no cluster of Ray at {address!r}")
@@ -546,13 +549,13 @@ def test_a_run_can_begin_with_a_saved_policy(tmp_path, whole):
     begun = follower.learner.policy(average=False).tensors
     for name, tensor in load_policy(path).tensors.items():
         assert np.array_equal(begun[name], tensor)
-    del follower  # killed before its first checkpoint, it still begins there
+    del follower  # killed before its first checkpoint, it still begins with the policy
     again = resume_run(tmp_path / "follower").learner.policy(average=True).tensors
     assert all(np.array_equal(again[name], tensor) for name, tensor in begun.items())
 
 
 def test_a_policy_to_begin_with_stays_what_it_is(tmp_path):
-    """Until the first checkpoint it was read anew, from where it may be no longer."""
+    """Until the first checkpoint it was once read again, from a path where it may be gone."""
     first, second = (stopped_run(tmp_path / name, seed=seed) for seed, name in ((1, "a"), (2, "b")))
     path = first.export()
     start_run(config(start_from=str(path)), tmp_path / "run").close()
@@ -566,7 +569,7 @@ def test_a_policy_to_begin_with_stays_what_it_is(tmp_path):
 
 
 def another(whole, **changes):
-    """A run like one, with changes."""
+    """Return a run like another, with changes."""
     kept = whole.config
     network = {"widths": [16], "advisers": kept.network.advisers} | changes.pop("network", {})
     return config(**{"learner": kept.learner, "game": kept.game, "network": network}, **changes)
@@ -581,7 +584,7 @@ def test_a_run_can_begin_with_a_policy_of_another_table(tmp_path, whole):
         return
     follower = start_run(settings, tmp_path / "follower")
     begun, before = follower.learner.policy(average=False).tensors, load_policy(path).tensors
-    for name, tensor in before.items():  # but for the layers beside the tables, to the byte
+    for name, tensor in before.items():  # to the byte, except the layers beside the tables
         assert begun[name].shape != tensor.shape or np.array_equal(begun[name], tensor)
 
 

@@ -1,4 +1,4 @@
-"""Training runs with rivals and learners of one's own."""
+"""Training runs with users' own opponents and learners."""
 
 import signal
 
@@ -21,7 +21,7 @@ from small_runs import (
 
 
 class Illegal:
-    """Chooses what there is not."""
+    """Chooses actions that do not exist."""
 
     def __init__(self, game):
         self.game, self.name = game, "illegal"
@@ -52,7 +52,7 @@ def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
     ids=str,
 )
 def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, refused, said):
-    """A name of the run's own was written over its column."""
+    """A returned name that the run itself uses once overwrote the run's column."""
     run = start_run(config(), tmp_path / "run")
     monkeypatch.setattr(run.learner, "iterate", lambda done: returned)
     with pytest.raises(refused, match=said):
@@ -61,14 +61,14 @@ def test_what_a_learner_of_ones_own_returns(tmp_path, monkeypatch, returned, ref
 
 
 class Mine(PPO):
-    """A learner of one's own."""
+    """A user's learner."""
 
     def iterate(self, done):
         return {**super().iterate(done), "mine": done}
 
 
 def test_a_learner_of_ones_own(tmp_path):
-    """Its settings stand where it likes; stopped and resumed it ends as if it had not been."""
+    """Its settings can be anywhere. Stopped and resumed, it ends as if it had not been."""
     td = {"temperature": 0.5}
     settings = config(learner="test_runs_with_ones_own:Mine", td=td, total_decisions=3 * ROLLOUT)
     with pytest.raises(
@@ -93,7 +93,7 @@ def test_a_learner_of_ones_own(tmp_path):
 
 
 class Idle:
-    """Lacks most of what a learner is asked for."""
+    """Lacks most of a learner's methods."""
 
     decisions = 0
 

@@ -1,4 +1,4 @@
-"""Models of Stable-Baselines3 become saved policies that play the same; its names are taken."""
+"""Models of Stable-Baselines3 become saved policies that play the same; SB3's names work."""
 
 import gymnasium
 import numpy as np
@@ -130,7 +130,7 @@ def halved():
     ids=["normalised", "beneath another", "in another process"],
 )
 def test_a_model_behind_a_wrapper_of_observations(make, tmp_path):
-    """It was saved, and played otherwise than the model."""
+    """It was once saved, and played differently from the model."""
     model = PPO("MlpPolicy", make(), n_steps=8, device="cpu")
     with pytest.raises(PolicyError, match="a wrapper of Gymnasium's has changed"):
         save_policy(tmp_path / "mine.safetensors", model)
@@ -157,7 +157,7 @@ def test_a_model_of_another_game(tmp_path):
 
 
 def test_the_maskable_callback_and_evaluation(tmp_path):
-    """Illegal actions end their games with -1: where masks are not passed on, all are lost."""
+    """Illegal actions end games with -1: if masks were not passed on, all games would be lost."""
     checked, scored = (make_vec_env("armadora", 4, seed=seed) for seed in (1, 2))
     check = MaskableEvalCallback(
         checked, n_eval_episodes=12, eval_freq=8, log_path=tmp_path, warn=True, verbose=0

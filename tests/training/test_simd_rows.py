@@ -1,4 +1,4 @@
-"""Sums of rows, several numbers at a time: held to NumPy's."""
+"""Sums of rows, several numbers at a time, compared with NumPy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps: runs with settings that are searched for, stopped, killed and gone on with."""
+"""Sweeps: runs with searched settings that are stopped, killed and continued."""
 
 import csv
 import shutil
@@ -46,7 +46,7 @@ def test_what_is_searched_for():
         "network.activation": Choice(('"relu"', '"tanh"')),
     }
     assert fixed == ["seed=3"]
-    assert read_space(["reward=win,gold"])[0]  # all are measured by who wins
+    assert read_space(["reward=win,gold"])[0]  # all rewards are measured by wins
     _, fixed = read_space(['opponents.players={"greedy": 1, "random": 2}', "ray=", "game"])
     assert len(fixed) == 3
 
@@ -93,7 +93,7 @@ def test_refused(config, tmp_path, setting, said):
 def test_what_every_trial_would_fail_of_is_refused_before_the_first(
     config, tmp_path, setting, said
 ):
-    """All trials failed at once, and counted; and the mended command was another sweep."""
+    """All trials once failed at once and counted, and the corrected command was another sweep."""
     with pytest.raises(ConfigError, match=said):
         Sweep(config, ["ppo.epochs=1..3", setting], tmp_path / "sweep")
     assert not (tmp_path / "sweep").exists()
@@ -110,7 +110,7 @@ def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkey
 
 
 def test_small_numbers_are_the_same_when_a_sweep_goes_on(config, tmp_path):
-    """They were written as text that was read as a number: it was another sweep than itself."""
+    """They were once stored as text and read as numbers, so the sweep did not match itself."""
     for _ in range(2):
         Sweep(config, ["ppo.final_learning_rate=1e-6,3e-6"], tmp_path / "sweep").close()
 
@@ -123,7 +123,7 @@ def test_files_of_others_are_not_written_over(config, tmp_path):
 
 
 def test_a_trial_that_was_cut_off_while_it_was_drawn(config, tmp_path):
-    """It was trained by what had been drawn of it, and the rest of the configuration."""
+    """It was once trained with the settings drawn so far, and the rest of the configuration."""
     with closing(Sweep(config, SEARCHED, tmp_path / "sweep")) as search:
         trial = search._study.ask()
         search.space["ppo.epochs"].suggest(trial, "ppo.epochs")
@@ -171,7 +171,7 @@ def test_what_is_drawn_does_not_depend_on_where_a_sweep_was_stopped(config, tmp_
 
 
 def test_a_sweep(config, tmp_path, capsys, monkeypatch):
-    """Every trial is a run with its own settings; the table says which won most."""
+    """Every trial is a run with its own settings; the table shows which won most."""
     monkeypatch.chdir(tmp_path)
     arguments = ["sweep", str(config), *SEARCHED, "seed=3", "--folder", "sweep"]
     assert main([*arguments, "--trials", "2"]) == 0
@@ -206,7 +206,7 @@ def test_a_sweep(config, tmp_path, capsys, monkeypatch):
 
 def test_a_trial_that_fails_is_told_and_the_next_one_begins(config, tmp_path):
     said = []
-    lengths = ["environments=16,24", "shards=3,4"]  # 3 is no part of 16
+    lengths = ["environments=16,24", "shards=3,4"]  # 3 does not divide 16
     with closing(Sweep(config, lengths, tmp_path / "sweep")) as sweep:
         assert sweep.run(6, said.append)
         assert sweep.best is not None
@@ -216,7 +216,7 @@ def test_a_trial_that_fails_is_told_and_the_next_one_begins(config, tmp_path):
 
 
 def test_a_player_who_fails_fails_the_trial_alone(config, tmp_path):
-    """But not who stops it, and a full disk is told once, not by every trial."""
+    """An interrupt stops the sweep, and a full disk is reported once, not by every trial."""
 
     def train(raised):
         def fail(_run):
@@ -238,7 +238,7 @@ def test_a_player_who_fails_fails_the_trial_alone(config, tmp_path):
 
 
 def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_path):
-    """Of a trial's run nothing is done again; and two processes are not at one sweep."""
+    """Nothing in a trial's run is done again, and two processes cannot run the same sweep."""
 
     def stopped(run):
         run.train(lambda _report: signal.raise_signal(signal.SIGINT))
@@ -266,7 +266,7 @@ def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_p
 
 
 def test_a_trial_whose_folder_is_held_is_not_thrown_away(config, tmp_path):
-    """It counted as one whose settings had failed, for good."""
+    """It once counted, for good, as one whose settings had failed."""
     folder, said = tmp_path / "sweep", []
     with closing(Sweep(config, SEARCHED, folder)) as sweep:
         assert not sweep.run(1, said.append, lambda run: run.save() is not None)
@@ -305,7 +305,7 @@ def test_a_sweep_that_was_killed(config, tmp_path):
 
 
 def test_damaged_folders(config, tmp_path):
-    """What a sweep finds in its folder is checked: its own file, Optuna's, and the runs."""
+    """A sweep checks what is in its folder: its own file, Optuna's, and the runs."""
     folder = tmp_path / "sweep"
     with closing(Sweep(config, SEARCHED, folder)) as sweep:
         assert sweep.run(1)

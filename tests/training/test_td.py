@@ -1,4 +1,4 @@
-"""The learner of judges: returns by the definition, what is learned from, what is refused."""
+"""The learner of judges: returns by the definition, training data, and errors."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def test_returns_are_those_of_the_definition(value_lambda):
     cut = rng.random((steps, games)) < 0.2
     found = lambda_returns(ends, cut, true, values, value_lambda)
     for t, i in np.ndindex(steps, games):
-        # The mean of the n-step returns, weighted by lambda^(n - 1); what remains goes to the last,
-        # or to the value before an action at which it is cut.
+        # The mean of the n-step returns, weighted by lambda^(n - 1). The remaining weight goes to
+        # the last, or to the value before an action that cuts the trace.
         wanted, weight, k = np.zeros(outcomes), 1.0, t
         while True:
             if cut[k, i]:
@@ -55,7 +55,7 @@ def test_returns_are_those_of_the_definition(value_lambda):
 
 @pytest.mark.parametrize("options", [{"players": 2}, {"players": 3}, {"players": 4}], ids=str)
 def test_it_learns_towards_what_came_true(tmp_path, options):
-    """Of every seat, at the end: its return, and who took which prize, its own side first."""
+    """Final targets of every seat: its return, and which side took each prize, its own first."""
     td = learner(tmp_path, options=options, environments=64, td={"rollout_length": 120})
     played = td.shards.parts[0]._rollout()
     steps, games = np.nonzero(played.ends != PLAYING)
@@ -68,7 +68,7 @@ def test_it_learns_towards_what_came_true(tmp_path, options):
     for seat in range(td._game.players):
         after = (seat + 1) % td._game.players
         np.testing.assert_array_equal(parts[:, seat, :, 1], parts[:, after, :, 0])
-    # Who alone took most gold got all stakes; where several did, nobody else won.
+    # A side that alone took most gold got all stakes. If several did, no other side won.
     stakes = played.last[..., : parts.shape[2]]
     gold = (parts[..., 0] * stakes).sum(axis=2)
     most = gold > gold.max(axis=1, keepdims=True) - 1e-3
@@ -80,7 +80,7 @@ def test_it_learns_towards_what_came_true(tmp_path, options):
 
 
 def test_an_update_learns(tmp_path):
-    """What it expects of finished games comes nearer to what came true."""
+    """Its predictions for finished games come nearer to the outcomes."""
     td = learner(tmp_path, environments=64, td={"rollout_length": 60, "epochs": 3})
     losses = [td.iterate(0.0)["prize_loss"] for _ in range(4)]
     assert losses[-1] < 0.95 * losses[0]

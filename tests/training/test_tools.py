@@ -1,4 +1,4 @@
-"""The examples of tools around training: each does what docs/frameworks.md says of it."""
+"""The examples of training tools each do what docs/frameworks.md says."""
 
 import runpy
 import sys
@@ -48,7 +48,7 @@ def test_wandb(tmp_path, monkeypatch):
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     log = train(tmp_path / "run", SMALL)
-    wandb.teardown()  # until then its service may hold back what it was given
+    wandb.teardown()  # until then its service may hold back data
     assert log.parent.parent == tmp_path / "run"
     assert [path.stat().st_size > 1000 for path in log.glob("run-*.wandb")] == [True]
     assert (tmp_path / "run" / "policy.safetensors").exists()

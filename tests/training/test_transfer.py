@@ -1,4 +1,4 @@
-"""What a policy keeps that begins at another table of its game."""
+"""Transfer: what a policy keeps when its training continues at another table of its game."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_weights_go_with_their_entries_and_actions(tmp_path):
 
 
 def test_it_plays_the_same_where_it_sees_the_same(tmp_path):
-    """At its own table, and at one of which its first position tells no difference."""
+    """At its own table, and at one whose first position looks the same."""
     game = make_game("armada", players=3)
     policy = load_policy(tiny.policy(tmp_path, game))
     assert at_table(policy, game) is policy

@@ -1,4 +1,4 @@
-"""The arena on a cluster of Ray, of several nodes on this machine: what it plays, and what dies."""
+"""The arena on a Ray cluster of several nodes on this machine: its games, and nodes that die."""
 
 import os
 import socket
@@ -28,7 +28,7 @@ NAMES = ["random", "greedy", "random:patient"]
 
 @pytest.fixture(scope="module")
 def nodes():
-    """A head that plays nothing, and one node of one core; Ray's workers see the tests, too."""
+    """A head node that plays nothing, and one node with one core; workers see the tests, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(
             "PYTHONPATH",
@@ -36,7 +36,7 @@ def nodes():
                 str(ROOT / name) for name in ("envs", "training", "tests/helpers", "tests/workers")
             ),
         )
-        patch.setenv("RAY_worker_niceness", "0")  # or what else this machine does starves them
+        patch.setenv("RAY_worker_niceness", "0")  # otherwise other processes starve them
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
         cluster.add_node(num_cpus=1)
         ray.init(cluster.address, log_to_driver=False)
@@ -62,7 +62,7 @@ def test_a_killed_worker_loses_nothing(nodes, tmp_path):
 
 
 def test_a_lost_node_loses_nothing(nodes, tmp_path):
-    """The node with what has been played on it goes when the first games are in; another comes."""
+    """The node disappears with its results when the first games are in; another one joins."""
     alone = play_tournament(TWO, NAMES, 32, seed=5, folder=tmp_path / "alone")
     lost = nodes.add_node(num_cpus=1)
     nodes.wait_for_nodes()
@@ -85,7 +85,7 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
-    """Shard by shard, with earlier selves and a worker that is killed at its first shard."""
+    """It has several shards and earlier selves; a worker is killed at its first shard."""
     monkeypatch.setattr(make_player, "_players", dict(registry._players))
     registry.register_player("deadly", partial(tiny.KilledOnce, folder=tmp_path))
     settings = tiny.settings(
@@ -107,7 +107,7 @@ def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learn
 
 
 def contents(folder):
-    """The results and records of a tournament."""
+    """Return the results and records of a tournament."""
     files = [*folder.glob("*.json*"), *folder.glob("records/*")]
     assert len(files) > 2
     return {path.relative_to(folder): path.read_bytes() for path in files}
@@ -136,14 +136,14 @@ def test_the_command_line(nodes, capsys):
     alone = capsys.readouterr()
     assert main([*arguments, "--ray", "auto"]) == 0
     clustered = capsys.readouterr()
-    # Ray may tell between, in colour, of workers that died in the tests before.
+    # In between, Ray may report, in colour, workers that died in earlier tests.
     assert alone.out.strip() in clustered.out
     assert " 1 jobs in " in clustered.err
 
 
 @pytest.fixture
 def no_cluster(monkeypatch):
-    """Somebody listens at this address, and Ray says after minutes that it is no cluster."""
+    """A server at this address that is not Ray; Ray takes minutes to notice."""
 
     def refuse(address, **options):
         raise ConnectionError("nobody answers")
@@ -172,7 +172,7 @@ def test_no_cluster_there(no_cluster):
 @pytest.mark.parametrize("address", ["{}", "ray://{}", "[::ffff:127.0.0.1]:1", "127.0.0.1:70000"])
 @pytest.mark.parametrize("named", [False, True])
 def test_ray_is_not_asked_where_nobody_listens(no_cluster, monkeypatch, address, named):
-    """It would look for minutes; neither where an environment variable names the address."""
+    """Ray would look for minutes. This includes addresses from an environment variable."""
     monkeypatch.setattr(ray, "init", lambda *_, **__: pytest.fail("Ray was asked"))
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = address.format(f"127.0.0.1:{server.getsockname()[1]}")

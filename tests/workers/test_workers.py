@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# Ctrl-C reaches all processes of a terminal's command, also those that have just begun to import.
+# Ctrl-C reaches all processes of a terminal's command, even those that are still importing.
 STOPPED_AT_THE_START = """
 import os, signal, threading, time
 from armarl.workers.spread import spread
@@ -33,7 +33,7 @@ def test_workers_that_are_stopped_while_they_start_say_nothing(tmp_path: Path) -
         capture_output=True,
         text=True,
         start_new_session=True,
-        timeout=50,  # seconds: the jobs take longer
+        timeout=50,  # seconds; the jobs take longer
         check=True,
     )
     assert (done.stdout, done.stderr) == ("stopped\n", "")

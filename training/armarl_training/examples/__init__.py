@@ -1,8 +1,8 @@
-"""RL libraries on our environments, each in one short program: docs/frameworks.md tells of them.
+"""Short programs that train with other RL libraries; docs/frameworks.md describes them.
 
     python -m armarl_training.examples.cleanrl one-seat --decisions 50000
 
 Every program trains on two-player Armadora, in one seat against the random player ("one-seat") or
-in both ("all-seats"), counts illegal actions, and measures its win rate against random before and
-after. It needs the library that it is named after, and nothing else of this package's extras.
+in both ("all-seats"). It counts illegal actions, and measures its win rate against random before
+and after training. It needs the library that it is named after, and no other extra of this package.
 """

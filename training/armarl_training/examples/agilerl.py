@@ -1,11 +1,11 @@
-"""AgileRL's PPO: one seat by its own rollouts, and all seats of the AEC environment.
+"""AgileRL's PPO: one seat with its own rollouts, and all seats of the AEC environment.
 
-Its rollouts read `info["action_mask"]` of vector environments. Its multi-agent algorithms take
-parallel environments alone, so all seats need a loop of one's own, as in its tutorials: each
-decision learns from the return of its own seat, whoever ended the game.
+Its rollouts read `info["action_mask"]` of vector environments. Its multi-agent algorithms accept
+only parallel environments, so all seats need a custom loop, as in its tutorials. Each decision
+learns from the return of its own seat, no matter which seat ended the game.
 
-In one seat, too, it learns from returns less what the critic expected (`use_gae=False`): its GAE
-cuts a game off before the last decision, which alone gets the reward (version 2.58.0).
+In one seat, too, it learns from returns minus the critic's value (`use_gae=False`). Its GAE cuts a
+game off before the last decision, the only one with a reward (version 2.58.0).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ SETTINGS: dict[str, Any] = {
     "learn_step": ENVS * STEPS,
     "batch_size": 256,
     "lr": 1e-3,
-    "gamma": 1.0,  # games end
+    "gamma": 1.0,  # undiscounted, because all games end
     "rollout_buffer_config": {"use_gae": False},
     "wrap": False,
 }
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """The vector environment, the random player in the other seat."""
+    """Train on the vector environment, with the random player in the other seat."""
     torch.manual_seed(seed)
     envs = gymnasium.make_vec("armarl/Armadora-v0", ENVS, autoreset_mode="SAME_STEP")
     agent = PPO(envs.single_observation_space, envs.single_action_space, **SETTINGS)
@@ -61,7 +61,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """Whole games of the AEC environment: one network decides for every agent."""
+    """Train on whole games of the AEC environment. One network decides for every agent."""
     torch.manual_seed(seed)
     env = armadora_v0.env()
     space = env.observation_space("player_0")["observation"]
@@ -82,7 +82,7 @@ def all_seats(decisions: int, seed: int) -> Learning:
 
 
 def _play(env: Any, agent: PPO, seed: int) -> list[dict[str, Any]]:
-    """The decisions of a game, as AgileRL's PPO has them, each with its own seat's return."""
+    """Play a game; return its decisions in AgileRL's format, each with its own seat's return."""
     env.reset(seed=seed)
     movers, rows = [], []
     for name in env.agent_iter():

@@ -1,8 +1,9 @@
-"""A PPO loop in one file, after CleanRL's `ppo.py`, with masks: one seat, and all of them.
+"""A PPO loop in one file with action masks, after CleanRL's `ppo.py`: one seat, or all seats.
 
-CleanRL is copied, not imported; torch is all that is needed. Its loop takes Gymnasium's vector
-environments, with `autoreset_mode="SAME_STEP"`: every row of the buffer is then a decision. In all
-seats each decision's successor is the *same seat's* next one, whose reward is what came in between.
+CleanRL's code is copied, not imported, so only torch is needed. The loop uses Gymnasium's vector
+environments with `autoreset_mode="SAME_STEP"`, so that every row of the buffer is a decision. In
+all seats, a decision's successor is the *same seat's* next decision. Its reward is the sum of the
+rewards in between.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LEARNING_RATE, LAMBDA, CLIP, ENTROPY = 1e-3, 0.95, 0.2, 0.01
 
 
 class Agent(nn.Module):
-    """Policy and value over the flat observation."""
+    """Policy and value networks for the flat observation."""
 
     def __init__(self, size: int, actions: int) -> None:
         super().__init__()
@@ -38,18 +39,18 @@ class Agent(nn.Module):
         nn.init.normal_(self.actor[-1].weight, std=0.01)
 
     def distribution(self, observations: torch.Tensor, masks: torch.Tensor) -> Categorical:
-        """The policy; illegal actions have no chance."""
+        """Return the policy. Illegal actions get probability 0."""
         logits = self.actor(observations)
         return Categorical(logits=logits.masked_fill(masks == 0, -1e9))
 
     def value(self, observations: torch.Tensor) -> torch.Tensor:
-        """What the seat expects."""
+        """Return the expected return of the seat."""
         value: torch.Tensor = self.critic(observations)[:, 0]
         return value
 
 
 class Rows:
-    """Decisions in the order in which they were taken, and what followed each."""
+    """A rollout's decisions in order, with their advantages."""
 
     def __init__(self, size: int, actions: int) -> None:
         shape = (STEPS, ENVS)
@@ -58,10 +59,10 @@ class Rows:
         self.actions = torch.zeros(shape, dtype=torch.int64)
         self.logprobs, self.values = torch.zeros(shape), torch.zeros(shape)
         self.advantages = torch.zeros(shape)
-        self.known = torch.zeros(shape, dtype=torch.bool)  # whose advantage has been reckoned
+        self.known = torch.zeros(shape, dtype=torch.bool)  # rows whose advantage has been computed
 
     def decide(self, step: int, agent: Agent, observations: Any, masks: Any) -> NDArray[np.int64]:
-        """Draw an action in every game, and keep the row."""
+        """Sample an action in every game, and store the row."""
         self.observations[step] = torch.from_numpy(observations)
         self.masks[step] = torch.from_numpy(masks)
         with torch.no_grad():
@@ -73,7 +74,7 @@ class Rows:
 
 
 def update(agent: Agent, optimiser: torch.optim.Optimizer, rows: Rows) -> None:
-    """CleanRL's: some epochs of clipped gradient steps over the rows that have an advantage."""
+    """Update as CleanRL does: some epochs of clipped gradient steps on rows with an advantage."""
     kept = rows.known.reshape(-1)
     observations, masks, actions, logprobs, advantages, values = (
         column.reshape(kept.numel(), *column.shape[2:])[kept]
@@ -104,7 +105,7 @@ def update(agent: Agent, optimiser: torch.optim.Optimizer, rows: Rows) -> None:
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """Gymnasium's vector environment, one seat against the random player."""
+    """Train on Gymnasium's vector environment, in one seat against the random player."""
     envs = gymnasium.make_vec("armarl/Armadora-v0", ENVS, autoreset_mode="SAME_STEP")
     game = envs.unwrapped.game
     agent, optimiser = _agent(game, seed)
@@ -137,7 +138,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """One learner in all seats of `SelfPlayBatch`: the AEC environment, many games at once."""
+    """Train one learner in all seats of `SelfPlayBatch`: the AEC games, many at once."""
     batch = armarl.SelfPlayBatch(GAME, ENVS)
     game = batch.game
     agent, optimiser = _agent(game, seed)
@@ -155,8 +156,8 @@ def all_seats(decisions: int, seed: int) -> Learning:
                 turn = batch.step(rows.decide(step, agent, turn.observations, turn.masks))
                 rewards[step], ends[step] = turn.rewards, turn.ends != 0
                 illegal += int((turn.ends == ILLEGAL).sum())
-            # Backwards, for every seat of every game: the value and the advantage of its next
-            # decision in this game, and what it gained before; unknown where the rollout ends.
+            # Go backwards. For every seat of every game, keep the value and the advantage of its
+            # next decision, and its rewards before that; unknown at the end of the rollout.
             value, advantage = np.zeros((ENVS, game.players)), np.zeros((ENVS, game.players))
             known, gained = np.zeros((ENVS, game.players), bool), np.zeros((ENVS, game.players))
             own = rows.values.numpy()

@@ -1,11 +1,11 @@
-"""Hydra: our configurations composed, changed and swept by it.
+"""Hydra composes, changes and sweeps the configurations of `armarl train`.
 
     python -m armarl_training.examples.hydra total_decisions=50_000
     python -m armarl_training.examples.hydra --multirun seed=1,2,3 ppo.epochs=2,4
     python -m armarl_training.examples.hydra --config-name armadora-3p
 
-A setting that the configuration does not name is written `++evaluation.games=200`. Every run lies
-in Hydra's folder of its job, in `run`, where `armarl evaluate` finds it.
+For a setting that the configuration file does not name, write `++evaluation.games=200`. Every run
+is in the folder `run` of its Hydra job, where `armarl evaluate` finds it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from armarl_training.run.run import start_run
 
 
 def train(settings: DictConfig) -> float:
-    """Train; what is returned, the win rate against greedy, a sweeper may maximise."""
+    """Train, and return the win rate against greedy, which a sweeper can maximise."""
     config = TrainingConfig.model_validate(OmegaConf.to_container(settings))
     run = start_run(config, Path(HydraConfig.get().runtime.output_dir) / "run")
     if not run.train():
-        raise KeyboardInterrupt  # half a run is no result
+        raise KeyboardInterrupt  # an interrupted run has no result
     strength = run.evaluate(run.export())
     path = run.export(strength)
     rates = {match["standings"][1]["player"]: match["standings"][0] for match in strength}

@@ -1,4 +1,4 @@
-"""What all examples have in common: their command line, and how the policy is measured."""
+"""The command line and the measurements that all examples share."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Chooser = Callable[[NDArray[np.float32], NDArray[np.int8]], NDArray[Any]]
 
 
 class Learning(NamedTuple):
-    """What a program has made: who chooses, how to train him, and what came of it.
+    """A policy in training.
 
     Attributes:
-        choose: the policy as it is now.
-        train: trains it; returns the decisions taken, and how many of them were illegal.
+        choose: the current policy.
+        train: trains it; returns the number of decisions, and how many of them were illegal.
     """
 
     choose: Chooser
@@ -35,7 +35,7 @@ class Learning(NamedTuple):
 
 
 class LearntPlayer:
-    """Plays by what a library has learnt."""
+    """A player that uses a library's policy."""
 
     def __init__(self, game: Game, choose: Chooser, name: str = "learnt") -> None:
         self.name, self.game, self._choose = name, game, choose
@@ -48,16 +48,17 @@ class LearntPlayer:
 
 
 def main(library: str, modes: Mapping[str, Callable[[int, int], Learning]]) -> None:
-    """Train and measure in one of the modes, and print a row of the table as JSON.
+    """Train and measure in one mode, and print a row of the table as JSON.
 
     Args:
-        library: the distribution whose version is told.
-        modes: by name, what makes a `Learning` of a number of decisions and a seed.
+        library: the distribution whose version is printed.
+        modes: by name, functions that take a number of decisions and a seed and return a
+            `Learning`.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("mode", choices=modes)
     parser.add_argument("--decisions", type=int, default=200_000)
-    parser.add_argument("--games", type=int, default=1000, help="of each measurement")
+    parser.add_argument("--games", type=int, default=1000, help="games of each measurement")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     learning = modes[options.mode](options.decisions, options.seed)
@@ -81,7 +82,7 @@ def main(library: str, modes: Mapping[str, Callable[[int, int], Learning]]) -> N
 
 
 def _win_rate(choose: Chooser, games: int, seed: int) -> list[float]:
-    """Against random: the rate, and the ends of its 95 % interval."""
+    """Return the win rate against random, and its 95 % interval."""
     game = make_game(GAME)
     learnt = play_match(game, [LearntPlayer(game, choose), "random"], games, 1000 + seed)
     own = learnt.standings[0]

@@ -1,8 +1,8 @@
-"""Minari: games of a player as a data set for offline learning, masks in the observations.
+"""Minari: record a player's games as a dataset for offline RL, with masks in the observations.
 
     python -m armarl_training.examples.minari armadora/greedy-v0 --player greedy --games 100
 
-Minari keeps it in its folder (`MINARI_DATASETS_PATH`), with the environment it was made in.
+Minari stores it in its own folder (`MINARI_DATASETS_PATH`), with the environment of the games.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from armarl.roster.make_player import make_player
 
 
 def record(name: str, player: str, games: int, seed: int = 0) -> minari.MinariDataset:
-    """Games of a player against random ones, as a data set of Minari."""
+    """Record games of a player against random ones as a Minari dataset."""
     env = gymnasium.make("armarl:armarl/Armadora-v0", mask="observation")
     collector = minari.DataCollector(env)
     inside, rng = env.unwrapped, np.random.default_rng(seed)
@@ -27,7 +27,7 @@ def record(name: str, player: str, games: int, seed: int = 0) -> minari.MinariDa
         over = False
         while not over:
             seats = np.array([info["seat"]])
-            seen = inside.game.concealed(inside.states, seats)  # what the seat may know
+            seen = inside.game.concealed(inside.states, seats)  # only what the seat may know
             action = chooser.choose(seen, seats, rng.random(1))[0]
             _, _, terminated, truncated, info = collector.step(action)
             over = terminated or truncated
@@ -37,9 +37,9 @@ def record(name: str, player: str, games: int, seed: int = 0) -> minari.MinariDa
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", help="of the data set")
+    parser.add_argument("name", help="name of the dataset")
     parser.add_argument("--player", default="greedy")
     parser.add_argument("--games", type=int, default=100)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Optuna: settings of a run, searched for by what the trained policy wins against greedy.
+"""Optuna: search for settings by the trained policy's win rate against greedy.
 
 python -m armarl_training.examples.optuna --folder runs/search --trials 20
 """
@@ -16,7 +16,7 @@ from armarl_training.run.run import start_run
 
 
 def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> optuna.Study:
-    """Train a run for every trial in a folder of its own; the study with what they won."""
+    """Train a run for every trial, each in its own folder; return the study with win rates."""
 
     def objective(trial: optuna.Trial) -> float:
         rate = trial.suggest_float("learning_rate", 1e-4, 3e-3, log=True)
@@ -26,7 +26,7 @@ def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> 
         changes = [*settings, *(f"ppo.{setting}" for setting in chosen)]
         run = start_run(load_config("armadora-ppo", changes), folder / f"{trial.number:03d}")
         if not run.train():
-            raise KeyboardInterrupt  # half a run is no result
+            raise KeyboardInterrupt  # an interrupted run has no result
         match = play_match(run.game, [run.export(), "greedy"], games, seed=1)
         return match.standings[0].win_rate
 
@@ -42,7 +42,7 @@ def search(folder: Path, trials: int, settings: list[str], games: int = 400) -> 
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("runs/search"))
     parser.add_argument("--trials", type=int, default=20)

@@ -1,7 +1,7 @@
 """RLlib's PPO: one seat of the vector environment, and all seats of the AEC environment.
 
-`armarl_training.rllib` has the environments, the masked module and the mapping of agents to
-policies. All seats share one policy: self-play.
+The environments, the masked module and the mapping of agents to policies are in
+`armarl_training.rllib`. All seats share one policy, so this is self-play.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ ENVS = 32
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """`gymnasium.make_vec` in RLlib's hands, the random player in the other seat."""
+    """Train on `gymnasium.make_vec` through RLlib, with the random player in the other seat."""
     config = rllib.one_seat(PPOConfig(), GAME).env_runners(num_envs_per_env_runner=ENVS)
     return _learning(config, "default_policy", decisions, seed)
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """The AEC environment; one policy for all agents."""
+    """Train on the AEC environment, with one policy for all agents."""
     config = rllib.self_play(PPOConfig(), GAME).env_runners(num_envs_per_env_runner=ENVS)
     return _learning(config, rllib.LEARNER, decisions, seed)
 
@@ -52,7 +52,7 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = _illegal(algorithm.env_runner.env)  # of RLlib, which tries an environment
+        before = _illegal(algorithm.env_runner.env)  # by RLlib, which tries the environment
         while taken < decisions:
             result = algorithm.train()
             taken = int(result["num_env_steps_sampled_lifetime"])
@@ -71,7 +71,7 @@ def _learning(config: PPOConfig, module: str, decisions: int, seed: int) -> Lear
 
 
 def _illegal(env: Any) -> int:
-    """Illegal actions in a runner's environment: many games, or environments of many agents."""
+    """Count illegal actions in a runner's environment: a vector of games, or one AEC game each."""
     inside = [one.unwrapped.env for one in env.envs] if hasattr(env, "envs") else [env.unwrapped]
     return sum(one.endings.illegal for one in inside)
 

@@ -13,10 +13,10 @@ from armarl_training.examples.measured import GAME, Learning, LearntPlayer, main
 from armarl_training.vec_env import SeatVecEnv, make_vec_env
 
 SETTINGS: dict[str, Any] = {
-    "n_steps": 16,  # of 64 games: many small updates learn sooner than few large ones
+    "n_steps": 16,  # in each of 64 games: many small updates learn faster than few large ones
     "batch_size": 256,
     "n_epochs": 4,
-    "gamma": 1.0,  # games end
+    "gamma": 1.0,  # undiscounted, because all games end
     "learning_rate": 1e-3,
     "ent_coef": 0.01,
     "device": "cpu",
@@ -24,13 +24,13 @@ SETTINGS: dict[str, Any] = {
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """The learner's seat is drawn anew for every game; the random player holds the other."""
+    """Train in a seat that is drawn anew for every game, with the random player in the other."""
     env = make_vec_env(GAME, n_envs=64, seed=seed)
     return _learning(MaskablePPO("MlpPolicy", env, seed=seed, **SETTINGS), env, decisions)
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """The model as it is now holds the other seat too, and never loses sight of itself."""
+    """Train against the current model, which holds the other seat."""
     game = make_game(GAME)
     latest = LearntPlayer(game, lambda observations, masks: choose(observations, masks), "latest")
     env = make_vec_env(game, n_envs=64, seed=seed, opponents=latest)

@@ -1,10 +1,10 @@
 """Tianshou's DQN: one seat, and both seats of the AEC environment.
 
-Its policies look for `{"obs": ..., "mask": ...}`, and its multi-agent side for PettingZoo's own
-names. In one seat it learns from returns over six decisions and a target network. In both seats the
-successor of a transition is often the *other* agent's observation, so that bootstrapping from it
-would learn the opponent's value: returns over the rest of the game (a horizon beyond any game,
-undiscounted) need none, and hold the reward whoever ended it.
+Its policies expect `{"obs": ..., "mask": ...}`, and its multi-agent side uses PettingZoo's own
+names. In one seat it learns from six-step returns with a target network. In both seats, the
+successor of a transition is often the *other* agent's observation, so bootstrapping from it would
+learn the opponent's value. Returns over the rest of the game need no bootstrapping, and include the
+reward no matter which agent ended the game. (The horizon is longer than any game, undiscounted.)
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from armarl import armadora_v0
 from armarl_training.examples.measured import Learning, main
 
 ENVS = 16
-KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and how often each is learnt from
-AHEAD, TARGET_EVERY = 6, 500  # decisions, and updates between copies of the target network
-TO_THE_END = 200  # actions; no game of Armadora for two is longer
+KEPT, REPLAYS = 50_000, 4  # decisions in the buffer, and updates with each
+AHEAD, TARGET_EVERY = 6, 500  # steps of a return, and updates between copies of the target network
+TO_THE_END = 200  # actions; no two-player game of Armadora is longer
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """Single environments, the random player in the other seat."""
+    """Train on single environments, with the random player in the other seat."""
     torch.manual_seed(seed)
     names = {"mask": "observation", "observation_key": "obs", "mask_key": "mask"}
     envs = [gymnasium.make("armarl/Armadora-v0", **names).unwrapped for _ in range(ENVS)]
@@ -44,7 +44,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """The AEC environment, with one network for both agents."""
+    """Train on the AEC environment, with one network for both agents."""
     torch.manual_seed(seed)
     envs = [PettingZooEnv(armadora_v0.env()) for _ in range(ENVS)]
     space = envs[0].observation_space["observation"]
@@ -55,7 +55,7 @@ def all_seats(decisions: int, seed: int) -> Learning:
 
 
 def _dqn(space: Any, actions: Any, horizon: int, *, target_every: int = 0) -> DQN:
-    """With returns over so many transitions; a target network, if set, and then double DQN."""
+    """Build a DQN with returns over `horizon` transitions; with a target network, as double DQN."""
     network = Net(state_shape=space.shape, action_shape=actions.n, hidden_sizes=[128, 128])
     policy = DiscreteQLearningPolicy(
         model=network, action_space=actions, observation_space=space, eps_training=0.1
@@ -73,7 +73,7 @@ def _dqn(space: Any, actions: Any, horizon: int, *, target_every: int = 0) -> DQ
 def _learning(
     algorithm: Any, policy: Any, envs: list[Any], ours: list[Any], decisions: int, seed: int
 ) -> Learning:
-    """Of environments as the library sees them, and of ours in them."""
+    """Build the trainer. `envs` are as Tianshou wraps them, `ours` are those inside."""
     np.random.seed(seed)
     vector = DummyVectorEnv([lambda env=env: env for env in envs])
     vector.seed(seed)

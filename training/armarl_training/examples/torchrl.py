@@ -1,8 +1,8 @@
-"""TorchRL: PPO in one seat by its collector and losses, and policy gradients in all seats.
+"""TorchRL: PPO in one seat with its collector and losses, and policy gradients in all seats.
 
-TorchRL reads masks from infos (vector environments) or observations (PettingZoo) and wants them
-bool. In PettingZoo's wrapper every agent acts at every step; "mask" tells whose action counted, and
-only these are learnt from, each by its own agent's return.
+TorchRL reads masks from infos (vector environments) or observations (PettingZoo), and needs them as
+bool. In its PettingZoo wrapper every agent acts at every step. The key "mask" tells whose action
+counted. Only these actions are learned from, each with its own agent's return.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ENVS, STEPS, EPOCHS, MINIBATCH, RATE = 64, 16, 4, 256, 1e-3
 
 
 def one_seat(decisions: int, seed: int) -> Learning:
-    """PPO on the vector environment, the random player in the other seat."""
+    """Train PPO on the vector environment, with the random player in the other seat."""
     torch.manual_seed(seed)
     envs = gymnasium.make_vec("armarl/Armadora-v0", ENVS, autoreset_mode="SAME_STEP")
     game = envs.unwrapped.game
@@ -50,7 +50,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
     def train() -> tuple[int, int]:
         taken = 0
-        before = envs.unwrapped.endings.illegal  # of GymWrapper, which looks for the infos' specs
+        before = envs.unwrapped.endings.illegal  # by GymWrapper, which looks for infos' specs
         collector = Collector(env, actor, frames_per_batch=ENVS * STEPS, total_frames=decisions)
         for data in collector:
             with torch.no_grad():
@@ -71,7 +71,7 @@ def one_seat(decisions: int, seed: int) -> Learning:
 
 
 def all_seats(decisions: int, seed: int) -> Learning:
-    """Whole games of the AEC environment; the agents share one network and one critic."""
+    """Train on whole games of the AEC environment. The agents share one network and one critic."""
     torch.manual_seed(seed)
     aec = armadora_v0.env()
     env = PettingZooWrapper(aec, use_mask=True, categorical_actions=True)
@@ -88,8 +88,9 @@ def all_seats(decisions: int, seed: int) -> Learning:
         return tensordict
 
     def play() -> list[tuple[torch.Tensor, ...]]:
-        """One game: of each agent the observations, masks and actions of its decisions, and its
-        return for every one of them."""
+        """Play one game. For each agent, return the observations, masks and actions of its
+        decisions, and its return for each of them.
+        """
         with torch.no_grad():
             data = env.rollout(10_000, act, break_when_any_done=True)
         decided = []

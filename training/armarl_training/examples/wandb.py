@@ -1,4 +1,4 @@
-"""Weights & Biases: a run of ours, logged; offline unless WANDB_MODE says otherwise.
+"""Weights & Biases: train a run and log it; offline unless WANDB_MODE is set.
 
 python -m armarl_training.examples.wandb --run runs/logged total_decisions=50_000
 """
@@ -16,7 +16,7 @@ from armarl_training.run.run import Report, start_run
 
 
 def train(folder: Path, settings: list[str]) -> Path:
-    """Train by the shipped configuration, with changes; returns the folder of the log."""
+    """Train with the shipped configuration and changed settings; return the log's folder."""
     run = start_run(load_config("armadora-ppo", settings), folder)
     with wandb.init(
         project="armarl",
@@ -30,7 +30,7 @@ def train(folder: Path, settings: list[str]) -> Path:
             log.log({"decisions": report.decisions, "minutes": report.seconds / 60})
 
         if not run.train(watch):
-            raise KeyboardInterrupt  # half a run is no result
+            raise KeyboardInterrupt  # an interrupted run has no result
         strength = run.evaluate(run.export())
         for match in strength:
             own, other = match["standings"]
@@ -42,7 +42,7 @@ def train(folder: Path, settings: list[str]) -> Path:
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, default=Path("runs/logged"))
     parser.add_argument("settings", nargs="*", metavar="key=value")

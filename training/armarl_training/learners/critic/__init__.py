@@ -1,4 +1,4 @@
-"""Critics of scripted play: the `learner`, and its `games`."""
+"""Training of critics of scripted play: the `learner` and its `games`."""
 
 from armarl_training.learners.critic.critic_learner import CriticLearner
 

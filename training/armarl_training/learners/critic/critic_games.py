@@ -1,4 +1,4 @@
-"""A shard of a critic's games: a scripted player's, from their deals to their ends."""
+"""A shard of a critic's games: a scripted player plays them from deal to end."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.integer_observations import Quantities
 from armarl_training.networks.value_networks import Critic
 
-MOST_STEPS = 1500  # of the improved player's games: they may not end
-MOST_BRANCHED = 12  # ends of turns in one of them from which scripted games branch off
-COMPLETIONS = 4  # of each position there
-MOST_TURNS = 48  # of a game from whose ends is learned: one in which all wait has hundreds alike
+MOST_STEPS = 1500  # in the improved player's games, which may never end
+MOST_BRANCHED = 12  # ends of turns in one such game that scripted games branch from
+COMPLETIONS = 4  # scripted games from each of these positions
+MOST_TURNS = 48  # learned from in one game: where all wait, hundreds are alike
 
 
 class CriticLesson(NamedTuple):
-    """What is learned from.
+    """The training data of a lot of games.
 
     Attributes:
-        seen: (n, size), the quantities of what a seat observed where a turn ended.
-        returns: float32 (n,), what it got at the end of its game.
-        decisions: of the learner's seats.
+        seen: (n, size), the integer features of a seat's observation at the end of a turn.
+        returns: float32 (n,), the seat's return at the end of the game.
+        decisions: number of decisions in the learner's seats.
     """
 
     seen: NDArray[Any]
@@ -54,7 +54,7 @@ class CriticLesson(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Games to be played on.
+    """Games to continue.
 
     Attributes:
         states: (n,) records.
@@ -67,12 +67,12 @@ class Start(NamedTuple):
 
 
 class Branches(NamedTuple):
-    """Games that begin where the improved player came to.
+    """Games that begin from positions that the improved player reached.
 
     Attributes:
-        start: the positions, each dealt anew some times.
-        observers: int64 (n,), the seats for whom what they are not shown was dealt.
-        decisions: that led to them.
+        start: the positions, each with its hidden information dealt anew several times.
+        observers: int64 (n,), the seats from whose view the hidden information was dealt.
+        decisions: number of decisions that led to the positions.
     """
 
     start: Start
@@ -81,12 +81,12 @@ class Branches(NamedTuple):
 
 
 class Turned(NamedTuple):
-    """Games in which an action has just ended a turn, of all that are under way.
+    """Games under way in which an action has just ended a turn.
 
     Attributes:
-        games: int64 (n,), which; there may be none.
+        games: int64 (n,), indices of the games; may be empty.
         states: (n,) records.
-        own: how many of the actions were of the learner's seats, in all games under way.
+        own: number of the learner's actions in this step, over all games under way.
     """
 
     games: NDArray[np.int64]
@@ -98,8 +98,8 @@ class CriticGames:
     """A shard; see `shards.Games`. Between two calls no game is under way.
 
     Attributes:
-        lots: int64 (), of games that have been played, from which the chance of the next follows.
-        recent: by opponent, the scripted player's last returns against it.
+        lots: int64 (), number of lots of games played; it seeds the next lot.
+        recent: the scripted player's latest returns against each opponent, by name.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool, number: int) -> None:
@@ -115,7 +115,7 @@ class CriticGames:
         return np.array([], np.int64)
 
     def play(self, networks: Tensors, done: float) -> CriticLesson:
-        """A lot of games, and what they tell of the ends of their turns; see `shards.Games`."""
+        """Play a lot of games; return the data from the ends of their turns. See `shards.Games`."""
         game, config = self._game, self._config
         rng = generator(config.seed, Stream.GAMES, self._number, int(self.lots))
         fresh = self._dealt(config.environments // config.shards, rng)
@@ -139,12 +139,12 @@ class CriticGames:
         return CriticLesson(np.concatenate(seen)[kept], came[kept], decisions)
 
     def _dealt(self, number: int, rng: np.random.Generator) -> Start:
-        """So many games at their beginnings."""
+        """Deal `number` new games."""
         states = self._game.new_states(rng.integers(1 << 62, size=number))
         return Start(states, self._pool.lineups(rng, number))
 
     def _branches(self, networks: Tensors, done: float, rng: np.random.Generator) -> Branches:
-        """Positions to which the improved player comes, each dealt anew some times."""
+        """Return positions that the improved player reaches, each dealt anew several times."""
         settings, game = self._config.critic, self._game
         began = self._dealt(settings.improved_games * (done >= settings.improved_from), rng)
         restore_networks({AVERAGE: self._critic}, networks)
@@ -163,7 +163,10 @@ class CriticGames:
         return Branches(Start(dealt, lineups), observers, decisions)
 
     def _advised(self, observers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Lineups in which the learner observes and the advisers in turn are all others."""
+        """Return lineups with the learner on the observer's side and an adviser in all other seats.
+
+        The advisers take turns from lineup to lineup.
+        """
         number = np.arange(observers.size) % len(self._advisers)
         lineups = np.repeat(len(self._pool.players) + number[:, None], self._game.players, axis=1)
         sides = np.array(self._game.sides)
@@ -171,9 +174,9 @@ class CriticGames:
         return lineups
 
     def _turns(self, start: Start, own: Player, rng: np.random.Generator) -> Iterator[Turned]:
-        """Play games to their ends, an action of each at a time; `own` has the learner's seats.
+        """Play games to their ends, one action in each at a time; `own` plays the learner's seats.
 
-        The states are brought to their ends in place.
+        The states are replaced by the final ones in place.
         """
         game, (states, lineups) = self._game, start
         running, positions = np.arange(states.size), states.copy()
@@ -199,7 +202,7 @@ class CriticGames:
         own: Player,
         rng: np.random.Generator,
     ) -> NDArray[np.int64]:
-        """What is played in every position by those who hold the seats to move."""
+        """Return the action in every position, by the player that holds the seat to move."""
         astray = (held == LEARNER) & (rng.random(seats.size) < self._config.critic.exploration)
         players = [own, *self._pool.players, *self._advisers, self._random]  # LEARNER: slot -1
         who = np.where(astray, len(players) - 1, held - LEARNER)
@@ -208,26 +211,26 @@ class CriticGames:
         for k in np.unique(who):
             some = np.flatnonzero(who == k)
             question = self._game.taken(shown, some), seats[some], draws[some]
-            if 1 <= k <= len(self._pool.players):  # anybody may be one of these
+            if 1 <= k <= len(self._pool.players):  # these may be user code
                 actions[some] = choose_legally(players[k], self._game, *question)
             else:
                 actions[some] = players[k].choose(*question)
         return actions
 
     def _observed(self, states: States, seats: NDArray[np.int64]) -> NDArray[Any]:
-        """The quantities of what `seats[i]` observes, (n, size)."""
+        """Return the integer features that `seats[i]` observes, (n, size)."""
         observations, _ = self._game.views(states, seats)
         kept = np.empty(observations.shape, self._kept.dtype)
         self._kept.keep(observations, kept)
         return kept
 
     def save(self) -> Saved:
-        """The lots that were played, from which all chance follows."""
+        """Return the number of lots played, which determines all randomness that follows."""
         recent = {name: list(returns) for name, returns in self.recent.items()}
         return {"lots": self.lots.copy()}, {"recent": recent}
 
     def restore(self, arrays: Tensors, values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved.
+        """Restore a saved state.
 
         Raises:
             ValueError: it is damaged.
@@ -239,12 +242,15 @@ class CriticGames:
 
 
 def _own_seats(lineups: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """A seat of the learner's in each of the lineups, drawn: what others get is not its own."""
+    """Draw one of the learner's seats in each lineup; other seats' returns are not its own."""
     return np.asarray(((lineups == LEARNER) * (1 - rng.random(lineups.shape))).argmax(axis=1))
 
 
 def _of_each(games: NDArray[np.int64], most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Which rows to keep, ascending, if `games` says of which game each is: at most so many."""
+    """Keep at most `most` random rows of each game; return their indices, ascending.
+
+    `games` holds the game of each row.
+    """
     order = np.lexsort((rng.random(games.size), games))
     ordered = games[order]
     first = np.searchsorted(ordered, ordered)

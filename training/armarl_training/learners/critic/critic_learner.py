@@ -1,11 +1,11 @@
-"""A critic of positions by which a scripted player is improved: play, outcomes, update.
+"""A critic of positions that improves a scripted player: play, outcomes, update.
 
-One step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). In the learner's seats the
-scripted player plays, astray at times; the critic learns from whole games how they end from the
-positions in which turns end. Who plays by it tries every action, lets the scripted player finish
-the turn, and deviates from his choice where the critic is sure of a gain (`armarl.turns`). Scripted
-games cost next to nothing, so there are very many; and they are sensible, so that the critic need
-tell apart only what sensible turns lead to.
+This is one step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996). The scripted player
+plays the learner's seats, with some random actions. From whole games, the critic learns how they
+end after the positions at which turns end. The improved player tries every action, lets the
+scripted player finish the turn, and deviates from the scripted choice where the critic is sure of a
+gain (`armarl.turns`). Scripted games cost almost nothing, so there can be very many. They are
+sensible, so the critic only has to compare the results of sensible turns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CriticLearner(ShardedLearner):
     """A learner of a critic; see `learner.Learner`.
 
     Attributes:
-        critic: says of a seat's observation what it will get.
+        critic: predicts a seat's return from its observation.
         average: the exponential average of the critic's weights, which is what plays.
     """
 
@@ -55,7 +55,7 @@ class CriticLearner(ShardedLearner):
     # --- one iteration ---------------------------------------------------------------------------
 
     def iterate(self, done: float) -> dict[str, float]:
-        """A lot of games, and the update by how they ended."""
+        """Play a lot of games, and update the critic by their results."""
         settings = self._config.critic
         lessons = self.shards.play(saved_networks({AVERAGE: self.average}), done)
         self.decisions += sum(lesson.decisions for lesson in lessons)
@@ -67,7 +67,7 @@ class CriticLearner(ShardedLearner):
     def _update(
         self, seen: NDArray[Any], returns: NDArray[np.float32], rate: float, epochs: int
     ) -> dict[str, float]:
-        """Some passes over positions' quantities (n, size), in random minibatches."""
+        """Train for some epochs on positions' integer features (n, size), in random minibatches."""
         self._set_rate(rate)
         losses, norm, settings = [0.0], 0.0, self._config.critic
         for some in self._minibatches(len(seen), settings.minibatch, epochs):
@@ -80,11 +80,14 @@ class CriticLearner(ShardedLearner):
         return {"value_loss": mean, "gradient_norm": norm, "learning_rate": rate}
 
     def _scaled(self, quantities: NDArray[Any]) -> torch.Tensor:
-        """Observations of kept quantities."""
+        """Scale stored integer features back to observations."""
         return torch.from_numpy(quantities).float() / self._scales
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
-        """Learn from how a teacher's games ended; the part of returns whose sign was guessed."""
+        """Learn from the results of a teacher's games.
+
+        Returns the share of returns whose sign was predicted before the update.
+        """
         observations, _ = self._game.views(lessons.states, lessons.seats)
         seen = np.empty(observations.shape, self._kept.dtype)
         self._kept.keep(observations, seen)
@@ -94,10 +97,10 @@ class CriticLearner(ShardedLearner):
         self._update(seen, returns, rate, 1)
         return float(np.mean(guessed == (returns > 0)))
 
-    # --- what others take from it ----------------------------------------------------------------
+    # --- policies --------------------------------------------------------------------------------
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """A copy of the policy, or of its average."""
+        """Return a copy of the current policy, or of its average."""
         critic = self.average if average else self.critic
         tensors, advisers = critic.tensors(), self._advisers
         return CriticPlayer(self._game, tensors, advisers=advisers, name="latest", sample=True)

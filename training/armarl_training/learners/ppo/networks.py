@@ -1,4 +1,4 @@
-"""PPO's networks: actors, which see what a seat sees, and critics, which see what all seats see."""
+"""PPO's networks: actors see what one seat sees, critics see what all seats see."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from armarl_training.networks.layers import (
     mlp,
 )
 
-FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # at the start
-END_UNITS = 8  # that score the actions between two cells
+FIRST_TRUST, OTHERS_TRUST = 5.5, 1.0  # initial values
+END_UNITS = 8  # hidden units that score the actions between two cells
 
 
 def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
-    """The actor of a configuration.
+    """Build the actor of a configuration.
 
     Raises:
-        ValueError: it is to look at cells, and the game has no board.
+        ValueError: it should process board cells, but the game has no board.
     """
     advisers, activation = len(config.advisers), config.activation
     if config.channels:
@@ -44,16 +44,16 @@ def make_actor(game: Game, config: NetworkConfig) -> Actor | PlacesActor:
 
 
 def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCritic | PlacesCritic:
-    """The critic of a configuration, which sees what all seats see.
+    """Build the critic of a configuration. It sees what all seats see.
 
     Raises:
-        ValueError: it is to look at cells, and the game has no board.
+        ValueError: it should process board cells, but the game has no board.
     """
     widths, inputs = config.critic_widths or config.widths, kept.privileged_scales.size
     if not config.channels:
         return PlainCritic(inputs, widths, game.players, config.activation)
     places = places_of(game)
-    # A cell's features, and those of them that each of the others knows for himself.
+    # A cell's features, and those features that each other seat knows privately.
     place = np.full(game.observation.size + 1, inputs)
     place[kept.private] = np.arange(kept.private.size)
     private = place[places.seen]
@@ -68,21 +68,21 @@ def make_critic(game: Game, config: NetworkConfig, kept: Quantities) -> PlainCri
 
 
 class Actor(PolicyNetwork):
-    """A trunk with two heads of a layer each: logits of the actions, and the expected return."""
+    """A trunk with two heads of one layer each: action logits, and the expected return."""
 
     def __init__(
         self, inputs: int, widths: Sequence[int], actions: int, advisers: int, activation: str
     ) -> None:
         super().__init__()
         self.inputs, self.actions, self.activation = inputs, actions, activation
-        # One layer serves both heads: one product of matrices instead of two.
+        # One layer serves both heads, for one matrix product instead of two.
         self.layers = mlp([inputs, *widths, actions + 1], activation, gain=0.01)
         self.trust = _trust(widths[-1], advisers)
 
     def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
-        """Logits, and the expected return after them: (n, actions + 1).
+        """Return the logits, then the expected return: (n, actions + 1).
 
-        `advice`, int64 (n, advisers), are the actions that the advisers would take.
+        `advice`, int64 (n, advisers), holds the actions that the advisers would take.
         """
         *layers, last = self.layers
         seen = x
@@ -91,12 +91,12 @@ class Actor(PolicyNetwork):
         return _advised(last(seen), self.trust, seen, advice)
 
     def parts(self) -> dict[str, list[Linear]]:
-        """The layers of each part of a saved policy but the heads, which are one layer."""
+        """The layers of each part of a saved policy, without the heads, which share one layer."""
         trunk = linears(self.layers)[:-1]
         return {"trunk": trunk, "trust": [self.trust] if self.trust else []}
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """See `PolicyNetwork.weights`; the heads are parts of the last layer."""
+        """See `PolicyNetwork.weights`. The heads are slices of the last layer."""
         found = super().weights()
         for name, weights in self.layers[-1].named_parameters():
             found[f"policy.0.{name}"] = weights.detach()[: self.actions]
@@ -104,12 +104,15 @@ class Actor(PolicyNetwork):
         return found
 
     def take_over(self, tensors: Tensors) -> None:
-        """See `PolicyNetwork.take_over`; a network of two heads apart is taken as well."""
+        """See `PolicyNetwork.take_over`. Separate policy and value networks can be loaded, too."""
         super().take_over(_with_trunk(tensors))
 
 
 def _trust(inputs: int, advisers: int) -> Linear | None:
-    """What is added to the logits of advised actions: at the start much for the first adviser's."""
+    """Layer that computes how much to add to the logits of advised actions; None without advisers.
+
+    At the start it adds much to the first adviser's action, and little to the others'.
+    """
     if advisers == 0:
         return None
     layer = make_linear(inputs, advisers, 0.01)
@@ -122,14 +125,17 @@ def _trust(inputs: int, advisers: int) -> Linear | None:
 def _advised(
     outputs: torch.Tensor, trust: Linear | None, seen: torch.Tensor, advice: torch.Tensor
 ) -> torch.Tensor:
-    """Outputs with what the advisers are trusted added to the logits of their actions."""
+    """Add the trust in each adviser to the logit of its action."""
     if trust is None:
         return outputs
     return outputs.scatter_add(1, advice, trust(seen))
 
 
 def _with_trunk(tensors: Tensors) -> Tensors:
-    """A network of two heads apart as one with a trunk, which loses what its value has learnt."""
+    """Convert tensors of separate policy and value networks to those of a network with a trunk.
+
+    The trunk is the policy's. What the value network has learned is lost; the new value head is 0.
+    """
     if any(name.startswith("trunk.") for name in tensors):
         return tensors
     last = layers(tensors, "policy") - 1
@@ -143,18 +149,22 @@ def _with_trunk(tensors: Tensors) -> Tensors:
 
 
 class Gather(torch.autograd.Function):
-    """Entries along the second axis; each is taken by few, so the gradient is gathered as well."""
+    """Select entries along the second axis. Few select each entry, so the gradient gathers, too."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> Any:
-        """`x[:, index]`, 0 beyond its end; `takers`, (entries, most): who takes each, or no one."""
+        """Return `x[:, index]`, with 0 for indices past the end.
+
+        `takers`, (entries, most), lists the outputs that take each entry, padded with the number of
+        outputs.
+        """
         ctx.save_for_backward(takers)
         blank = x.new_zeros((len(x), 1, *x.shape[2:]))
         return torch.cat([x, blank], 1).index_select(1, index)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        """Sums over the takers of each entry."""
+        """Sum the gradients over the takers of each entry."""
         (takers,) = ctx.saved_tensors
         (gradient,) = gradients
         blank = gradient.new_zeros((len(gradient), 1, *gradient.shape[2:]))
@@ -164,13 +174,13 @@ class Gather(torch.autograd.Function):
 
 
 def gathered(x: torch.Tensor, index: torch.Tensor, takers: torch.Tensor) -> torch.Tensor:
-    """`x[:, index]`, 0 beyond its end, with the quick gradient of `Gather`."""
+    """Return `x[:, index]`, 0 past its end, with the fast gradient of `Gather`."""
     found: torch.Tensor = Gather.apply(x, index, takers)  # type: ignore[no-untyped-call]
     return found
 
 
 def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
-    """Who takes each of so many entries: (entries, most), filled up with the number of takers."""
+    """List the outputs that take each entry: (entries, most), padded with the number of outputs."""
     lists: list[list[int]] = [[] for _ in range(entries)]
     for taker, entry in enumerate(index.tolist()):
         if entry < entries:
@@ -180,7 +190,7 @@ def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
 
 
 class Cells(nn.Module):
-    """What is made of every cell of the board, by the same weights; see `armarl.places`."""
+    """Applies the same weights to every cell of the board; see `armarl.places`."""
 
     _entries: torch.Tensor
     _constants: torch.Tensor
@@ -193,14 +203,14 @@ class Cells(nn.Module):
             ("_entries", places.seen.T.reshape(-1)),
             ("_constants", places.constants.T),
             ("_spread", places.spread),
-        ):  # which go where the weights go
+        ):  # buffers move with the weights
             self.register_buffer(name, torch.from_numpy(table.copy()), persistent=False)
         self.first = make_linear(places.first_inputs, channels, math.sqrt(2))
         self.second = make_linear(places.second_inputs(channels), channels, 1.0)
         self.mix = make_linear(context, channels, 1.0)
 
     def forward(self, x: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
-        """From observations (n, size) and the trunk's (n, context): (n, cells, channels)."""
+        """Map observations (n, size) and trunk outputs (n, context) to (n, cells, channels)."""
         cells = functional.pad(x, (0, 1)).index_select(1, self._entries)
         cells = cells.view(len(x), -1, len(self.seen))
         if self._is_grid:
@@ -212,8 +222,8 @@ class Cells(nn.Module):
         return torch.relu(y + self.mix(context).unsqueeze(1))
 
     def _convolved(self, cells: torch.Tensor) -> torch.Tensor:
-        """The first layer on a grid, from (n, cells, features)."""
-        # In the order of memory, channels are the last.
+        """Apply the first layer on a grid, to (n, cells, features)."""
+        # Channels are last in memory order.
         planes = cells.view(len(cells), *self._shape, -1).permute(0, 3, 1, 2)
         kernel = self.first.weight.to(cells.dtype).view(len(self.first.weight), -1, 3, 3)
         kernel = kernel.contiguous(memory_format=torch.channels_last)
@@ -222,14 +232,14 @@ class Cells(nn.Module):
         return y.permute(0, 2, 3, 1).flatten(1, 2)
 
     def _told(self, cells: torch.Tensor) -> torch.Tensor:
-        """Of every place of a chart, itself and its neighbours: `armarl.places.spread_over`."""
+        """Join the features of each chart position and its neighbours; see `places.spread_over`."""
         ways, places, _ = self._spread.shape
         told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
         return told.view(-1, ways, places, cells.shape[2]).transpose(1, 2).flatten(2)
 
 
 class PlacesActor(PolicyNetwork):
-    """An actor whose actions on the board are scored by what was made of their cells."""
+    """An actor that scores actions on the board by the features of their cells."""
 
     _ends: torch.Tensor
     _end_takers: torch.Tensor
@@ -251,7 +261,7 @@ class PlacesActor(PolicyNetwork):
         self.ends = make_linear(channels, 2 * END_UNITS, 1.0)
         self.between = make_linear(END_UNITS, places.between, 0.01)
         self.trust = _trust(widths[-1], advisers)
-        # Of each cell first what it gives as the first of a pair, then as the second.
+        # Each cell has two entries: as the first of a pair, then as the second.
         ends = np.concatenate([2 * places.pairs[0], 2 * places.pairs[1] + 1])
         number = places.cells * places.at + places.pairs.shape[1] * places.between
         for name, index in (
@@ -259,7 +269,7 @@ class PlacesActor(PolicyNetwork):
             ("_end_takers", takers_of(ends, 2 * places.cells)),
             ("_scores", torch.from_numpy(places.scores)),
             ("_score_takers", takers_of(places.scores, number)),
-        ):  # which go where the weights go
+        ):  # buffers move with the weights
             self.register_buffer(name, index, persistent=False)
 
     def parts(self) -> dict[str, list[Linear]]:
@@ -277,7 +287,7 @@ class PlacesActor(PolicyNetwork):
         }
 
     def forward(self, x: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
-        """Logits, and the expected return after them: (n, actions + 1); `advice` as `Actor`."""
+        """Return the logits, then the expected return: (n, actions + 1); `advice` as in `Actor`."""
         seen = self._activation(self.trunk(x))
         cells = self.board(x, seen)
         ends = self.ends(cells).view(len(x), -1, END_UNITS)
@@ -291,7 +301,7 @@ class PlacesActor(PolicyNetwork):
 
 
 class PlainCritic(nn.Sequential):
-    """A critic of layers: from privileged inputs (n, inputs) to every seat's logit of winning."""
+    """Plain layers from privileged inputs (n, inputs) to every seat's logit of winning."""
 
     def __init__(self, inputs: int, widths: Sequence[int], players: int, activation: str) -> None:
         super().__init__(*mlp([inputs, *widths, players], activation, gain=0.1))
@@ -299,10 +309,10 @@ class PlainCritic(nn.Sequential):
 
     @torch.no_grad()
     def begin_with(self, actor: Actor, sides: Sequence[int]) -> None:
-        """Expect at first what an actor with layers of the same widths expects for its seat.
+        """Start with the values of an actor whose layers have the same widths.
 
-        Nothing is made of what others see. Partners get the same, by the game's `sides`, and the
-        other sides share what this one does not get.
+        The weights of the other seats' private features start at 0. Partners, by the game's
+        `sides`, get the actor's value. The other sides share its negative equally.
         """
         ours, others = linears(self), linears(actor.layers)
         for layer, other in zip(ours[:-1], others[:-1], strict=True):
@@ -317,7 +327,7 @@ class PlainCritic(nn.Sequential):
 
 
 class PlacesCritic(nn.Module):
-    """A critic that sums up what was made of every cell."""
+    """A critic that averages the features of all cells."""
 
     def __init__(
         self,
@@ -334,7 +344,7 @@ class PlacesCritic(nn.Module):
         self.value = make_linear(widths[-1] + channels, players, 0.1)
 
     def forward(self, privileged: torch.Tensor) -> torch.Tensor:
-        """Every seat's logit of winning (n, players), from privileged inputs (n, inputs)."""
+        """Map privileged inputs (n, inputs) to each seat's logit of winning (n, players)."""
         seen = self._activation(self.trunk(privileged))
         logits: torch.Tensor = self.value(
             torch.cat([seen, self.board(privileged, seen).mean(1)], 1)

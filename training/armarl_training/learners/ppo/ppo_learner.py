@@ -1,15 +1,15 @@
 """PPO in all seats at once: rollout, advantages, update (Schulman et al., 2017).
 
-The learner holds all seats and learns from every decision of each. Its critic sees in training what
-all seats see together, which the policy never does; its target is every seat's return, from 0 to 1,
-with two sides the chance of winning. Entropy is kept high and falls (Rudolph et al., 2025), and an
-average of the weights is what plays; it may also hold the actor back, as a magnet that moves
-(Sokota et al., 2023), so that play does not circle.
+The learner holds all seats and learns from the decisions of each. Its critic is used in training
+only. It sees what all seats see together, which the policy never does. Its target is the return of
+every seat, scaled to 0 to 1; with two sides that is the chance of winning. Entropy starts high and
+falls (Rudolph et al., 2025). The policy that plays is an average of the weights. The average may
+also hold the actor back, as a moving magnet (Sokota et al., 2023), so that play does not circle.
 
-To be read from `PPO.iterate` on: the rollout (`games.py`, `rollout.py`), the advantages
-(`compute_advantages`, `advantages.py`), the update (`_update`). The loss is in `losses.py`, in
-`minibatch.py` its gradient by what the networks put out; from there back through them it is
-`passes.py`, or `sparse/` where only what changes from one decision to the next is multiplied.
+Start reading at `PPO.iterate`: the rollout (`games.py`, `rollout.py`), the advantages
+(`compute_advantages`, `advantages.py`), the update (`_update`). The loss is in `losses.py`, and its
+gradient with respect to the network outputs in `minibatch.py`. The backward pass through the
+networks is in `passes.py`, or in `sparse/`, which multiplies only what changes between decisions.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ class PPO(ShardedLearner):
     """A learner in all seats; see `learner.Learner`.
 
     Attributes:
-        actor: gives logits and the expected return from what a seat sees.
+        actor: maps what a seat sees to logits and the expected return.
         average: the exponential average of the actor's weights.
-        critic: gives logits of every seat's chance, the mover's first, from what all seats see.
+        critic: maps what all seats see to each seat's logit of winning, the mover's first.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -100,26 +100,26 @@ class PPO(ShardedLearner):
         self._around = device.put(np.arange(game.players))
         networks = {"actor": self.actor, AVERAGE: self.average, "critic": self.critic}
         super().__init__(config, game, self.actor, networks, Shards(PPOGames, config, game, pool))
-        self._count = 0  # of the optimiser's steps, kept here since to ask a GPU would mean to wait
+        self._count = 0  # of optimiser steps, kept here because reading it from a GPU waits
         self._adam = self._make_adam()
 
     # --- one iteration ---------------------------------------------------------------------------
 
     def iterate(self, done: float) -> dict[str, float]:
-        """One rollout, the advantages of its decisions, and the update by them."""
+        """Play one rollout, compute the advantages of its decisions, and update the networks."""
         ppo = self._config.ppo
-        # 1. Rollout: all games play on by the weights as they are.
+        # 1. Rollout: all games play on with the current weights.
         playing = weights_of({"actor": self.actor, "critic": self.critic})
         rollout = _joined(self.shards.play(playing, done))
-        # 2. Advantages, and what every seat should have been expected to get.
+        # 2. Advantages, and the value targets of every seat.
         advantages, targets = self.compute_advantages(rollout)
-        # 3. Update, by rates that fall with the part of the training that is over.
+        # 3. Update, with rates that fall as training goes on.
         rate = annealed(ppo.learning_rate, ppo.final_learning_rate, done)
         entropy = annealed(ppo.entropy, ppo.final_entropy, done)
         self._set_rate(rate)
-        # The rows of a rollout: (steps, games) are one axis.
+        # The rows of a rollout: (steps, games) flattened to one axis.
         rows = self._device.where(flat(rollout.learners[:-1]))
-        if len(rows) == 0:  # rivals were to move all the time
+        if len(rows) == 0:  # opponents made every decision
             statistics = dict.fromkeys((*REPORTED, "explained_variance", "gradient_norm"), 0.0)
         else:
             with self._crew.at_work():
@@ -128,14 +128,14 @@ class PPO(ShardedLearner):
         return statistics | {"learning_rate": rate, "entropy_coefficient": entropy}
 
     def compute_advantages(self, rollout: Rollout) -> tuple[Array, Array]:
-        """What a rollout says of its decisions.
+        """Compute the advantages and value targets of a rollout.
 
         Returns:
-            Advantages of the action played and of those looked at, float32 (steps, games,
-            1 + looks), and the targets of all seats' values, float32 (steps, games, players).
+            Advantages of the action played and of the lookahead actions, float32 (steps, games,
+            1 + looks), and the value targets of all seats, float32 (steps, games, players).
         """
         ppo, device, players = self._config.ppo, self._device, self._game.players
-        # Of the seats in their order, how far each is from the mover.
+        # The distance of each seat from the mover, clockwise, in seat order.
         distances = (self._around - rollout.movers[..., None]) % players
         values = device.along(rollout.values, distances, axis=2)
         advantages, targets = seat_advantages(
@@ -155,13 +155,13 @@ class PPO(ShardedLearner):
     def _update(
         self, rollout: Rollout, rows: Array, advantages: Array, targets: Array, entropy: float
     ) -> dict[str, float]:
-        """Some epochs over the learner's decisions, in random minibatches.
+        """Train for some epochs on the learner's decisions, in random minibatches.
 
         Args:
-            rows: int64 (n,), the learner's decisions; the rollout's (steps, games) are one axis.
+            rows: int64 (n,), the learner's decisions, with (steps, games) flattened to one axis.
             advantages: float32 (steps, games, 1 + looks).
-            targets: float32 (steps, games, players), of the seats in their order.
-            entropy: its weight in the loss.
+            targets: float32 (steps, games, players), in seat order.
+            entropy: weight of the entropy in the loss.
 
         Returns:
             Means over all decisions and epochs, and the norm of the last gradient.
@@ -183,14 +183,16 @@ class PPO(ShardedLearner):
         return means | {"gradient_norm": float(norm)}
 
     def _normalised(self, advantages: Array, rows: Array) -> Array:
-        """Advantages (all rows, 1 + looks) of mean 0, each look by its own, and by one deviation
-        of 1, over those that are learnt from."""
+        """Normalise advantages (all rows, 1 + looks) by the learner's decisions `rows`.
+
+        Each column gets a mean of 0. All columns share one standard deviation, which becomes 1.
+        """
         learnt = advantages[rows]
         mean = learnt.mean(axis=0)
         return (advantages - mean) / (self._device.deviation(learnt - mean) + 1e-8)
 
     def _samples(self, rollout: Rollout, advantages: Array, targets: Array) -> Samples:
-        """What the loss is of, decision by decision of a whole rollout."""
+        """Collect the loss's inputs for all decisions of a rollout."""
         seats = (rollout.movers[:-1].reshape(-1, 1) + self._around) % self._game.players
         return Samples(
             masks=flat(rollout.masks),
@@ -201,7 +203,7 @@ class PPO(ShardedLearner):
         )
 
     def _dense_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
-        """Dealt decision by decision, for passes over all that is seen."""
+        """Return a batch dealt decision by decision, for passes over all inputs."""
         seen = Seen(
             quantities=flat(rollout.quantities[:-1]),
             secrets=flat(rollout.secrets[:-1]),
@@ -211,7 +213,7 @@ class PPO(ShardedLearner):
         return Batch(seen, samples, partial(self._dealt, rows))
 
     def _sparse_batch(self, rollout: Rollout, rows: Array, samples: Samples) -> Batch:
-        """Dealt in chains of a seat's decisions, for passes over what changes along them."""
+        """Return a batch dealt in chains of a seat's decisions, for passes over their changes."""
         dense, chains = self._dense_batch(rollout, rows, samples), self._chains(rollout)
         entries = entries_of(
             self._device,
@@ -227,7 +229,7 @@ class PPO(ShardedLearner):
         return Batch(seen, chosen, partial(chains.dealt, self._rng))
 
     def _make_scratches(self, most: int) -> list[LossScratch]:
-        """One for each of the crew, for so many decisions at most."""
+        """Return one scratch per thread of the crew, each for at most `most` decisions."""
         device, actions = self._device, len(self._game.actions)
         return [make_loss_scratch(device, most, actions) for _ in range(self._crew.number)]
 
@@ -238,7 +240,7 @@ class PPO(ShardedLearner):
         loss_weights: LossWeights,
         scratches: Sequence[LossScratch],
     ) -> list[MinibatchPart]:
-        """A minibatch, for the crew: of each what rows are his."""
+        """Split a minibatch into parts, one for each thread of the crew."""
         number = sum(map(len, shares))
         return [
             MinibatchPart(
@@ -254,27 +256,27 @@ class PPO(ShardedLearner):
         ]
 
     def _means(self, scratches: Sequence[LossScratch], decisions: int) -> dict[str, float]:
-        """The statistics that have been summed up over so many decisions."""
+        """Divide the summed statistics by the number of decisions."""
         sums = self._device.fetch(sum(scratch.statistics.sum(axis=0) for scratch in scratches))
         means = sums / decisions
         figures = dict(zip(REPORTED, means.tolist(), strict=False))
         return figures | {"explained_variance": explained_variance(means)}
 
     def _dealt(self, rows: Array, minibatches: int, parts: int) -> Iterator[Sequence[Array]]:
-        """Rows by chance: of every minibatch its parts."""
+        """Shuffle the rows; yield the parts of each minibatch."""
         device = self._device
         for batch in device.split(device.shuffled(self._rng, rows), minibatches):
-            # In the order of memory, since where they stand in a minibatch matters to nobody.
+            # In memory order, because the order within a minibatch does not matter.
             yield device.split(device.ascending(batch), parts)
 
     def _chains(self, rollout: Rollout) -> Chains:
-        """Of the learner's decisions."""
+        """Return the chains of the learner's decisions."""
         ppo, players = self._config.ppo, self._game.players
         length = chain_length(ppo.minibatch, ppo.rollout_length, players)
         return chains_of(rollout.learners[:-1], rollout.movers[:-1], length)
 
     def _passes(self) -> NetworkPasses | SparsePasses:
-        """Through the networks as they are now."""
+        """Return passes through the networks with their current weights."""
         actor, critic, reading = self.actor, self.critic, self._reading
         if self._sparse:
             return sparse_passes(self._device, self._game, actor, critic, reading.factors)
@@ -283,7 +285,7 @@ class PPO(ShardedLearner):
     def _gradients(
         self, passes: NetworkPasses | SparsePasses, part: MinibatchPart
     ) -> Sequence[torch.Tensor]:
-        """Of all parameters, by a part of a minibatch."""
+        """Return the gradients of all parameters for one part of a minibatch."""
         if isinstance(passes, SparsePasses):
             return passes.gradients(part)
         device, seen, workspace = self._device, part.seen, part.workspace
@@ -296,14 +298,14 @@ class PPO(ShardedLearner):
 
     @torch.no_grad()
     def _magnets(self, privileged: torch.Tensor, advice: torch.Tensor) -> torch.Tensor:
-        """What the average of the weights so far would put out."""
+        """Return the outputs of the averaged actor."""
         found: torch.Tensor = self.average(privileged[:, : self.average.inputs], advice).float()
         return found
 
     def _take_step(self, parts: Sequence[Sequence[torch.Tensor]]) -> torch.Tensor | float:
-        """One step of the optimiser, and of the average after it; returns the gradient's norm.
+        """Take one optimiser step, then update the average; return the gradient's norm.
 
-        The gradient is the sum of those of the parts of a minibatch.
+        The gradient is the sum of the gradients of a minibatch's parts.
         """
         ppo, (whole, *others) = self._config.ppo, (list(part) for part in parts)
         for part in others:
@@ -321,15 +323,15 @@ class PPO(ShardedLearner):
         return norm
 
     def _make_adam(self) -> Adam | None:
-        """What takes the optimiser's steps in its place on the CPU."""
+        """Return the fast Adam that replaces the optimiser's steps on the CPU; None on a GPU."""
         if self._config.device != "cpu":
             return None
         return Adam(self._optimiser, self._parameters, self._averages)
 
-    # --- the head start --------------------------------------------------------------------------
+    # --- imitation -------------------------------------------------------------------------------
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
-        """Learn a teacher's choices, and from how the games ended; one pass."""
+        """Learn a teacher's choices, and the results of its games, in one pass over the data."""
         game, kept, device, players = self._game, self._kept, self._device, self._game.players
         self._set_rate(rate)
         order, right = self._rng.permutation(lessons.seats.size), 0
@@ -360,10 +362,10 @@ class PPO(ShardedLearner):
             right += int((logits.argmax(dim=1) == actions).sum())
         return right / order.size
 
-    # --- what others take from it, and what a checkpoint keeps -----------------------------------
+    # --- policies and checkpoints ----------------------------------------------------------------
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """As `ShardedLearner.begin_with`; a plain critic of the same widths begins with it, too."""
+        """See `ShardedLearner.begin_with`. A plain critic of equal widths starts from it, too."""
         super().begin_with(policy)
         actor, critic, network = self.actor, self.critic, self._config.network
         alike = network.critic_widths in (None, network.widths)
@@ -376,7 +378,7 @@ class PPO(ShardedLearner):
         self._count, self._adam = steps_taken(self._optimiser), self._make_adam()
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """A copy of the policy, or of its average."""
+        """Return a copy of the current policy, or of its average."""
         actor = self.average if average else self.actor
         network = self._config.network
         return NetworkPlayer(
@@ -390,7 +392,7 @@ class PPO(ShardedLearner):
 
 
 def _joined(shards: Sequence[Rollout]) -> Rollout:
-    """The games of all shards beside each other."""
+    """Join the shards' rollouts along the axis of games."""
     if len(shards) == 1:
         return shards[0]
     return Rollout(*(np.concatenate(parts, axis=1) for parts in zip(*shards, strict=True)))

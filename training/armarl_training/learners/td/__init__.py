@@ -1,4 +1,4 @@
-"""Judges of positions, by temporal differences: the `learner`, and its `games`."""
+"""TD(lambda) training of position judges: the `learner` and its `games`."""
 
 from armarl_training.learners.td.td_learner import TD
 

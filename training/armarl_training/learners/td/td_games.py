@@ -1,4 +1,4 @@
-"""A shard of TD's games: actions are drawn by what the judge says of where they lead."""
+"""A shard of TD's games. Actions are drawn by the judge's values of the positions they lead to."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from armarl_training.learning.shards import Tensors
 from armarl_training.networks.value_networks import Judge
 
 _WHOLE_WIDTHS = (32,)
-_ROWS_AT_ONCE = 1024  # whose layers stay in a core's cache
+_ROWS_AT_ONCE = 1024  # few enough for the layers to stay in a core's cache
 
 
 class TDLesson(NamedTuple):
-    """What is learned from.
+    """The training data of a rollout.
 
     Attributes:
         surveys: float32 (n, size), of every seat at every position.
-        targets: float32 (n, outcomes), what should have been expected there.
-        decisions: of the learner, that made them.
+        targets: float32 (n, outcomes), the judge's targets there.
+        decisions: number of the learner's decisions that led there.
     """
 
     surveys: NDArray[np.float32]
@@ -55,11 +55,12 @@ class Played(NamedTuple):
     """A rollout of `steps` actions in each of `games` games.
 
     Attributes:
-        surveys: (steps + 1, games, players, size), every seat's before each action, and at the end.
-        outcomes: (steps, games, players, outcomes), what came true where an action ended its game.
+        surveys: (steps + 1, games, players, size), of every seat before each action and at the end.
+        outcomes: (steps, games, players, outcomes), the outcomes where an action ended its game.
         ends: int8 (steps, games), not PLAYING where an action ended its game.
-        cut: bool (steps, games), where an action tells nothing of the position before it.
-        last: (finished, players, size), the surveys of the games that ended, in the same order.
+        cut: bool (steps, games), whether the traces are cut at an action, so that it tells nothing
+            about the position before it.
+        last: (finished, players, size), the final surveys of games that ended, in the same order.
     """
 
     surveys: NDArray[np.float32]
@@ -70,15 +71,15 @@ class Played(NamedTuple):
 
 
 class Outcomes:
-    """What a position tells a judge, and what he should have said of it.
+    """A judge's inputs for a position, and its training targets.
 
     Attributes:
-        size: numbers that come true at the end for a seat: its return, and who takes which prize.
-        afterstates: where actions lead.
+        size: numbers to predict for a seat: its return, and which side takes each prize.
+        afterstates: the positions that actions lead to.
     """
 
     def __init__(self, game: Game, reward: str) -> None:
-        """Of one of the game's rewards.
+        """Prepare for one of the game's rewards.
 
         Raises:
             ConfigError: the game has no survey.
@@ -91,14 +92,14 @@ class Outcomes:
         self.size = 1 + self.afterstates.prizes * (max(game.sides) + 1)
 
     def surveys(self, states: States) -> NDArray[np.float32]:
-        """What every seat surveys: (games, players, size)."""
+        """Return the surveys of every seat: (games, players, size)."""
         players, number = self._game.players, states.size
         seats = np.tile(np.arange(players), number)
         found = self.afterstates.surveys(np.repeat(states, players), seats)
         return found.reshape(number, players, -1)
 
     def came_true(self, states: States) -> NDArray[np.float32]:
-        """Of finished games for every seat, in [0, 1]: (games, players, size)."""
+        """Outcomes of finished games for every seat, in [0, 1]: (games, players, size)."""
         game = self._game
         returns = game.returns(states, np.arange(states.size), self._reward)
         parts = self.afterstates.parts(states)
@@ -106,7 +107,7 @@ class Outcomes:
         found = np.empty((states.size, game.players, self.size), np.float32)
         found[..., 0] = (returns + 1) / 2
         for seat in range(game.players):
-            # Seats of one side stand `sides` apart, so the next seats are those of all sides.
+            # Seats of one side are `sides` apart, so the next `sides` seats cover all sides.
             around = (seat + np.arange(sides)) % game.players
             found[:, seat, 1:] = parts[:, around].transpose(0, 2, 1).reshape(states.size, -1)
         return found
@@ -118,8 +119,8 @@ class TDGames:
     Attributes:
         states: (games,) records, the games in play.
         lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
-        openings: int64 (games,), random actions that are still to come.
-        recent: by opponent, the learner's last returns against it.
+        openings: int64 (games,), random opening actions that are left.
+        recent: the learner's latest returns against each opponent, by name.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool, number: int) -> None:
@@ -141,7 +142,7 @@ class TDGames:
         return self.lineups
 
     def play(self, networks: Tensors, done: float) -> TDLesson:
-        """A rollout, and what its positions should have been held for; see `shards.Games`."""
+        """Play a rollout and compute its value targets; see `shards.Games`."""
         restore_networks({"judge": self._judge}, networks)
         self._decisions = 0
         played = self._rollout()
@@ -155,7 +156,7 @@ class TDGames:
         return TDLesson(rows(surveys), rows(targets), self._decisions)
 
     def _rollout(self) -> Played:
-        """Play on for a rollout."""
+        """Play on for one rollout."""
         game, number = self._game, self.states.size
         self._net = weights_of(game, self._judge.tensors())
         steps, first = self._config.td.rollout_length, self.outcomes.surveys(self.states)
@@ -181,9 +182,9 @@ class TDGames:
         return Played(surveys, outcomes, ends, cut, np.concatenate([*last, first[:0]]))
 
     def _actions(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """What is played in every game, and whether at random.
+        """Return the action in every game, and whether it is random.
 
-        Else it is by the judge, or by whoever holds the seat.
+        Other actions come from the judge, or from the opponent in the seat.
         """
         game, pool, number = self._game, self._pool, self.states.size
         seats = game.statuses(self.states)[1]
@@ -206,9 +207,9 @@ class TDGames:
         return actions, at_random
 
     def _choose(self, states: NDArray[np.void], seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Actions drawn by what they lead to."""
+        """Draw actions by the values of the positions they lead to."""
         found = self.outcomes.afterstates.worths(states, seats, self._net)
-        # The largest of logits with Gumbel noise is a draw by their probabilities.
+        # The argmax of logits plus Gumbel noise is a sample from their softmax.
         noise = -np.log(-np.log(self.rng.random(found.worths.size)))
         scores = found.worths * (SHARPNESS / self._config.td.temperature) + noise
         best = np.maximum.reduceat(scores, found.first)
@@ -218,7 +219,7 @@ class TDGames:
         return chosen
 
     def _deal(self, games: NDArray[np.int64]) -> None:
-        """Begin some games anew."""
+        """Start new games in these places."""
         td, rng = self._config.td, self.rng
         self._game.deal(self.states, games, rng.integers(1 << 62, size=games.size))
         self.lineups[games] = self._pool.lineups(rng, games.size)
@@ -226,7 +227,7 @@ class TDGames:
         self.openings[games] = np.where(rng.random(games.size) < td.openings, lengths, 0)
 
     def save(self) -> Saved:
-        """The games, who sits in them, and their chance."""
+        """Return the games, their lineups, and their random state."""
         states = self.states.view(np.uint8).reshape(self.states.size, -1)
         arrays: dict[str, NDArray[Any]] = {"states": states, "lineups": self.lineups}
         arrays["openings"] = self.openings
@@ -234,7 +235,7 @@ class TDGames:
         return arrays, {"chance": self.rng.bit_generator.state, "recent": recent}
 
     def restore(self, arrays: Tensors, values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved.
+        """Restore a saved state.
 
         Raises:
             ValueError: it was saved with other numbers of games, or is damaged.
@@ -245,7 +246,7 @@ class TDGames:
         states = np.ascontiguousarray(arrays["states"]).view(self.states.dtype).reshape(-1)
         self._game.check_states(states)
         if self._game.statuses(states)[0].any():
-            raise ValueError("a game that is over cannot go on")
+            raise ValueError("cannot continue a game that is over")
         self.states[:] = states
         self.lineups[:], self.openings[:] = arrays["lineups"], arrays["openings"]
         self.rng.bit_generator.state = values["chance"]
@@ -253,20 +254,20 @@ class TDGames:
 
 
 def make_judge(config: TrainingConfig, game: Game) -> Judge:
-    """A judge at the start of its training."""
+    """Create a judge at the start of its training."""
     whole = config.network.critic_widths or _WHOLE_WIDTHS
     return Judge(game, config.network.widths, whole)
 
 
 def logits_of(judge: Judge, surveys: torch.Tensor) -> torch.Tensor:
-    """What a judge expects of surveys (n, size), before the logistic: (n, outcomes)."""
+    """Return the judge's outputs for surveys (n, size), before the sigmoid: (n, outcomes)."""
     returns, taken, _ = judge(surveys)
     return torch.cat([returns.unsqueeze(1), taken.flatten(1)], 1)
 
 
 @torch.no_grad()
 def judged(judge: Judge, surveys: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What a judge expects to come true, in the shape of `Outcomes.came_true`."""
+    """Return the judge's predictions, in the shape of `Outcomes.came_true`."""
     seen = rows(surveys)
     found = []
     for first in range(0, len(seen), _ROWS_AT_ONCE):
@@ -276,5 +277,5 @@ def judged(judge: Judge, surveys: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def rows(array: NDArray[Any]) -> NDArray[Any]:
-    """All axes but the last as one."""
+    """Flatten all axes but the last."""
     return array.reshape(-1, array.shape[-1])

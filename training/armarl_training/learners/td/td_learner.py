@@ -1,9 +1,9 @@
-"""TD(lambda) for judges of positions: play, returns, update (Tesauro, 1995).
+"""TD(lambda) for position judges: play, returns, update (Tesauro, 1995).
 
-The learner holds all seats of most games. Every seat's view of every position is learned from,
-whoever moves there: towards what the same seat expects of the positions that follow, and how the
-game ends, the outcome itself and who takes which prize alike. Actions are chosen by what the judge
-says of where they lead, so there is no policy to be learnt beside.
+The learner holds all seats of most games. It learns from every seat's view of every position, no
+matter which seat moves there. The targets are the same seat's predictions for the following
+positions, and the end of the game: the return, and also which side takes which prize. Actions are
+chosen by the judge's values of the positions they lead to, so no separate policy has to be learned.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class TD(ShardedLearner):
     """A learner of a judge; see `learner.Learner`.
 
     Attributes:
-        judge: says of a seat's survey what it will get, and who will take what.
-        average: the exponential average of the judge's weights, which is what plays elsewhere.
+        judge: predicts from a seat's survey its return, and which side takes which prize.
+        average: the exponential average of the judge's weights, which is what plays after training.
     """
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
@@ -53,13 +53,13 @@ class TD(ShardedLearner):
     # --- one iteration ---------------------------------------------------------------------------
 
     def iterate(self, done: float) -> dict[str, float]:
-        """One rollout, what its positions should have been held for, and the update by that."""
+        """Play one rollout, compute its value targets, and update the judge."""
         td = self._config.td
         lessons = self.shards.play(saved_networks({"judge": self.judge}), done)
         self.decisions += sum(lesson.decisions for lesson in lessons)
         surveys = np.concatenate([lesson.surveys for lesson in lessons])
         targets = np.concatenate([lesson.targets for lesson in lessons])
-        if not len(surveys):  # all that was played was random
+        if not len(surveys):  # every action was random
             return {}
         rate = annealed(td.learning_rate, td.final_learning_rate, done)
         return self._update(surveys, targets, rate, td.epochs)
@@ -69,7 +69,7 @@ class TD(ShardedLearner):
     def _update(
         self, surveys: NDArray[np.float32], targets: NDArray[np.float32], rate: float, epochs: int
     ) -> dict[str, float]:
-        """Some passes over positions (n, size), in random minibatches."""
+        """Train for some epochs on surveys (n, size), in random minibatches."""
         td = self._config.td
         self._set_rate(rate)
         sums, steps, norm = np.zeros(2), 0, 0.0
@@ -91,7 +91,10 @@ class TD(ShardedLearner):
         }
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
-        """Learn from how a teacher's games ended; the part of returns whose sign was guessed."""
+        """Learn from the results of a teacher's games.
+
+        Returns the share of returns whose sign was predicted before the update.
+        """
         came_true = self._outcomes.came_true(lessons.ends)
         surveys = np.concatenate(
             [self._outcomes.surveys(lessons.states), self._outcomes.surveys(lessons.ends)]
@@ -101,9 +104,9 @@ class TD(ShardedLearner):
         self._update(rows(surveys), rows(targets), rate, 1)
         return float(np.mean((guessed > 0.5) == (targets[..., 0] > 0.5)))
 
-    # --- what others take from it ----------------------------------------------------------------
+    # --- policies --------------------------------------------------------------------------------
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """A copy of the policy, or of its average."""
+        """Return a copy of the current policy, or of its average."""
         judge = self.average if average else self.judge
         return JudgingPlayer(self._game, judge.tensors(), name="latest", sample=True)

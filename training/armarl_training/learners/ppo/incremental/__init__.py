@@ -1,6 +1,6 @@
-"""Passes through PPO's networks on a CPU, by what changes from one decision of a seat to its next.
+"""Passes through PPO's networks on a CPU that use only changes between a seat's decisions.
 
-`passes` offers what `ppo.passes` does, and is held to it. `chains` lays out decisions, `entries`
-has what changes in them, `first_layer` adds it up (`first_loops`); the layers behind are in
-`last_loops`. Both are built of loops over `rows`.
+`passes` offers the same as `ppo.passes`, and is tested against it. `chains` groups decisions,
+`entries` finds the changes, and `first_layer` adds them up (`first_loops`). The later layers are in
+`last_loops`. Both use the loops over `rows`.
 """

@@ -1,9 +1,9 @@
-"""What changes in what a seat sees from one of its decisions to the next.
+"""The changes in a seat's observation from one of its decisions to the next.
 
-An observation of Armada has over a thousand entries, of which some eighty are not zero and some
-six change. One of two-player Armadora has 576, and most of what changes there is told of every
-square of a territory, so it is noted where it begins and where it ends. What the first layer of a
-network makes of an observation follows from these few numbers alone.
+An observation of Armada has over a thousand entries. About eighty are not zero, and about six
+change. An observation of two-player Armadora has 576 entries. Most changes there are the same for
+every square of a territory, so only the beginning and the end of each run are stored. These few
+numbers are enough to compute the outputs of a network's first layer.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
     from armarl.core.game import Game
     from armarl_training.networks.learner_devices import Array, LearnerDevice
 
-FEW = 0.2  # of the entries: where fewer are to be noted, it pays to pass over the others
-_TRIED, _PLAYED = 64, 40  # games, and random actions in each, by which a game is judged
+FEW = 0.2  # share of the entries: if fewer must be stored, skipping the others is faster
+_TRIED, _PLAYED = 64, 40  # games, and random actions in each, to measure a game by
 
 
 class EntryScratch(NamedTuple):
-    """Scratch, of as many rows as there are threads, twice."""
+    """Scratch memory, with two rows for each thread."""
 
     changes: NDArray[np.int16]  # a 0, and after it the changes of all inputs
-    steps: NDArray[np.int16]  # what is to be noted of each input, filled up with zeros
+    steps: NDArray[np.int16]  # the number to store for each input, padded with zeros
     words: NDArray[np.int64]  # the same, four at a time
 
 
 def make_entry_scratch(device: LearnerDevice, rows: int, inputs: int) -> EntryScratch:
-    """For so many rows."""
+    """Allocate scratch memory for `rows` rows."""
     rows = device.scratch_rows(rows)
     steps = np.zeros((rows, 4 * -(-inputs // 4)), np.int16)
     return EntryScratch(np.zeros((rows, 1 + inputs), np.int16), steps, steps.view(np.int64))
 
 
 class EntryRows(NamedTuple):
-    """Rows one after another."""
+    """Rows in order."""
 
     quantities: NDArray[Any]  # (n, size)
     secrets: NDArray[Any]  # (n, secrets)
-    chosen: NDArray[np.int64]  # (rows,), which of these they are
+    chosen: NDArray[np.int64]  # (rows,), indices into the above
     anew: NDArray[np.bool_]  # (rows,)
     nothing: NDArray[Any]  # (size + secrets,) zeros
     alike: NDArray[np.int16]  # (size + secrets,), -1 where an input is alike, else 0
@@ -55,22 +55,22 @@ class EntryRows(NamedTuple):
 
 
 class EntryCounts(NamedTuple):
-    """Rows of which is counted what is to be noted."""
+    """Rows whose stored numbers are counted."""
 
     rows: EntryRows
     numbers: NDArray[np.int64]  # (rows,) written
 
 
 class EntryFindings(NamedTuple):
-    """Rows whose changes are noted."""
+    """Rows whose changes are stored."""
 
     rows: EntryRows
     factors: NDArray[np.float32]  # (size + secrets,), turn quantities into inputs
-    entries: Entries  # of which columns and changes are written
+    entries: Entries  # columns and changes are written
 
 
 def count_entries(batch: EntryCounts, i: int, thread: int) -> None:
-    """How much is to be noted of row `i`."""
+    """Count the numbers to store for row `i`."""
     mine, scratch, number = own(thread), batch.rows.scratch, 0
     _compare(batch.rows, i, mine)
     words, steps = scratch.words[mine], scratch.steps[mine]
@@ -82,7 +82,7 @@ def count_entries(batch: EntryCounts, i: int, thread: int) -> None:
 
 
 def find_entries(batch: EntryFindings, i: int, thread: int) -> None:
-    """Note that of row `i`."""
+    """Store the changes of row `i`."""
     mine, entries = own(thread), batch.entries
     _compare(batch.rows, i, mine)
     start = entries.starts[i]
@@ -92,7 +92,7 @@ def find_entries(batch: EntryFindings, i: int, thread: int) -> None:
 
 @inlined
 def _compare(rows: EntryRows, i: int, mine: int) -> None:
-    """Work out what is to be noted of row `i`."""
+    """Compute the numbers to store for row `i`."""
     row, size = rows.chosen[i], rows.quantities.shape[1]
     seen, secrets = rows.quantities[row], rows.secrets[row]
     if rows.anew[i]:
@@ -113,7 +113,7 @@ def compare(
     scratch: EntryScratch,
     mine: int,
 ) -> None:
-    """Work out what is to be noted of changes, in row `mine` of the scratch."""
+    """Compute the numbers to store for the changes, in row `mine` of the scratch."""
     changes, steps, size = scratch.changes[mine], scratch.steps[mine], seen.size
     for k in range(size):
         changes[1 + k] = np.int16(seen[k]) - np.int16(seen_before[k])
@@ -125,7 +125,7 @@ def compare(
 
 @inlined
 def note(scratch: EntryScratch, mine: int, factors: Any, columns: Any, changes: Any) -> Any:
-    """Write what has been worked out and is not zero, as inputs; returns how much that is."""
+    """Write the computed numbers that are not zero, scaled to inputs; return their count."""
     words, steps, number = scratch.words[mine], scratch.steps[mine], 0
     for j in range(words.size):
         if words[j] != 0:
@@ -145,15 +145,15 @@ def entries_of(
     chosen: NDArray[np.int64],
     anew: NDArray[np.bool_],
 ) -> Entries:
-    """What changes from one row to the next, of those that are chosen.
+    """Find the changes from one chosen row to the next.
 
     Args:
         quantities: (n, size).
-        secrets: (n, secrets), beside them.
+        secrets: (n, secrets), of the same rows.
         factors: (size + secrets,), turn quantities into inputs, see `Reading`.
         alike: (size + secrets,), see `alike_inputs`.
-        chosen: (rows,), rows of these.
-        anew: (rows,), where all that is not zero counts as a change; so it does in the first.
+        chosen: (rows,), indices of rows of these.
+        anew: (rows,), whether a row is compared with zeros. The first row must be.
     """
     number, size = chosen.size, quantities.shape[1] + secrets.shape[1]
     starts, nothing = np.zeros(number + 1, np.int64), np.zeros(size, quantities.dtype)
@@ -176,13 +176,14 @@ def entries_of(
 
 
 class Shares(NamedTuple):
-    """How much of a game's observations is to be noted, by some games of random play.
+    """Share of a game's observations that must be stored, measured by random play.
 
     Attributes:
-        anew: of the entries, if they were zero before.
-        after: of the entries, after the seat's last decision.
-        legal: of the actions, what is legal.
-        alike: bool (size,), the inputs that mostly change as those before them in their block.
+        anew: share of the entries to store, compared with zeros.
+        after: share of the entries to store, compared with the seat's last decision.
+        legal: share of the actions that are legal.
+        alike: bool (size,), the inputs that mostly change like the input before them in their
+            block.
     """
 
     anew: float
@@ -193,11 +194,11 @@ class Shares(NamedTuple):
 
 @cache
 def shares_of(game: Game) -> Shares:
-    """How much there is to pass over in a game."""
+    """Measure the shares of a game."""
     kept = Quantities(game)
     first, changes, legal = _observed(kept)
     alike = np.zeros(game.observation.size, np.bool_)
-    # By how much changes of more than a byte differ may not fit `Entries`.
+    # Differences between changes of more than a byte may not fit the int16 of the scratch.
     for block in game.observation.blocks if kept.dtype == np.uint8 else ():
         place = game.observation.slices[block.name]
         steps = np.diff(changes[:, place], axis=1)
@@ -212,7 +213,7 @@ def shares_of(game: Game) -> Shares:
 
 
 def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
-    """Observations as quantities, their changes, and the share of actions that is legal."""
+    """Return observations as integer features, their changes, and the share of legal actions."""
     game, size = kept.game, kept.scales.size
     states, chance = game.new_states(np.arange(_TRIED)), game.new_chance(np.arange(_TRIED))
     games = np.arange(_TRIED)
@@ -242,7 +243,7 @@ def _observed(kept: Quantities) -> tuple[NDArray[Any], NDArray[Any], float]:
 
 @cache
 def alike_inputs(game: Game) -> NDArray[np.int16]:
-    """Of the inputs of a critic, those that mostly change as the one before: -1, and else 0."""
+    """The critic's inputs that mostly change like the input before: -1 for these, else 0."""
     alike, private = shares_of(game).alike, Quantities(game).private
     beside = np.diff(private, prepend=-1) == 1
     secrets = np.tile(alike[private] & beside, game.players - 1)

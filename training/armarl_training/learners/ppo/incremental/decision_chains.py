@@ -1,7 +1,7 @@
-"""Which decisions lie together in a minibatch: those that a seat took one after another.
+"""Groups the consecutive decisions of a seat into chains, which stay together in a minibatch.
 
-Of each of them but the first no more need be looked at than what has changed (`entries`). Chains
-are short, so that in a minibatch there are some hundred of them, of as many games or seats.
+For all decisions of a chain but the first, only the changes have to be read (`entries`). Chains are
+short, so a minibatch has some hundred of them, from as many games or seats.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class Chains(NamedTuple):
     """The learner's decisions of a rollout, chain by chain.
 
     Attributes:
-        rows: int64 (n,), rows of the rollout, whose steps and games are one axis.
-        anew: bool (n,), where a chain begins.
+        rows: int64 (n,), rows of the rollout, whose steps and games are flattened to one axis.
+        anew: bool (n,), whether a chain begins at the decision.
     """
 
     rows: NDArray[np.int64]
@@ -29,22 +29,22 @@ class Chains(NamedTuple):
     def dealt(
         self, rng: np.random.Generator, minibatches: int, parts: int
     ) -> Iterator[list[NDArray[np.int64]]]:
-        """Whole chains by chance, as places in `rows`: of every minibatch its parts."""
+        """Shuffle whole chains; yield the parts of each minibatch, as indices into `rows`."""
         starts = np.flatnonzero(self.anew)
         lengths = np.diff(starts, append=self.rows.size)
         for some in _cut(rng.permutation(starts.size), lengths, minibatches):
-            # In the order of memory, since where they stand in a minibatch matters to nobody.
+            # In memory order, because the order within a minibatch does not matter.
             shares = _cut(np.sort(some), lengths, parts)
             yield [_places(starts[share], lengths[share]) for share in shares]
 
 
 def chains_of(learners: NDArray[Any], movers: NDArray[Any], length: int) -> Chains:
-    """Of a rollout's decisions.
+    """Group a rollout's decisions into chains.
 
     Args:
         learners: bool (steps, games), whether the decision was the learner's.
-        movers: int64 (steps, games), who took it.
-        length: steps after which a chain ends in any case.
+        movers: int64 (steps, games), the seats that took the decisions.
+        length: steps after which every chain ends.
     """
     rows = np.flatnonzero(learners)
     steps, games = np.divmod(rows, learners.shape[1])
@@ -57,20 +57,20 @@ def chains_of(learners: NDArray[Any], movers: NDArray[Any], length: int) -> Chai
 
 
 def chain_length(minibatch: int, steps: int, players: int) -> int:
-    """Steps of a rollout that make a chain: about `minibatch / FEWEST` decisions of a seat."""
+    """Rollout steps in a chain: enough for about `minibatch / FEWEST` decisions of a seat."""
     return max(1, min(steps, minibatch * players // FEWEST))
 
 
 def _cut(
     chains: NDArray[np.int64], lengths: NDArray[np.int64], parts: int
 ) -> list[NDArray[np.int64]]:
-    """Into parts of about as many decisions."""
+    """Split chains into parts with about equally many decisions."""
     ends = lengths[chains].cumsum()
     whole = int(ends[-1]) if ends.size else 0
     return np.split(chains, np.searchsorted(ends, whole * np.arange(1, parts) / parts))
 
 
 def _places(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of the decisions of some chains."""
+    """Return the indices of the decisions of some chains."""
     first = lengths.cumsum() - lengths
     return np.repeat(starts - first, lengths) + np.arange(int(lengths.sum()))

@@ -1,9 +1,9 @@
-"""The first layers of an actor and a critic as one, by what changes in what they see.
+"""The first layers of an actor and a critic as one, computed from changes in their inputs.
 
-What a seat sees at two of its decisions in a row is mostly the same, so what the layer finds in
-the second is what it found in the first, and the weights of what has changed: as engines of chess
-keep it along the moves that they try (NNUE: Nasu, 2018). In the backward pass each change bears
-what follows from it in the rest of its chain.
+A seat sees mostly the same at two decisions in a row. So the layer's output for the second is its
+output for the first, plus the weights of the inputs that changed. Chess engines do the same along
+the moves that they try (NNUE: Nasu, 2018). In the backward pass, the gradient of a change includes
+the gradients of all later decisions in its chain.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 
 class Followed:
-    """What every seat of some games saw last, and what the layer found in it."""
+    """The latest observation of every seat of some games, and the layer's outputs for it."""
 
     def __init__(self, kept: Quantities, games: int, units: int) -> None:
-        """Of games whose first decisions are still to come."""
+        """Allocate memory for games before their first decisions."""
         players, inputs = kept.game.players, kept.privileged_scales.size
         self.kept = np.zeros((games, players, inputs), kept.dtype)
         self.sums = np.empty((games, players, units), np.float32)
@@ -51,7 +51,7 @@ class Followed:
 
 
 class FirstLayer:
-    """With the weights that they have now, on the CPU and in float32."""
+    """The first layers with their current weights, on the CPU and in float32."""
 
     @torch.no_grad()
     def __init__(
@@ -62,7 +62,7 @@ class FirstLayer:
         factors: Floats,
         alike: NDArray[np.int16],
     ) -> None:
-        """Of an actor and a critic, with their first layers.
+        """Copy the weights of the first layers of an actor and a critic.
 
         Args:
             factors: turn quantities into inputs, see `Reading`.
@@ -71,7 +71,7 @@ class FirstLayer:
         self._device, self._alike, self._factors = device, alike, factors
         self._units, seen = actor.out_features, actor.in_features
         both = torch.cat([actor.weight.t(), critic.weight[:, :seen].t()], 1)
-        # A copy even where the turned weights lie in one piece as they are: it is written over.
+        # Always a copy, even if the transposed weights are contiguous, because it is modified.
         secrets = critic.weight[:, seen:].t().clone(memory_format=torch.contiguous_format)
         self._tables = Tables(
             Table(alike[:seen], both.numpy()),
@@ -83,13 +83,13 @@ class FirstLayer:
 
     @property
     def units(self) -> int:
-        """Of both."""
+        """Number of units of both networks."""
         return self._biases.size
 
     def forward(
         self, rows: NDArray[np.int64], entries: Entries, workspace: Workspace
     ) -> torch.Tensor:
-        """What it finds, (n, units), in rows of which chains are whole and in order."""
+        """Return the outputs, (n, units), for rows that are whole chains in order."""
         found = workspace.take("forward 0", len(rows), self.units, torch.float32)
         batch = FirstForward(rows, entries, self._tables, self._biases, found.numpy())
         self._device.run_alone(forward_first, len(rows), batch)
@@ -98,10 +98,10 @@ class FirstLayer:
     def backward(
         self, rows: NDArray[np.int64], entries: Entries, slopes: torch.Tensor
     ) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """The gradients of weights and bias, the actor's and the critic's.
+        """Return the gradients of weights and bias, the actor's and the critic's.
 
         Args:
-            slopes: (n, units), gradients of what was found; written over.
+            slopes: (n, units), gradients of the outputs; overwritten.
         """
         units, bias, inputs = self._units, slopes.sum(0), self._alike.size
         most = CHUNK * int(np.diff(entries.starts).max(initial=0))
@@ -123,7 +123,7 @@ class FirstLayer:
         return [seen[:, :units].contiguous().t(), bias[:units]], [critic.t(), bias[units:]]
 
     def begin(self, followed: Followed) -> None:
-        """Follow games from here on; what was found in them with other weights is forgotten."""
+        """Start to follow games. Outputs computed with other weights are discarded."""
         followed.kept[:] = 0
         followed.sums[:] = self._biases
 
@@ -135,7 +135,7 @@ class FirstLayer:
         movers: Array,
         workspace: Workspace,
     ) -> Following:
-        """What is to be done where games are followed to their next positions."""
+        """Return the batch that advances followed games to their next positions."""
         found = workspace.take("forward 0", len(movers), self.units, torch.float32)
         return Following(
             quantities=quantities,

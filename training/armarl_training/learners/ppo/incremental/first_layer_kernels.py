@@ -1,4 +1,4 @@
-"""The loops of `first_layer`: from what changes to the first layer's outputs, and back."""
+"""The compiled loops of `first_layer`: from changes to the first layer's outputs, and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from armarl_training.learners.ppo.update.buffers import Floats
     from armarl_training.learners.ppo.update.minibatch import Entries
 
-CHUNK = 256  # rows whose backward pass is one
+CHUNK = 256  # rows in one backward pass
 
 
 class Table(NamedTuple):
@@ -26,14 +26,14 @@ class Table(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Those of the inputs of both, and of the secrets, which the critic alone is told."""
+    """The tables of the observation, for both networks, and of the secrets, for the critic only."""
 
-    seen: Table  # with the units of both
-    secrets: Table  # with the critic's
+    seen: Table  # units of both networks
+    secrets: Table  # the critic's units
 
 
 class FirstForward(NamedTuple):
-    """Rows that go through the first layer. From row to row, so by one thread alone."""
+    """Rows for the first layer. Each depends on the row before, so one thread does them all."""
 
     rows: NDArray[np.int64]  # (n,), of the entries
     entries: Entries
@@ -43,7 +43,7 @@ class FirstForward(NamedTuple):
 
 
 def forward_first(batch: FirstForward, i: int, thread: int) -> None:
-    """What the first layer finds in row `i`: what it found before, and what changes."""
+    """Compute the first layer's outputs for row `i`: the outputs before, plus the changes."""
     starts, columns, changes, anew = batch.entries
     row, found = batch.rows[i], batch.found[i]
     before = batch.biases if anew[row] else batch.found[i - 1]
@@ -54,21 +54,21 @@ def forward_first(batch: FirstForward, i: int, thread: int) -> None:
 
 
 class FirstBackward(NamedTuple):
-    """The backward pass to the first layer's weights. Sums are taken, so by one thread alone."""
+    """The backward pass to the first layer's weights. It adds up sums, so it uses one thread."""
 
     rows: NDArray[np.int64]  # (n,), of the entries
     entries: Entries
-    slopes: Floats  # (n, units), gradients of what was found; written over
+    slopes: Floats  # (n, units), gradients of the outputs; overwritten
     places: NDArray[np.int64]  # (inputs + 1,) scratch
     sorted_rows: NDArray[np.int64]  # (most entries of CHUNK rows,) scratch
     sorted_changes: Floats  # (most entries of CHUNK rows,) scratch
-    tables: Tables  # of gradients, to which those of the rows are added
+    tables: Tables  # of gradients, the rows' gradients are added
 
 
 def backward_first(batch: FirstBackward, i: int, thread: int) -> None:
-    """What some rows add to the gradients of the weights of their changes; the last rows first.
+    """Add the gradients of the `i`-th chunk of rows, counted from the end.
 
-    Column by column, so that the weights of each are fetched once for all of these rows.
+    It goes column by column, so that each column's weights are fetched once for all of these rows.
     """
     last = batch.rows.size - CHUNK * i
     first = max(last - CHUNK, 0)
@@ -83,11 +83,11 @@ def backward_first(batch: FirstBackward, i: int, thread: int) -> None:
 
 @inlined
 def _add_columns(batch: FirstBackward, before: int, table: Table, apart: int) -> None:
-    """Add what has been sorted to the gradients of a table.
+    """Add the sorted changes to the gradients of a table.
 
     Args:
-        before: columns that are not the table's, before those that are.
-        apart: units of the slopes that are not the table's, before those that are.
+        before: number of columns before the table's first column.
+        apart: number of units of the slopes before the table's first unit.
     """
     slopes, rows, changes = batch.slopes, batch.sorted_rows, batch.sorted_changes
     ends = batch.places
@@ -99,7 +99,7 @@ def _add_columns(batch: FirstBackward, before: int, table: Table, apart: int) ->
 
 @inlined
 def _hand_back(batch: FirstBackward, first: int, last: int) -> None:
-    """Have every row bear what follows from it in the rest of its chain as well."""
+    """Add each row's gradient to the row before it in its chain."""
     for back in range(last - first):
         j = last - 1 - back
         if not batch.entries.anew[batch.rows[j]]:
@@ -108,9 +108,9 @@ def _hand_back(batch: FirstBackward, first: int, last: int) -> None:
 
 @inlined
 def _sort_by_column(batch: FirstBackward, first: int, last: int) -> None:
-    """Write the changes of some rows, and of which row each is, column by column.
+    """Sort the changes of some rows by column, with the row of each.
 
-    In `places` where those of each column end.
+    On return, `places` holds the end of each column.
     """
     starts, columns, changes, _ = batch.entries
     places = batch.places
@@ -131,7 +131,7 @@ def _sort_by_column(batch: FirstBackward, first: int, last: int) -> None:
 
 
 class Following(NamedTuple):
-    """Games at whose next positions the first layer looks."""
+    """Games whose next positions go through the first layer."""
 
     quantities: NDArray[Any]  # (games, size)
     secrets: NDArray[Any]  # (games, secrets)
@@ -139,8 +139,8 @@ class Following(NamedTuple):
     alike: NDArray[np.int16]  # (inputs,), see `alike_inputs`
     factors: Floats  # (inputs,), by which quantities are multiplied
     tables: Tables
-    kept: NDArray[Any]  # (games, players, inputs), what each saw last; written
-    sums: Floats  # (games, players, units), what was found in it; written
+    kept: NDArray[Any]  # (games, players, inputs), what each seat saw last; written
+    sums: Floats  # (games, players, units), the outputs for it; written
     scratch: EntryScratch
     columns: NDArray[np.uint16]  # (2 * threads, inputs) scratch
     changes: Floats  # (2 * threads, inputs) scratch
@@ -149,9 +149,9 @@ class Following(NamedTuple):
 
 @inlined
 def follow(batch: Following, i: int, mine: int) -> None:
-    """What the first layer finds in game `i`, from what it found in what the mover saw last.
+    """Compute the first layer's outputs in game `i` from its outputs for what the mover saw last.
 
-    Row `mine` of the scratch is written over.
+    Row `mine` of the scratch is overwritten.
     """
     mover, seen, secrets = batch.movers[i], batch.quantities[i], batch.secrets[i]
     kept, sums, size = batch.kept[i, mover], batch.sums[i, mover], seen.size
@@ -169,7 +169,7 @@ def follow(batch: Following, i: int, mine: int) -> None:
 
 @inlined
 def _add_changes(columns: Any, changes: Any, tables: Tables, total: Any) -> None:
-    """Add what changes of inputs make of the layer's outputs."""
+    """Add the effect of changed inputs to the layer's outputs."""
     seen, secrets = tables
     size, number = len(seen.weights), 0
     for k in range(columns.size):
@@ -181,7 +181,10 @@ def _add_changes(columns: Any, changes: Any, tables: Tables, total: Any) -> None
 
 @kernel
 def for_changes(table: Table) -> None:
-    """From weights of inputs to those of changes: where one is alike, it counts for both."""
+    """Turn weights of inputs into weights of changes, which also count for `alike` inputs.
+
+    A change stored at one input also changes the `alike` inputs that follow it.
+    """
     weights = table.weights
     for back in range(1, len(weights)):
         row = len(weights) - back
@@ -191,7 +194,7 @@ def for_changes(table: Table) -> None:
 
 @kernel
 def for_inputs(table: Table) -> None:
-    """From gradients of the weights of changes to those of inputs."""
+    """Turn gradients of the weights of changes into gradients of the weights of inputs."""
     for row in range(1, len(table.weights)):
         if table.alike[row]:
             add(table.weights[row], table.weights[row - 1], np.float32(1))
@@ -199,6 +202,6 @@ def for_inputs(table: Table) -> None:
 
 @summed
 def add(total: Any, x: Any, factor: Any) -> None:
-    """Add a multiple to a total."""
+    """Add a multiple of `x` to a total."""
     for k in range(total.size):
         total[k] += factor * x[k]

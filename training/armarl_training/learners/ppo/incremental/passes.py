@@ -1,9 +1,9 @@
-"""Passes through an actor and a critic by what changes in what they see.
+"""Passes through an actor and a critic that use only changes in their inputs.
 
-Their first layer is `first_layer`'s. Their last layers work out the legal actions and nothing else,
-and in the backward pass only the weights of these are touched. Between, matrices are multiplied as
-in `ppo.passes`, which these are held to by `tests/test_sparse_passes.py`. In play the forward pass
-is made for each position by itself, so that threads share the positions.
+The first layer is in `first_layer`. The last layers compute only the legal actions, and the
+backward pass touches only the weights of these. The layers between multiply matrices as in
+`ppo.passes`. `tests/test_sparse_passes.py` tests these passes against it. In play, the forward pass
+handles each position separately, so that threads can share the positions.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 Masks = NDArray[np.uint8]  # (n, bytes), legal actions as bits
-Advised = NDArray[np.int64]  # (n, advisers), what advisers would do
-# Logits (n, at least actions) where legal, and the critic's (n, players).
+Advised = NDArray[np.int64]  # (n, advisers), the advisers' actions
+# Logits of legal actions (n, at least actions), and the critic's logits (n, players).
 SparseOutputs = tuple[Floats, Floats]
-# Gradients of what the first layer found, and of the actor's and the critic's other layers.
+# Gradients of the first layer's outputs, and of the actor's and the critic's other layers.
 SparseGradients = tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]
 
 
 class SparsePasses:
-    """Of networks of plain layers, as many in both, with the weights that they have now."""
+    """Passes through networks of plain layers, equally many in both, with their current weights."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class SparsePasses:
         factors: Floats,
         alike: NDArray[np.int16],
     ) -> None:
-        """On the CPU.
+        """Copy the weights; CPU only.
 
         Args:
             factors: turn quantities into inputs, see `Reading`.
@@ -73,9 +73,9 @@ class SparsePasses:
 
     @torch.no_grad()
     def gradients(self, part: MinibatchPart) -> list[torch.Tensor]:
-        """Of the actor's parameters and the critic's, in order, by a part of a minibatch.
+        """Return the gradients of the actor's and the critic's parameters, in order.
 
-        Its chains are whole.
+        The part of the minibatch must consist of whole chains.
         """
         entries = part.seen.entries
         assert entries is not None
@@ -94,10 +94,10 @@ class SparsePasses:
         advice: Advised,
         workspace: Workspace,
     ) -> SparseOutputs:
-        """What they put out, which stands there until the next call with this workspace.
+        """Return the outputs. They stay valid until the next call with this workspace.
 
         Args:
-            followed: the games, of which these are the next positions.
+            followed: the games. The positions passed here are their next ones.
             quantities: (games, size), see `Rollout`.
             secrets: (games, secrets), see `Rollout`.
             movers: int64 (games,), the seats to move.
@@ -121,7 +121,7 @@ class _Rest:
 
     @cached_property
     def _hidden(self) -> Hidden:
-        """Copies of the layers between."""
+        """Padded copies of the layers between the first and the last."""
         pairs = [[one, other] for one, other in self._between]
         most = max((one.out_features for pair in pairs for one in pair), default=0)
         weights = np.zeros((int(self._units[:-1].sum()), most), np.float32)
@@ -136,7 +136,7 @@ class _Rest:
         return Hidden(self._units, weights, biases, np.arange(place), self._tanh)
 
     def learn(self, found: torch.Tensor, part: MinibatchPart) -> SparseGradients:
-        """By a part of a minibatch."""
+        """Run forward, loss and backward pass on a part of a minibatch."""
         rows, workspace, device = part.rows, part.workspace, self._device
         trail = self._later.forward(found, workspace)
         hidden = self._later.activate(trail[-1])
@@ -193,14 +193,14 @@ class _Rest:
 def sparse_passes(
     device: LearnerDevice, game: Game, actor: nn.Module, critic: nn.Module, factors: Array
 ) -> SparsePasses:
-    """Those that are quickest in a game, where they are taken at all."""
+    """Return the sparse passes through two networks of plain layers."""
     assert isinstance(actor, Actor)
     assert isinstance(critic, PlainCritic)
     return SparsePasses(device, actor, critic, factors, alike_inputs(game))
 
 
 def lay_out(*networks: nn.Module) -> None:
-    """Have the first layers' weights lie as their passes read them, and put out gradients."""
+    """Store the first layers' weights and gradients in the order in which the passes read them."""
     for network in networks:
         layers = network.layers if isinstance(network, Actor) else network
         assert isinstance(layers, nn.Sequential)
@@ -208,12 +208,12 @@ def lay_out(*networks: nn.Module) -> None:
 
 
 def few_legal(game: Game) -> bool:
-    """Whether so few of the actions are legal that no processor is quicker with them all."""
+    """Return whether so few actions are legal that no processor computes all of them faster."""
     return shares_of(game).legal < FEW
 
 
 def suit(config: TrainingConfig, game: Game) -> bool:
-    """Whether networks and settings are such that these passes can be taken, and are quicker."""
+    """Return whether these passes work with the networks and settings, and are faster."""
     network = config.network
     plain = not network.channels and config.device == "cpu" and config.ppo.magnet == 0
     alike = len(network.critic_widths or network.widths) == len(network.widths)
@@ -221,22 +221,22 @@ def suit(config: TrainingConfig, game: Game) -> bool:
 
 
 def _changes_little(config: TrainingConfig, game: Game) -> bool:
-    """Whether few of the inputs change along a chain, its first decision included."""
+    """Return whether few of the inputs change along a chain, including its first decision."""
     players, shares = game.players, shares_of(game)
     if players * game.observation.size > np.iinfo(np.uint16).max:
-        return False  # more than `Entries` can number
+        return False  # too many for the column type of `Entries`
     length = chain_length(config.ppo.minibatch, config.ppo.rollout_length, players) / players
     first = 1 / max(1.0, length)
     return first * shares.anew + (1 - first) * shares.after < FEW
 
 
 def use_sparse(config: TrainingConfig, game: Game) -> bool:
-    """Whether a learner takes these passes: they are in float32."""
+    """Return whether a learner uses these passes. They need float32."""
     return config.ppo.precision == "float32" and suit(config, game)
 
 
 def _last_layers(actor: nn.Linear, trust: nn.Linear | None, critic: nn.Linear) -> LastLayers:
-    """The weights themselves, as arrays."""
+    """Return the last layers' weights as arrays that share their memory."""
     none = torch.empty(0, actor.in_features), torch.empty(0)
     pairs = [
         (actor.weight, actor.bias),

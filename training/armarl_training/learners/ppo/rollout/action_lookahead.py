@@ -1,7 +1,8 @@
-"""What would follow other actions than the one that is played, for a critic to judge.
+"""Lookahead: the critic judges what would follow actions other than the one played.
 
-A decision has dozens of legal actions, and a game tells of one of them, at its end. The rules are
-at hand, so a few more are tried on copies of the state, and the critic says what is reached.
+A decision has dozens of legal actions, but a game tells the result of only one of them, at its end.
+The rules are available, so a few more actions are tried on copies of the state. The critic then
+judges the positions reached.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from armarl_training.networks.integer_observations import Quantities, keep_other
 from armarl_training.networks.learner_devices import Array
 
 OVER = -1  # in place of the seat to move
-# From quantities (n, size) and secrets (n, secrets) to what every seat expects, in [-1, 1], the
+# From quantities (n, size) and secrets (n, secrets) to the values of all seats, in [-1, 1], the
 # seat to move first: float32 (n, players).
 CriticValues = Callable[[Array, Array], Array]
 
@@ -30,19 +31,19 @@ class Looks(NamedTuple):
 
     states: States  # (n,)
     actions: NDArray[np.int64]  # (n, k), legal
-    kind: int  # number of the reward
+    kind: int  # index of the reward
     spare: States  # (2 * threads,) scratch
     seen: NDArray[np.float32]  # (2 * threads, size) scratch
     scales: NDArray[np.float32]  # (size,), see `Quantities`
-    private: NDArray[np.int64]  # entries of an observation that depend on what the seat knows
-    quantities: NDArray[Any]  # (n, k, size) written: what the seat to move then sees
-    secrets: NDArray[Any]  # (n, k, secrets) written: what the others alone know
-    seats: NDArray[np.int64]  # (n, k) written: the seat to move then, or OVER
+    private: NDArray[np.int64]  # indices of observation entries that depend on what the seat knows
+    quantities: NDArray[Any]  # (n, k, size) written: features that the next seat to move sees
+    secrets: NDArray[Any]  # (n, k, secrets) written: features that only the others know
+    seats: NDArray[np.int64]  # (n, k) written: the next seat to move, or OVER
     returns: NDArray[np.float64]  # (n, k, players) written where the game is over
 
 
 def look(batch: Looks, i: int, thread: int) -> None:
-    """Try the actions of decision `i`, one by one."""
+    """Try the lookahead actions of decision `i`, one by one."""
     mine = own(thread)
     for k in range(batch.actions.shape[1]):
         batch.spare[mine] = batch.states[i]
@@ -63,17 +64,17 @@ def look(batch: Looks, i: int, thread: int) -> None:
 
 
 class Prospects(NamedTuple):
-    """What is known of where actions lead."""
+    """The positions that actions lead to, with their values."""
 
-    movers: NDArray[np.int64]  # (n,), who would take them
+    movers: NDArray[np.int64]  # (n,), seats that would take the actions
     seats: NDArray[np.int64]  # (n, k), see `Looks`
     returns: NDArray[np.float64]  # (n, k, players), see `Looks`
-    values: NDArray[np.float32]  # (n * k, players), what the critic says, see `CriticValues`
+    values: NDArray[np.float32]  # (n * k, players), by the critic, see `CriticValues`
     look_values: NDArray[np.float32]  # (n, k) written
 
 
 def value_looks(batch: Prospects, i: int, thread: int) -> None:
-    """What the mover of decision `i` gets, or expects, after each action."""
+    """Write the mover's return or value after each action of decision `i`."""
     mover, number, players = batch.movers[i], batch.returns.shape[1], batch.returns.shape[2]
     for k in range(number):
         seat = batch.seats[i, k]
@@ -84,21 +85,21 @@ def value_looks(batch: Prospects, i: int, thread: int) -> None:
 
 
 class LookAhead:
-    """Tries actions on copies of states, and has a critic judge what is reached."""
+    """Tries actions on copies of states, and has a critic judge the positions reached."""
 
     def __init__(self, game: Game, kept: Quantities, reward: str) -> None:
-        """For a reward of the game, by name."""
+        """Prepare for a reward of the game, given by name."""
         self._kept, self._kind, self._players = kept, game.reward_kind(reward), game.players
 
     def look_values(
         self, states: Array, movers: Array, actions: Array, critic_values: CriticValues
     ) -> Array:
-        """What the seats that move expect after each action, in [-1, 1].
+        """Return the mover's value after each action, in [-1, 1].
 
         Args:
-            states: (n,) in play.
-            movers: int64 (n,), their seats to move.
-            actions: int64 (n, k), legal.
+            states: (n,), all in play.
+            movers: int64 (n,), the seats to move.
+            actions: int64 (n, k), legal actions.
             critic_values: the critic.
 
         Returns:

@@ -1,8 +1,8 @@
-"""Rivals on a GPU: no step may wait for it, nor ask it how many games have ended.
+"""Opponents on a GPU. No step may wait for the GPU, or ask it how many games have ended.
 
-So who sits in the games that begin during a rollout is drawn at its start, once for each place in
-the batch; and there play only those whom the GPU can ask: earlier selves, the scripted player in
-his styles, and random players, with noise or a random opening where they have these.
+So the lineups of the games that begin during a rollout are drawn when the rollout begins, one for
+each place in the batch. The only opponents are those that the GPU can run: earlier selves, the
+scripted player in its styles, and the random player, each with noise or a random opening if set.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from armarl_training.learning.opponent_pool import OpponentPool
 from armarl_training.learning.rates import RECENT_GAMES
 from armarl_training.networks.learner_devices import Array, OnGpu
 
-# Of an earlier self.
+# The network of an earlier self.
 LogitsOf = Callable[[NetworkPlayer], Logits]
 
-NO_STYLE = -1  # of who is no scripted player
-NO_NOISE = -1.0  # of who has none: his random numbers are his own
-NO_HABIT = -1  # in place of an action: the player himself decides
+NO_STYLE = -1  # of players that are not scripted
+NO_NOISE = -1.0  # of players without noise: they use their random numbers unsplit
+NO_HABIT = -1  # in place of an action: the player itself decides
 
 
 class Changes(NamedTuple):
-    """Games that may have ended."""
+    """A batch of games, some of which may have ended."""
 
     ends: NDArray[np.int8]  # (games,)
     rewards: NDArray[np.float64]  # (games, players)
     lineups: NDArray[np.int64]  # (games, players) written where a game has ended
-    following: NDArray[np.int64]  # (games, players), who sits in the games that begin
-    names: NDArray[np.int64]  # by slot: the number of the player's name
-    tally: NDArray[np.float64]  # (2 * threads, names, 2) to which games and returns are added
+    following: NDArray[np.int64]  # (games, players), lineups of the games that begin
+    names: NDArray[np.int64]  # by slot: the index of the player's name
+    tally: NDArray[np.float64]  # (2 * threads, names, 2), games and returns are added to it
 
 
 def change_seats(batch: Changes, i: int, thread: int) -> None:
-    """Where a game has ended: note the learner's return by its rivals' names, and change seats."""
+    """If game `i` has ended, add the learner's return to its opponents' names, and change seats."""
     if batch.ends[i] == PLAYING:
         return
     lineup, tally, mine = batch.lineups[i], batch.tally[own(thread)], 0
@@ -71,20 +71,20 @@ def change_seats(batch: Changes, i: int, thread: int) -> None:
 
 
 class Habits(NamedTuple):
-    """Decisions of players some of whom begin at random, or have noise; see `players.around`."""
+    """Decisions of players, some with a random opening or with noise; see `players.around`."""
 
     states: States  # (n,)
     seats: NDArray[np.int64]  # (n,) to move
     masks: NDArray[np.int8]  # (n, actions)
     held: NDArray[np.int64]  # (n,) slots
-    openings: NDArray[np.int64]  # by slot: the progress up to which the player is random
-    noises: NDArray[np.float64]  # by slot: the part of his decisions that is, or NO_NOISE
-    draws: NDArray[np.float64]  # (n,) a random number for each; written: what the player gets
+    openings: NDArray[np.int64]  # by slot: the progress below which the player is random
+    noises: NDArray[np.float64]  # by slot: the share of random decisions, or NO_NOISE
+    draws: NDArray[np.float64]  # (n,) a random number for each; written: the player's number
     actions: NDArray[np.int64]  # (n,) written: the random action, or NO_HABIT
 
 
 def follow_habit(batch: Habits, i: int, thread: int) -> None:
-    """A random action where the player's habit says so, as `OpeningPlayer` and `NoisyPlayer` do."""
+    """Write a random action if the player's habit says so; see `OpeningPlayer`, `NoisyPlayer`."""
     slot, draw = batch.held[i], batch.draws[i]
     random = verbs.progress(batch.states[i], batch.seats[i]) < batch.openings[slot]
     if batch.noises[slot] != NO_NOISE:
@@ -97,10 +97,10 @@ def follow_habit(batch: Habits, i: int, thread: int) -> None:
 
 
 class Known(NamedTuple):
-    """What a GPU knows of a player."""
+    """The facts about a player that the GPU needs."""
 
-    style: int  # or NO_STYLE
-    opening: int = 0  # he is random while his progress is less
+    style: int  # the scripted player's, or NO_STYLE
+    opening: int = 0  # it is random while its progress is less
     noise: float = NO_NOISE
     is_network: bool = False
 
@@ -113,12 +113,12 @@ SELF = Known(NO_STYLE, is_network=True)  # the learner, or an earlier one
 
 
 def known_of(player: Any) -> Known:
-    """What a GPU is to know of a player of the configuration.
+    """Return what the GPU must know about a player of the configuration.
 
-    His habits lie around him as specifications have them: noise without.
+    Habits wrap the player in the order that specifications use, with noise outermost.
 
     Raises:
-        ConfigError: he plays on the CPU alone.
+        ConfigError: the player runs on the CPU only.
     """
     whole, opening, noise = player, 0, NO_NOISE
     if isinstance(player, NoisyPlayer):
@@ -130,13 +130,13 @@ def known_of(player: Any) -> Known:
     if type(player) is RandomPlayer:
         return Known(NO_STYLE, opening, noise)
     raise ConfigError(
-        f"opponents.players: {whole.name[:100]} plays on the CPU alone; on a GPU there are random, "
+        f"opponents.players: {whole.name[:100]} runs on the CPU only; on a GPU choose from random, "
         "greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier selves"
     )
 
 
 class CudaRivals:
-    """Rivals on a GPU; see `Rivals`. Nothing waits for it between `begin` and `end`."""
+    """Opponents on a GPU; see `Rivals`. Nothing between `begin` and `end` waits for the GPU."""
 
     def __init__(
         self,
@@ -148,34 +148,34 @@ class CudaRivals:
         logits_of: LogitsOf,
         draw: Callable[[Array, Array, Array], Array],
     ) -> None:
-        """For so many games.
+        """Draw the lineups of `games` games.
 
         Args:
-            logits_of: an earlier self's network, on the device.
-            draw: actions (n,) by logits, masks (n, actions) and random numbers (n,).
+            logits_of: returns the network of an earlier self, on the device.
+            draw: returns actions (n,) from logits, masks (n, actions) and random numbers (n,).
 
         Raises:
-            ConfigError: somebody in the pool plays on the CPU alone.
+            ConfigError: a player in the pool runs on the CPU only.
         """
         self._device, self._pool, self._rng, self._draw = device, pool, rng, draw
         self._logits_of, self._advice = logits_of, advice
         styles = [player.style for player in advice.players] or [NO_STYLE]
-        self._advisers = device.put(np.array(styles, np.int64))  # or nobody, who is never asked
+        self._advisers = device.put(np.array(styles, np.int64))  # or a stand-in
         known = [known_of(player) for player in pool.players] if pool.has_share else []
         self._any_scripted = len(advice) > 0 or any(rival.style != NO_STYLE for rival in known)
         self._any_habits = any(rival.has_habits for rival in known)
         self.lineups = device.put(pool.lineups(rng, games))
         self.recent: dict[str, deque[float]] = {}
-        self._members: list[tuple[int, Array]] = []  # slots, and the games in which they may sit
-        # By slot, the last for LEARNER: the style of who is scripted, and who listens to advisers.
+        self._members: list[tuple[int, Array]] = []  # slots, and the games they may sit in
+        # By slot, the last for LEARNER: style of a scripted player; whether the player is advised.
         self._styles, self._advised = device.put(
             np.array([[NO_STYLE], [len(advice) > 0]], np.int64)
         )
-        self._scripted = self._answers = self._styles  # where it is their turn, and what they do
+        self._scripted = self._answers = self._styles  # where it is their turn, and their actions
         self._draws = self._habitual = self._styles  # random numbers, and actions by habit
 
     def begin(self) -> None:
-        """See `Rivals`; waits, to count in how many games each of them may sit."""
+        """See `Rivals`. Waits for the GPU, to count the games that each player may sit in."""
         self._members = []
         if not self._pool.has_share:
             return
@@ -194,7 +194,7 @@ class CudaRivals:
                 self._members.append((slot, games))
 
     def _tell(self, known: Sequence[Known]) -> None:
-        """Have the GPU know who sits in each slot; LEARNER's is the last."""
+        """Copy the players of all slots to the GPU. The last entry is the slot of LEARNER."""
         names = [self._names.index(player.name) for player in self._pool.players]
         slots = [*known, SELF]
         listens = len(self._advice) > 0
@@ -211,9 +211,9 @@ class CudaRivals:
             self._noises = self._device.put(np.array([rival.noise for rival in slots]))
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`; scripted players are asked in the same breath, each in place of advisers.
+        """See `Rivals`. Scripted players run in the same call, each in place of the first adviser.
 
-        Who listens to no adviser has none asked.
+        For players that are not advised, no adviser is run.
         """
         device, rivals = self._device, self._styles[held]
         self._scripted, self._draws = rivals != NO_STYLE, draws
@@ -232,7 +232,7 @@ class CudaRivals:
         return actions[:, : len(self._advice)]
 
     def answer(self, position: Position) -> None:
-        """See `Rivals`; who is not scripted is asked about all games in which he may sit."""
+        """See `Rivals`. Players that are not scripted are run on all games that they may sit in."""
         position = position._replace(draws=self._draws)
         actions = position.actions
         actions[:, 0] = self._answers.where(self._scripted, actions[:, 0])
@@ -244,7 +244,7 @@ class CudaRivals:
             actions[:, 0] = self._habitual.where(by_habit, actions[:, 0])
 
     def _follow_habits(self, batch: SelfPlayBatch, turn: Turn, held: Array) -> None:
-        """What is random by habit, and the random numbers that are left to who decides himself."""
+        """Choose the habits' random actions. Set the numbers left for the players' own choices."""
         self._draws, self._habitual = self._draws.clone(), self._device.zeros(held.shape, np.int64)
         habits = Habits(
             states=batch.states,
@@ -260,7 +260,7 @@ class CudaRivals:
         self._scripted &= self._habitual == NO_HABIT
 
     def _choices(self, slot: int, games: Array, position: Position) -> Array:
-        """What the player in a slot would do in some games, int64 (n,)."""
+        """Return the actions of the player in a slot in some games, int64 (n,)."""
         device, player = self._device, self._pool.players[slot]
         draws = position.draws[games]
         masks = position.turn.masks[games]
@@ -279,7 +279,7 @@ class CudaRivals:
             self._device.run(change_seats, len(self.lineups), changes)
 
     def end(self) -> None:
-        """See `Rivals`; waits. Of the returns only sums are known: each counts as their mean."""
+        """See `Rivals`. Waits for the GPU. Only sums are known, so each game counts as the mean."""
         if not self._pool.has_share:
             return
         sums = self._device.fetch(self._tally.sum(0))

@@ -1,4 +1,4 @@
-"""A shard of PPO's games: who plays in it is the learner's actor, and its critic looks on."""
+"""A shard of PPO's games, in which the learner's actor plays and its critic estimates values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PPOGames:
         number: int,
         device: LearnerDevice | None = None,
     ) -> None:
-        """On a device; None: on the one of the configuration."""
+        """Start the games on a device; by default on the configuration's."""
         self._config, self._game = config, game
         self._device = device = device or learner_device(game, config.device)
         ppo, network = config.ppo, config.network
@@ -74,12 +74,12 @@ class PPOGames:
         if isinstance(self._actor_critic, SparsePasses):
             games, units = len(self.self_play.lineups), self._actor_critic.first.units
             self._followed_games = Followed(kept, games, units)
-        # Earlier selves that play on a GPU, and their networks there.
+        # Earlier selves that play on a GPU, with their networks on that device.
         self._selves: dict[NetworkPlayer, Actor | PlacesActor] = {}
 
     @property
     def recent(self) -> Mapping[str, deque[float]]:
-        """By opponent, the learner's last returns against it."""
+        """The learner's latest returns against each opponent, by name."""
         return self.self_play.rivals.recent
 
     def in_play(self) -> NDArray[np.int64]:
@@ -87,18 +87,18 @@ class PPOGames:
         return self._device.fetch(self.self_play.lineups)
 
     def play(self, networks: Mapping[str, torch.Tensor], done: float) -> Rollout:
-        """A rollout; see `shards.Games`."""
+        """Play a rollout; see `shards.Games`."""
         self._take_over(networks)
         early = self._config.early_reward
         weight = max(0.0, 1 - done / early.until)
         small = isinstance(self._actor_critic, PlainActorCritic | SparsePasses)
-        with torch_alone(small):  # too small to share
+        with torch_alone(small):  # too small to split among threads
             return self.self_play.play(
                 self._act, self._critic_values, early=early.reward, weight=weight
             )
 
     def _take_over(self, networks: Mapping[str, torch.Tensor]) -> None:
-        """The learner's networks, in the precision in which they play."""
+        """Load the learner's networks, in the precision in which they play."""
         modules = {"actor": self._actor.float(), "critic": self._critic.float()}
         put_weights(modules, networks)
         for module in modules.values():
@@ -117,7 +117,7 @@ class PPOGames:
     def _act(
         self, quantities: Array, advice: Array, secrets: Array, masks: Array, movers: Array
     ) -> tuple[Array, Array]:
-        """Logits, and what every seat expects; see `rollout.Act`."""
+        """Return logits and the values of all seats; see `rollout.Act`."""
         if isinstance(self._actor_critic, SparsePasses):
             logits, critic_logits = self._actor_critic.act(
                 followed=self._followed_games,
@@ -142,7 +142,7 @@ class PPOGames:
         return self._device.array(outputs.float())
 
     def _logits_of(self, player: NetworkPlayer) -> Logits:
-        """An earlier self, whose network is brought to the device when it is first asked."""
+        """Return the network of an earlier self. The first call moves it to the device."""
         if player not in self._selves:
             pool = self.self_play.pool.players
             self._selves = {its: self._selves[its] for its in self._selves if its in pool}
@@ -154,14 +154,14 @@ class PPOGames:
 
     @torch.no_grad()
     def _critic_values(self, quantities: Array, secrets: Array) -> Array:
-        """What every seat expects, in [-1, 1], the seat to move first: (n, players)."""
+        """Return the values of all seats, in [-1, 1], the seat to move first: (n, players)."""
         logits = self._critic(self._reading.privileged(quantities, secrets)).float()
         return self._device.array(torch.tanh(logits / 2))
 
     def save(self) -> Saved:
-        """The games, who sits in them, and their chance."""
+        """Return the games, their lineups, and their random state."""
         return self.self_play.save()
 
     def restore(self, arrays: Tensors, values: Mapping[str, object]) -> None:
-        """Be as it was when it was saved."""
+        """Restore the state that `save` returned."""
         self.self_play.restore(arrays, values)

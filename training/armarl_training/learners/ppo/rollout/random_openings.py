@@ -1,7 +1,7 @@
-"""Games that begin with some random actions, so that not all of them begin alike.
+"""Random opening actions, so that not all games begin alike.
 
-A policy that learns against scripted players meets the same openings again and again, and learns
-them by heart. Of a random opening nothing is learnt; all that comes after it is.
+A policy that trains against scripted players meets the same openings again and again, and learns
+them by heart. Nothing is learned from the random actions, but everything after them is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from armarl_training.networks.learner_devices import Array, LearnerDevice
 
 
 class Picks(NamedTuple):
-    """Random choices by numbers that were drawn before."""
+    """Random choices with numbers drawn in advance."""
 
     masks: NDArray[np.int8]  # (n, actions)
     draws: NDArray[np.float64]  # (n,) in [0, 1)
@@ -26,16 +26,16 @@ class Picks(NamedTuple):
 
 
 def pick_drawn(batch: Picks, i: int, thread: int) -> None:
-    """The legal action at the draw's place in their list."""
+    """Write the legal action that the number of row `i` selects."""
     batch.actions[i] = pick(batch.masks[i], batch.draws[i])
 
 
 class Openings:
-    """How many random actions of each game are still to come.
+    """The number of random actions that each game still has to play.
 
     Attributes:
-        left: int64 (games,).
-        longest: of them at the start of a game.
+        left: int64 (games,), random actions left.
+        longest: the most random actions at the start of a game.
     """
 
     def __init__(
@@ -47,22 +47,23 @@ class Openings:
         share: float,
         longest: int,
     ) -> None:
-        """Of games that begin.
+        """Draw the openings of the first games.
 
         Args:
-            share: of the games that begin so.
-            longest: so many actions at most, each number as likely as another.
+            share: share of the games that have a random opening.
+            longest: the most random actions in an opening. All lengths from 1 on are equally
+                likely.
         """
         self._device, self._rng, self._share, self.longest = device, rng, share, longest
         self._chosen = device.zeros((games,), np.int64)
         self.left = self._drawn(games)
 
     def under_way(self) -> Array:
-        """bool (games,), whether the next action is random."""
+        """Return whether the next action is random, bool (games,)."""
         return self.left > 0
 
     def play(self, turn: Turn, draws: Array, actions: Array) -> None:
-        """Put random actions in the place of those of games that are in their opening.
+        """Replace the actions of games in their opening by random ones.
 
         Args:
             draws: float64 (games,), random numbers.
@@ -79,7 +80,7 @@ class Openings:
         self.left[:] = self.left * ~over + self._drawn(len(over)) * over
 
     def _drawn(self, games: int) -> Array:
-        """Lengths, int64 (games,)."""
+        """Draw lengths of openings, int64 (games,)."""
         draws = self._device.random(self._rng, (games, 2))
         lengths = self._device.zeros((games,), np.int64)
         lengths[:] = 1 + draws[:, 0] * self.longest

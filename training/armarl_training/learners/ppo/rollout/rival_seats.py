@@ -1,6 +1,6 @@
-"""Who holds the seats that the learner does not, in games that go on in lockstep.
+"""The opponents in the seats that the learner does not hold, in games that run in lockstep.
 
-Who sits in a game is drawn from the pool at its start. Those on a GPU are in `cuda_rivals`.
+The lineup of a game is drawn from the pool at its start. Opponents on a GPU are in `cuda_rivals`.
 """
 
 from __future__ import annotations
@@ -25,54 +25,57 @@ Logits = Callable[[Array, Array], Array]
 
 
 class Position(NamedTuple):
-    """Decisions of all games, as rivals are asked for theirs."""
+    """Decisions in all games, as opponents are asked for theirs."""
 
     batch: SelfPlayBatch
     turn: Turn
-    held: Array  # int64 (games,), who is to move: a slot, or LEARNER
+    held: Array  # int64 (games,), the slot of the player to move, or LEARNER
     draws: Array  # float64 (games,), a random number for each
-    quantities: Array  # (games, size), what the seat to move sees
+    quantities: Array  # (games, size), features that the seat to move sees
     advice: Array  # int64 (games, advisers)
-    actions: Array  # int64 (games, k), whose first column is written where a rival is to move
+    actions: Array  # int64 (games, k), the first column is written where an opponent moves
 
 
 class Rivals(Protocol):
-    """The seats of a batch of games, and who sits there.
+    """The opponents in a batch of games.
 
     Attributes:
         lineups: int64 (games, players), the pool's slot of the player in each seat, or LEARNER.
-        recent: by opponent, the learner's last returns against it.
+        recent: the learner's latest returns against each opponent, by name.
     """
 
     lineups: Array
     recent: dict[str, deque[float]]
 
     def begin(self) -> None:
-        """A rollout begins."""
+        """Begin a rollout."""
         ...
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """What advisers would do where they are listened to, int64 (games, advisers).
+        """Return the advisers' actions where they are used, int64 (games, advisers).
 
-        See `Position`.
+        See `Position` for the arguments.
         """
         ...
 
     def answer(self, position: Position) -> None:
-        """Have those who hold other seats than the learner's decide, for whom it was `advised`."""
+        """Write the actions of opponents that are to move.
+
+        Call `advised` on the same decisions first.
+        """
         ...
 
     def note_ends(self, turn: Turn) -> None:
-        """Note the returns of games that have ended, and draw who sits in those that begin."""
+        """Note the returns of games that have ended, and draw the lineups of those that begin."""
         ...
 
     def end(self) -> None:
-        """A rollout has ended."""
+        """End a rollout."""
         ...
 
 
 class HostRivals:
-    """Rivals on the CPU; see `Rivals`. Whoever can be a player can be one."""
+    """Opponents on the CPU; see `Rivals`. Any player can be one."""
 
     def __init__(
         self, game: Game, pool: OpponentPool, rng: np.random.Generator, games: int, advice: Advice
@@ -85,7 +88,7 @@ class HostRivals:
         """See `Rivals`."""
 
     def advised(self, batch: SelfPlayBatch, turn: Turn, held: Array, draws: Array) -> Array:
-        """See `Rivals`; earlier selves ask for themselves."""
+        """See `Rivals`. Earlier selves run their own advisers."""
         found = np.zeros((len(held), len(self._advice)), np.int64)
         if len(self._advice):
             games = np.flatnonzero(held == LEARNER)
@@ -94,7 +97,7 @@ class HostRivals:
         return found
 
     def answer(self, position: Position) -> None:
-        """See `Rivals`; a player is asked for all his decisions at once."""
+        """See `Rivals`. Each player gets all its decisions in one call."""
         held, turn = position.held, position.turn
         for slot in np.unique(held[held != LEARNER]):
             games = np.flatnonzero(held == slot)

@@ -1,7 +1,7 @@
-"""Games in lockstep whose decisions are learned from, and what a rollout of them leaves.
+"""Games in lockstep that the learner learns from, and the data of a rollout.
 
-The learner holds all seats of most games; in the others it holds one side, and a player of the pool
-the rest. Who holds what is drawn anew for every game, at its start.
+The learner holds all seats of most games. In the others it holds one side, and a player of the pool
+holds the rest. The lineup of every game is drawn anew at its start.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from armarl_training.networks.integer_observations import Draws, Quantities, dra
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu, OnGpu
 from armarl_training.networks.softmax import make_softmax_scratch
 
-# From quantities (games, size), advice (games, advisers), secrets (games, secrets), masks as bits
-# (games, bytes) and the seats to move (games,), position by position as these are reached, to
-# logits of at least the legal actions, float32 (games, at least actions), and to what every seat
-# expects, see `CriticValues`.
+# Called on the positions in the order that they are reached. From quantities (games, size), advice
+# (games, advisers), secrets (games, secrets), masks as bits (games, bytes) and the seats to move
+# (games,) to logits of at least the legal actions, float32 (games, at least actions), and the
+# values of all seats, see `CriticValues`.
 Act = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
 class Rollout(NamedTuple):
-    """`steps` decisions of each of `games` games, in the order in which they were taken.
+    """`steps` decisions in each of `games` games, in the order in which they were taken.
 
-    On a GPU its arrays are torch's.
+    On a GPU the arrays are torch tensors.
 
     Attributes:
-        quantities: (steps + 1, games, size), what the seat to move saw; the last row is not
-            answered yet.
-        secrets: (steps + 1, games, secrets), what the others alone knew then.
+        quantities: (steps + 1, games, size), what the seat to move saw. No action has been chosen
+            for the last row yet.
+        secrets: (steps + 1, games, secrets), what only the other seats knew then.
         masks: uint8 (steps, games, bytes), the legal actions as bits.
         advice: int64 (steps, games, advisers), the actions that the advisers would take.
         movers: int64 (steps + 1, games), the seats to move.
-        actions: int64 (steps, games, 1 + looks), the action played, and others that the learner
-            could have played, drawn like it.
-        log_probs: float32 (steps, games, 1 + looks), their log-probabilities; the learner's alone.
-        values: float32 (steps + 1, games, players), what every seat expects by the critic, in
-            [-1, 1], the mover's first.
-        look_values: float32 (steps, games, looks), what the critic says that the mover would expect
-            after those others; the learner's alone.
+        actions: int64 (steps, games, 1 + looks), the action played, then the lookahead actions,
+            drawn in the same way.
+        log_probs: float32 (steps, games, 1 + looks), their log-probabilities; only for the learner.
+        values: float32 (steps + 1, games, players), the critic's values of all seats, in [-1, 1],
+            the mover's first.
+        look_values: float32 (steps, games, looks), the critic's values for the mover after the
+            lookahead actions; only for the learner.
         learners: bool (steps + 1, games), whether the decision is the learner's.
         rewards: float32 (steps, games, players), the returns at the end of a game.
         ends: int8 (steps, games), not PLAYING where the decision ended its game.
@@ -75,18 +75,18 @@ class Rollout(NamedTuple):
 
 
 class Early(NamedTuple):
-    """Games that may have ended, and another reward of theirs."""
+    """Games that may have ended, and a second reward to mix in."""
 
     ends: NDArray[np.int8]  # (games,)
-    finals: States  # (games,), how they ended
-    kind: int  # number of the other reward
-    weight: float  # of it, in [0, 1]
+    finals: States  # (games,), final states
+    kind: int  # index of the second reward
+    weight: float  # of the second reward, in [0, 1]
     returns: NDArray[np.float64]  # (2 * threads, players) scratch
-    rewards: NDArray[np.float32]  # (games, players), of which the rest remains
+    rewards: NDArray[np.float32]  # (games, players), weighted by the rest; written
 
 
 def weigh_early(batch: Early, i: int, thread: int) -> None:
-    """The two rewards of a game that has ended, by their weights."""
+    """If game `i` has ended, mix its two rewards by their weights."""
     if batch.ends[i] == PLAYING:
         return
     returns, rest = batch.returns[own(thread)], np.float32(1.0 - batch.weight)
@@ -97,13 +97,13 @@ def weigh_early(batch: Early, i: int, thread: int) -> None:
 
 
 class SelfPlay:
-    """The games in play, who sits in them, and their chance.
+    """The games in play, their lineups, and their random state.
 
     Attributes:
         batch: the games.
-        kept: how what is seen is kept.
-        rivals: who holds the seats that the learner does not.
-        rng: of actions and of lineups.
+        kept: how observations are stored.
+        rivals: the opponents in the seats that the learner does not hold.
+        rng: random number generator for actions and lineups.
     """
 
     def __init__(
@@ -125,16 +125,17 @@ class SelfPlay:
 
         Args:
             steps: decisions of each game in a rollout.
-            reward: one of the game's.
-            seed: of all chance.
-            looks: other actions of each decision to be judged.
-            advisers: scripted players to be asked at each decision.
-            openings: the part of the games that begin at random, and how many actions at most.
-            device: where they are played; None: on the CPU.
-            logits_of: plays earlier selves on a GPU; on the CPU they are players.
+            reward: name of one of the game's rewards.
+            seed: seed of all randomness.
+            looks: number of lookahead actions for each decision.
+            advisers: scripted players that are asked at each decision.
+            openings: share of the games that begin at random, and the most random actions.
+            device: device that plays the games; None for the CPU.
+            logits_of: returns the networks of earlier selves on a GPU. Not used on the CPU, where
+                earlier selves are players.
 
         Raises:
-            ConfigError: somebody in the pool cannot play on the device.
+            ConfigError: a player in the pool cannot play on the device.
         """
         self._device = device = device or OnCpu(game)
         self.game, self.pool = game, pool
@@ -188,12 +189,12 @@ class SelfPlay:
         early: str | None = None,
         weight: float = 0.0,
     ) -> Rollout:
-        """Play on, the learner's seats by `act`. The next call writes into the same arrays.
+        """Play a rollout, with `act` in the learner's seats. The next call reuses the same arrays.
 
         Args:
-            critic_values: judges what would follow other actions, and the last positions.
-            early: name of another reward of the game, which counts with `weight` in [0, 1], and the
-                batch's own with the rest.
+            critic_values: judges the positions after lookahead actions, and the last positions.
+            early: name of a second reward of the game. It has the given `weight` in [0, 1], and the
+                batch's own reward has the rest.
         """
         rollout, turn = self._rollout, self._turn
         steps = len(rollout.actions)
@@ -216,7 +217,7 @@ class SelfPlay:
         return rollout
 
     def _see(self, t: int) -> None:
-        """Note what the seat to move sees, and what the others alone know."""
+        """Store what the seat to move sees, and what only the others know."""
         rollout, turn = self._rollout, self._turn
         rollout.movers[t] = turn.seats
         self.kept.keep(turn.observations, rollout.quantities[t])
@@ -224,11 +225,11 @@ class SelfPlay:
         self.kept.keep_secrets(states, turn.seats, secrets, self._spare)
 
     def _held(self) -> Array:
-        """int64 (games,), the pool's slot of who is to move, or LEARNER."""
+        """int64 (games,), the pool's slot of the player to move, or LEARNER."""
         return self._device.along(self.lineups, self._turn.seats[:, None], axis=1)[:, 0]
 
     def _decide(self, t: int, act: Act) -> None:
-        """Draw the learner's actions, and ask the players who hold other seats for theirs."""
+        """Draw the learner's actions, and ask the opponents for theirs."""
         rollout, turn, device = self._rollout, self._turn, self._device
         rollout.masks[t] = device.bits(turn.masks)
         held = self._held()
@@ -256,19 +257,19 @@ class SelfPlay:
     def _draw(
         self, logits: Array, masks: Array, draws: Array, actions: Array, log_probs: Array
     ) -> None:
-        """Draw actions by logits, and note their log-probabilities; masks are bits."""
+        """Draw actions from logits, and write their log-probabilities; masks are bits."""
         batch = Draws(logits, masks, draws, self._reached, self._scratch, actions, log_probs)
         self._device.run(draw, len(masks), batch)
 
     def _drawn(self, logits: Array, masks: Array, draws: Array) -> Array:
-        """An action of each row."""
+        """Draw one action for each row."""
         actions = self._device.zeros((len(masks), 1), np.int64)
         log_probs = self._device.zeros((len(masks), 1), np.float32)
         self._draw(logits, self._device.bits(masks), draws[:, None], actions, log_probs)
         return actions[:, 0]
 
     def _look_ahead(self, t: int, critic_values: CriticValues) -> None:
-        """Have the critic judge what would follow the learner's other actions."""
+        """Have the critic judge the learner's lookahead actions."""
         rollout = self._rollout
         if rollout.look_values.shape[2] == 0:
             return
@@ -280,14 +281,14 @@ class SelfPlay:
             rollout.look_values[t, games] = found
 
     def _weigh_early(self, t: int, early: str, weight: float) -> None:
-        """Have another reward count beside the batch's own."""
+        """Mix a second reward with the batch's own."""
         ends, rewards = self._rollout.ends[t], self._rollout.rewards[t]
         kind, finals = self.game.reward_kind(early), self.batch.final_states
         batch = Early(ends, finals, kind, weight, self._returns, rewards)
         self._device.run(weigh_early, len(ends), batch)
 
     def save(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The games in play, who sits in them, and their chance."""
+        """Return the games in play, their lineups, and their random state."""
         states = self._device.fetch(self.batch.states)
         arrays: dict[str, NDArray[Any]] = {
             "states": states.view(np.uint8).reshape(states.size, -1),
@@ -299,7 +300,7 @@ class SelfPlay:
         return arrays, {"chance": self.rng.bit_generator.state, "recent": recent}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """The games as they were when they were saved, on whatever device.
+        """Restore a saved state. It may come from another device.
 
         Raises:
             ValueError: it was saved with other numbers of games, or is damaged.

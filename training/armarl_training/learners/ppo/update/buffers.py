@@ -1,6 +1,6 @@
-"""Memory that is written over minibatch by minibatch.
+"""Memory that is reused from minibatch to minibatch.
 
-New memory has to be cleared by the system first, which takes as long as a small network's products.
+The system has to clear new memory first, which takes as long as a small network's products.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 
 class Workspace:
-    """Tensors by name, for one thread; what stands in one is kept until it is asked for again."""
+    """Named tensors for one thread. The content of one stays valid until it is taken again."""
 
     def __init__(self, place: torch.device) -> None:
-        """On a device."""
+        """Create an empty workspace on a device."""
         self._place = place
         self._tensors: dict[str, torch.Tensor] = {}
 
     def take(self, name: str, rows: int, columns: int, dtype: torch.dtype) -> torch.Tensor:
-        """A tensor (rows, columns) in which anything may stand."""
+        """Return a tensor (rows, columns) with arbitrary content."""
         kept = self._tensors.get(name)
         fits = kept is not None and kept.dtype == dtype and kept.shape[1] == columns
         if kept is None or not fits or len(kept) < rows:
@@ -29,7 +29,7 @@ class Workspace:
 
 
 def aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """As torch lays them: rows of sixty-four numbers begin where lines of the cache do."""
+    """Zeros in torch's alignment: rows of sixty-four numbers begin at the start of cache lines."""
     zeros: NDArray[np.float32] = torch.zeros(shape).numpy()
     return zeros
 

@@ -1,11 +1,11 @@
-"""The forward and the backward pass of a minibatch through an actor and a critic.
+"""The forward and backward pass of a minibatch through an actor and a critic.
 
-Where networks are small, recording each operation and going back through the record takes as long
-as their products, and has threads wait for the interpreter's lock. So the passes through those of
-plain layers are written out, actor and critic side by side: what both see is read once, and what
-lies between two layers is done for both at once, in memory that is written over. Some hundred
-positions of a rollout take the less time the fewer products there are, zeros and all.
-`tests/test_passes.py` holds it to automatic differentiation.
+In small networks, automatic differentiation takes as long to record and replay its operations as
+the matrix products themselves. It also makes threads wait for the interpreter's lock. So the passes
+through plain layers are written out, actor and critic side by side. The inputs of both are read
+once. The work between two layers is done for both at once, in memory that is reused. In a rollout,
+a pass over some hundred positions is fastest with the fewest products, even if they multiply zeros.
+`tests/test_passes.py` checks these passes against automatic differentiation.
 """
 
 from __future__ import annotations
@@ -23,49 +23,52 @@ from armarl_training.networks.layers import linears, tanh_in_place
 
 T = TypeVar("T")
 
-MOST_UNITS = 320  # of a layer of both: where there are more, torch had better share each product
+MOST_UNITS = 320  # in one layer, both networks: with more, let torch split each product
 
 
 class ForwardPass(NamedTuple):
-    """What an actor and a critic put out for some decisions."""
+    """The outputs of an actor and a critic for some decisions."""
 
-    outputs: torch.Tensor  # (n, actions + 1 + players): the actor's, and the critic's
-    trail: Any  # for the backward pass
+    outputs: torch.Tensor  # (n, actions + 1 + players): the actor's, then the critic's
+    trail: Any  # saved for the backward pass
 
 
 class NetworkPasses(Protocol):
-    """An actor and a critic with the weights that they have now, in a precision."""
+    """Passes through an actor and a critic with their current weights, in one precision."""
 
     def forward(
         self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
     ) -> ForwardPass:
-        """What they put out.
+        """Compute the outputs.
 
         Args:
-            privileged: (n, size + secrets), what the movers see, and what the others alone know.
+            privileged: (n, size + secrets), what the movers see, then what only the others know.
             advice: int64 (n, advisers), see `Actor`.
-            workspace: where it may lie; it stands there until the next call with this workspace.
+            workspace: memory for the results. They stay valid until its next use.
         """
         ...
 
     def backward(
         self, forward: ForwardPass, gradient: torch.Tensor, workspace: Workspace
     ) -> list[torch.Tensor]:
-        """float32, of the actor's parameters and the critic's, in order, by that of outputs."""
+        """Return the gradients, float32, given the gradient of the outputs.
+
+        The order is the actor's parameters, then the critic's.
+        """
         ...
 
 
 class ActorCritic(Protocol):
-    """The same for playing: there is no backward pass."""
+    """An actor and a critic for playing, without a backward pass."""
 
     def act(
         self, privileged: torch.Tensor, advice: torch.Tensor, workspace: Workspace
     ) -> torch.Tensor:
-        """The outputs of `NetworkPasses.forward`."""
+        """Return the outputs; see `NetworkPasses.forward`."""
         ...
 
 
-Pair = tuple[T, T]  # of the actor, and of the critic
+Pair = tuple[T, T]  # the actor's and the critic's
 TensorPair = Pair[torch.Tensor]
 LayerPairs = Sequence[Pair[nn.Linear]]
 
@@ -73,7 +76,7 @@ LayerPairs = Sequence[Pair[nn.Linear]]
 def passes_of(
     actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
 ) -> NetworkPasses:
-    """The quickest that there are, in a precision."""
+    """Return the fastest passes for these networks, in a precision."""
     if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
         return PlainPasses(layers, actor.activation, dtype)
     return RecordedPasses(actor, critic)
@@ -82,14 +85,17 @@ def passes_of(
 def actor_critic_of(
     actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic, dtype: torch.dtype
 ) -> ActorCritic:
-    """The quickest that there is, in a precision."""
+    """Return the fastest way to play with these networks, in a precision."""
     if isinstance(actor, Actor) and (layers := plain_layers(actor, critic)):
         return PlainActorCritic(layers, actor.activation, dtype)
     return RecordedPasses(actor, critic)
 
 
 def plain_layers(actor: Actor, critic: PlainCritic | PlacesCritic) -> LayerPairs:
-    """Those of small networks of plain layers, as many in both; of others there are none."""
+    """Return the layer pairs of two small networks of plain layers with equally many layers.
+
+    Returns an empty sequence for all other networks.
+    """
     if not isinstance(critic, PlainCritic) or actor.trust is not None:
         return ()
     actors, critics = linears(actor.layers), linears(critic)
@@ -100,7 +106,7 @@ def plain_layers(actor: Actor, critic: PlainCritic | PlacesCritic) -> LayerPairs
 
 
 class RecordedPasses:
-    """Of any networks, by automatic differentiation; see `NetworkPasses`."""
+    """Passes through any networks, by automatic differentiation; see `NetworkPasses`."""
 
     def __init__(self, actor: Actor | PlacesActor, critic: PlainCritic | PlacesCritic) -> None:
         self._actor, self._critic = actor, critic
@@ -129,11 +135,11 @@ class RecordedPasses:
 
 
 class PlainPasses:
-    """Of small networks of plain layers, as many in both; see `NetworkPasses`."""
+    """Passes through small networks of plain layers, equally many in both; see `NetworkPasses`."""
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
-        """In a precision."""
+        """Copy the weights in a precision."""
         (actor, critic), *later = layers
         self._seen, self._units, self._dtype = actor.in_features, actor.out_features, dtype
         both = torch.cat([actor.weight, critic.weight[:, : self._seen]])
@@ -164,16 +170,16 @@ class PlainPasses:
         bias, units = gradient.sum(0), self._units
         actor = [of_seen[:units], bias[:units], *actor]
         critic = [torch.cat([of_seen[units:], of_secrets], 1), bias[units:], *critic]
-        # The fused optimiser takes for granted that they lie in one piece.
+        # The fused optimiser assumes contiguous gradients.
         return [found.float().contiguous() for found in (*actor, *critic)]
 
 
 class LaterLayers:
-    """The layers of both after the first, with the activation before each of them."""
+    """The layers of both networks after the first, each with the activation before it."""
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
-        """In a precision."""
+        """Copy the weights in a precision."""
         self._tanh, self._dtype = activation == "tanh", dtype
         self._weights = [
             (actor.weight.to(dtype), critic.weight.to(dtype)) for actor, critic in layers
@@ -181,7 +187,10 @@ class LaterLayers:
         self._biases = [torch.cat([actor.bias, critic.bias]).to(dtype) for actor, critic in layers]
 
     def forward(self, found: torch.Tensor, workspace: Workspace) -> list[torch.Tensor]:
-        """What goes into each layer, and what the last puts out, from what the first has found."""
+        """Run the layers on the first layer's outputs.
+
+        Returns the inputs of each layer, then the outputs of the last.
+        """
         trail = [found]
         for k, (weights, bias) in enumerate(zip(self._weights, self._biases, strict=True), 1):
             x = self.activate(trail[-1])
@@ -195,9 +204,10 @@ class LaterLayers:
     def backward(
         self, trail: list[torch.Tensor], gradient: torch.Tensor, workspace: Workspace
     ) -> tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]:
-        """From the gradient of what the last puts out to that of what the first has found.
+        """Propagate the gradient of the last layer's outputs back to the first layer's outputs.
 
-        And those of the actor's weights and biases, in their order, and of the critic's.
+        Returns that gradient, the gradients of the actor's weights and biases in order, and those
+        of the critic's.
         """
         found: Pair[list[torch.Tensor]] = ([], [])
         for k, weights in reversed(list(enumerate(self._weights))):
@@ -212,11 +222,11 @@ class LaterLayers:
         return gradient, *found
 
     def activate(self, found: torch.Tensor) -> torch.Tensor:
-        """The activation, written over what was found."""
+        """Apply the activation in place."""
         return tanh_in_place(found) if self._tanh else found.relu_()
 
     def deactivate(self, gradient: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-        """The gradient before the activation that gave `x`, written over that after it."""
+        """Turn the gradient after the activation that gave `x` into the one before it, in place."""
         if self._tanh:
             torch.ops.aten.tanh_backward(gradient, x, grad_input=gradient)
         else:
@@ -225,14 +235,14 @@ class LaterLayers:
 
 
 class PlainActorCritic:
-    """Of the same networks, for some hundred positions: both as one, a product for each layer."""
+    """Plays with such networks on some hundred positions: both as one, one product per layer."""
 
     @torch.no_grad()
     def __init__(self, layers: LayerPairs, activation: str, dtype: torch.dtype) -> None:
-        """In a precision."""
+        """Copy the weights in a precision."""
         self._tanh, self._dtype = activation == "tanh", dtype
         (actor, critic), *later = layers
-        secrets = critic.in_features - actor.in_features  # which the actor does not see
+        secrets = critic.in_features - actor.in_features  # inputs that the actor does not see
         weights = [torch.cat([functional.pad(actor.weight, (0, secrets)), critic.weight])]
         weights += [_side_by_side(actor.weight, critic.weight) for actor, critic in later]
         self._weights = [weight.to(dtype) for weight in weights]
@@ -253,18 +263,18 @@ class PlainActorCritic:
 
 
 def _halves(numbers: torch.Tensor, weights: TensorPair) -> TensorPair:
-    """Of what a layer of both puts out, or of its gradients, the actor's and the critic's."""
+    """Split outputs of a layer of both, or their gradients, into actor's and critic's."""
     units = len(weights[0])
     return numbers[..., :units], numbers[..., units:]
 
 
 def _inputs(numbers: torch.Tensor, weights: TensorPair) -> TensorPair:
-    """The same of what goes in."""
+    """Split the inputs of a layer of both into the actor's and the critic's."""
     units = weights[0].shape[1]
     return numbers[:, :units], numbers[:, units:]
 
 
 def _side_by_side(actor: torch.Tensor, critic: torch.Tensor) -> torch.Tensor:
-    """Both weights in one, with zeros between what is the one's and what is the other's."""
+    """Join both weights in one block-diagonal matrix."""
     both: torch.Tensor = torch.block_diag(actor, critic)  # type: ignore[no-untyped-call]
     return both

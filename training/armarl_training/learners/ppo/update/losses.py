@@ -1,8 +1,9 @@
-"""The losses of PPO and their gradients with respect to what the networks put out.
+"""The losses of PPO and their gradients with respect to the network outputs.
 
-Written out by hand and compiled: a few passes over the legal actions of each decision, where
-automatic differentiation would make a dozen over all. `tests/test_ppo.py` holds it to the latter.
-(Functions are those of `math`: for GPUs Numba has NumPy's for some alone.)
+They are written by hand and compiled. They take a few passes over each decision's legal actions,
+where automatic differentiation would take a dozen over all actions. `tests/test_ppo.py` checks them
+against automatic differentiation. (Functions come from `math`, because Numba supports only some of
+NumPy's on GPUs.)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[Any]  # float32
 
-# Sums over decisions, by the names under which their means are told.
+# Sums over decisions. Their means are reported under these names.
 REPORTED = (
     "policy_loss",
     "entropy",
@@ -43,7 +44,7 @@ REPORTED = (
 )
 POLICY_LOSS, ENTROPY, CLIP_FRACTION, APPROX_KL = range(4)
 OWN_VALUE_LOSS, VALUE_LOSS, MAGNET_DISTANCE = range(4, 7)
-# And those from which follows how much of the returns' variance the critic explains.
+# And the sums from which the critic's explained variance is computed.
 ERROR, TARGET, SQUARE = range(len(REPORTED), len(REPORTED) + 3)
 STATISTICS = SQUARE + 1
 
@@ -52,64 +53,64 @@ class Samples(NamedTuple):
     """Decisions to learn from."""
 
     masks: Any  # uint8 (rows, bytes), the legal actions as bits
-    actions: Any  # int64 (rows, k), the one taken, and others whose advantages are known
-    log_probs: Floats  # float32 (rows, k), their log-probabilities when they were drawn
-    advantages: Floats  # float32 (rows, k), normalised; all k count alike
+    actions: Any  # int64 (rows, k), the action taken, and others with known advantages
+    log_probs: Floats  # float32 (rows, k), log-probabilities when they were drawn
+    advantages: Floats  # float32 (rows, k), normalised; all k count equally
     targets: Floats  # float32 (rows, players), value targets in [-1, 1], the mover's first
 
 
 class LossWeights(NamedTuple):
-    """What counts how much in the loss."""
+    """The clip range, and the weights of the losses."""
 
-    clip_range: float  # of the ratio of probabilities
-    entropy: float  # in the sum of the losses, as those that follow
+    clip_range: float  # of the probability ratio
+    entropy: float  # weight in the sum of losses, as are the next two
     magnet: float
     value: float
 
 
 class LossScratch(NamedTuple):
-    """What no two threads of a crew may write into at once."""
+    """Memory that each thread of a crew needs to itself."""
 
-    statistics: Any  # float64 (scratch rows, STATISTICS), to which sums are added
+    statistics: Any  # float64 (scratch rows, STATISTICS), running sums
     softmax: SoftmaxScratch
 
 
 def make_loss_scratch(device: LearnerDevice, decisions: int, actions: int) -> LossScratch:
-    """For batches of so many decisions."""
+    """Allocate scratch memory for batches of `decisions` decisions."""
     statistics = device.interleaved((device.scratch_rows(decisions), STATISTICS), np.float64)
     return LossScratch(statistics, make_softmax_scratch(device, decisions, actions))
 
 
 class Decisions(NamedTuple):
-    """Some samples, what the networks say of them, and their part in the gradient of the mean."""
+    """Some samples, their network outputs, and the gradients to be written."""
 
-    rows: Any  # int64 (n,), which of the samples
+    rows: Any  # int64 (n,), indices into the samples
     samples: Samples
-    number: int  # over which the mean is taken
-    # float32, or int16 with the bits of bfloat16, (n, actions + 1 + players): logits of the actor,
-    # the value that it expects, and logits of winning of the critic, the mover's first.
+    number: int  # of decisions that the mean is taken over
+    # float32, or int16 with the bits of bfloat16, (n, actions + 1 + players): the actor's logits,
+    # the actor's value, and the critic's logits of winning, the mover's first.
     outputs: Any
-    # float32 (n, actions or more), logits of the policy from which the actor is held back (Sokota
-    # et al., 2023); not looked at if its weight is 0.
+    # float32 (n, actions or more), logits of the magnet, the policy that the actor is pulled to
+    # (Sokota et al., 2023). Not read if its weight is 0.
     magnets: Floats
     loss_weights: LossWeights
-    gradients: WrittenRows  # of outputs and like them
+    gradients: WrittenRows  # like `outputs`
     scratch: LossScratch
 
 
 def ppo_gradient(batch: Decisions, i: int, thread: int) -> None:
-    """The gradient of decision `i`."""
+    """Write the gradient of decision `i`."""
     _gradient(batch, i, own(thread), False)
 
 
 def ppo_gradient_bfloat16(batch: Decisions, i: int, thread: int) -> None:
-    """The same where outputs and gradients are the bits of bfloat16."""
+    """The same as `ppo_gradient`, with outputs and gradients as the bits of bfloat16."""
     _gradient(batch, i, own(thread), True)
 
 
 @inlined
 def _gradient(batch: Decisions, i: int, mine: int, is_bfloat16: bool) -> None:
-    """Of all losses, with respect to the outputs of a decision."""
+    """Write the gradient of all losses with respect to the outputs of a decision."""
     outputs, gradient, row = batch.outputs[i], batch.gradients[i], batch.rows[i]
     samples, scratch, loss_weights = batch.samples, batch.scratch, batch.loss_weights
     softmax, decisions = scratch.softmax, batch.number
@@ -139,10 +140,11 @@ def policy_gradient(
     scratch: LossScratch,
     mine: int,
 ) -> None:
-    """Of the policy's loss, its entropy, and its distance from the magnet, for a row of samples.
+    """Compute the gradient of policy loss, entropy and distance from the magnet for one row.
 
-    In `scratch.softmax` row `mine` has of the legal actions the ids, the logits, and, if it counts,
-    those of the magnet; their gradients are written in place of its weights.
+    On entry, row `mine` of `scratch.softmax` holds the ids of the legal actions, their logits, and
+    the magnet's logits if the magnet counts. On return, its weights hold the gradients of the
+    logits.
     """
     softmax, statistics = scratch.softmax, scratch.statistics[mine]
     legal, logits, weights = softmax.legal[mine], softmax.logits[mine], softmax.weights[mine]
@@ -168,7 +170,7 @@ def policy_gradient(
         statistics[POLICY_LOSS] -= objective / drawn_actions
         statistics[CLIP_FRACTION] += (ratio != clipped) / drawn_actions
         statistics[APPROX_KL] += (ratio - 1.0 - log_ratio) / drawn_actions
-    # Of log-probabilities: what entropy and magnet want of each, and what is the same for all.
+    # The part of the logits' gradients that is the same for all actions.
     same = loss_weights.entropy * (entropy - log_total) - slopes
     if to_magnet != 0:
         same += to_magnet * (drawn - log_total - distance)
@@ -193,7 +195,7 @@ def _pull(
     scale: float,
     weights: Any,
 ) -> None:
-    """From weights of the legal actions to the gradients of their logits, in place."""
+    """Turn the weights of the legal actions into the gradients of their logits, in place."""
     magnetic, both = np.float32(to_magnet), np.float32(to_both)
     rest, factor = np.float32(same), np.float32(scale)
     for j in range(number):
@@ -205,7 +207,7 @@ def _pull(
 
 @inlined
 def _log_total(logits: Any, number: int) -> Any:
-    """The logarithm of the sum of exp(logit) over so many of them."""
+    """Return the logarithm of the sum of exp(logit) over the first `number` logits."""
     most, total = highest(logits, number), 0.0
     for j in range(number):
         total += math.exp(logits[j] - most)
@@ -214,7 +216,7 @@ def _log_total(logits: Any, number: int) -> Any:
 
 @summed
 def _apart(logits: Any, magnets: Any, number: int, weights: Any) -> Any:
-    """The sum of how far logits are from the magnet's, by the weights of the actions."""
+    """Sum the differences between the logits and the magnet's, weighted by action."""
     apart = np.float32(0)
     for j in range(number):
         apart += weights[j] * (logits[j] - magnets[j])
@@ -223,7 +225,7 @@ def _apart(logits: Any, magnets: Any, number: int, weights: Any) -> Any:
 
 @inlined
 def _slope(advantage: float, ratio: float, clip_range: float) -> Any:
-    """Of the clipped loss, with respect to the logarithm of the ratio of probabilities."""
+    """Derivative of the clipped loss with respect to the logarithm of the probability ratio."""
     clipped = min(max(ratio, 1.0 - clip_range), 1.0 + clip_range)
     if advantage * ratio <= advantage * clipped:
         return -advantage * ratio
@@ -242,9 +244,9 @@ def value_gradient(
     is_bfloat16: bool,
     gradient: Any,
 ) -> None:
-    """Of what the actor expects, and of the critic's chances to win; written to `gradient`.
+    """Write the gradients of the actor's value and of the critic's logits to `gradient`.
 
-    `values` are what the actor expects and then the critic's logits, the mover's first.
+    `values` holds the actor's value, then the critic's logits, the mover's first.
     """
     statistics, targets = scratch.statistics[mine], samples.targets[row]
     share, players = loss_weights.value / decisions, targets.size
@@ -265,6 +267,9 @@ def value_gradient(
 
 
 def explained_variance(means: NDArray[np.float64]) -> float:
-    """Of the movers' targets by the critic, from the statistics' means; 0 if all are alike."""
+    """Share of the variance of the movers' targets that the critic explains; 0 if all are equal.
+
+    It is computed from the means of the statistics.
+    """
     variance = float(means[SQUARE] - means[TARGET] ** 2)
     return 1.0 - float(means[ERROR]) / variance if variance > 1e-12 else 0.0

@@ -1,4 +1,4 @@
-"""What a minibatch of PPO is made of."""
+"""The data of a minibatch of PPO."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """What is known of all rows of some samples, see `Rollout`."""
+    """The network inputs of all rows of some samples; see `Rollout`."""
 
     quantities: Array  # (rows, size)
     secrets: Array  # (rows, secrets)
     advice: Array  # int64 (rows, advisers)
-    entries: Entries | None  # where passes are sparse; quantities and secrets are not read then
+    entries: Entries | None  # set for sparse passes, which do not read quantities and secrets
 
 
 class Batch(NamedTuple):
-    """A rollout's decisions as they are learnt from."""
+    """A rollout's decisions, ready to learn from."""
 
     seen: Seen
     samples: Samples
-    # From numbers of minibatches and of parts of each to rows of the samples, int64 (n,): of every
-    # minibatch its parts.
+    # Takes the number of minibatches and the number of parts in each. Yields the parts of each
+    # minibatch, as rows of the samples, int64 (n,).
     deal: Callable[[int, int], Iterator[Sequence[Array]]]
 
 
 class MinibatchPart(NamedTuple):
-    """A part of a minibatch, for one of the crew."""
+    """A part of a minibatch, for one thread of the crew."""
 
-    rows: Array  # int64 (n,), of the samples
+    rows: Array  # int64 (n,), indices into the samples
     number: int  # of rows in the whole minibatch
     seen: Seen
     samples: Samples
     loss_weights: LossWeights
-    scratch: LossScratch  # of this part alone, as the workspace
+    scratch: LossScratch  # used by this part only, as is the workspace
     workspace: Workspace
 
 
@@ -62,11 +62,11 @@ def gradient_of_outputs(
     part: MinibatchPart,
     magnets: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Of all losses, by what actor and critic put out, (n, actions + 1 + players).
+    """Return the gradient of all losses by the outputs, (n, actions + 1 + players).
 
     Args:
-        run: one of the device's.
-        magnets: what the magnet puts out; None if it does not count.
+        run: one of the device's run functions.
+        magnets: the magnet's outputs; None if it does not count.
     """
     rows, columns = outputs.shape
     gradient = part.workspace.take("gradient", rows, columns, outputs.dtype)

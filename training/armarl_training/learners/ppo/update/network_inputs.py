@@ -1,4 +1,4 @@
-"""How networks are given what is kept of positions: as parts of its scales, in a precision."""
+"""Turns stored integer features into network inputs: scaled to floats, in a precision."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class ReadRows(NamedTuple):
-    """Rows to be read."""
+    """Rows to read."""
 
     quantities: NDArray[Any]  # (n, size)
-    secrets: NDArray[Any]  # (n, secrets), which are read after them
-    chosen: NDArray[np.int64]  # (k,) of these rows
+    secrets: NDArray[Any]  # (n, secrets), appended to the quantities
+    chosen: NDArray[np.int64]  # (k,) indices of the rows to read
     factors: NDArray[np.float32]  # (size + secrets,)
     # float32, or int16 with the bits of bfloat16, (k, size + secrets) written
     numbers: NDArray[Any]
 
 
 def read_float32(batch: ReadRows, i: int, thread: int) -> None:
-    """Row `i` in float32."""
+    """Read row `i` in float32."""
     _read(batch, i, False)
 
 
 def read_bfloat16(batch: ReadRows, i: int, thread: int) -> None:
-    """Row `i` in bfloat16."""
+    """Read row `i` in bfloat16."""
     _read(batch, i, True)
 
 
@@ -59,24 +59,27 @@ def _scale(
 
 
 class Reading:
-    """Reads rows of what is kept, chosen and converted in one pass; on a GPU in torch's words.
+    """Reads stored rows, selected and converted in one pass. On a GPU it uses torch operations.
 
     Attributes:
-        dtype: of what is read.
-        factors: float32 (size + secrets,), by which quantities are multiplied.
+        dtype: the torch type of the inputs.
+        factors: float32 (size + secrets,), multiply quantities to give inputs.
     """
 
     def __init__(
         self, kept: Quantities, precision: str, run: Callable[..., None] | None = None
     ) -> None:
-        """With one of PRECISIONS; `run` is one of the device's, `run` itself if None."""
+        """Prepare for one of PRECISIONS.
+
+        `run` is one of the device's run functions; the device's `run` if None.
+        """
         self.dtype = PRECISIONS[precision]
         self._device = kept.device
         self._run = run or kept.device.run
         self.factors = kept.device.put((1 / kept.privileged_scales).astype(np.float32))
 
     def seen(self, quantities: Array) -> torch.Tensor:
-        """What seats see, (n, size)."""
+        """Return what seats see, (n, size)."""
         return self.privileged(quantities, quantities[:, :0])
 
     def privileged(
@@ -86,10 +89,10 @@ class Reading:
         chosen: Array | None = None,
         workspace: Workspace | None = None,
     ) -> torch.Tensor:
-        """The same, and what the others alone know after it: (k, size + secrets).
+        """Return what seats see, then what only the others know: (k, size + secrets).
 
-        Of the rows chosen, int64 (k,), or of all; in the workspace, if there is one, where it
-        stands until the next call.
+        `chosen`, int64 (k,), selects rows; None selects all. With a workspace, the result lies
+        there and stays valid until the next call.
         """
         size = quantities.shape[1] + secrets.shape[1]
         if isinstance(quantities, np.ndarray):
@@ -106,7 +109,7 @@ class Reading:
         size: int,
         workspace: Workspace | None,
     ) -> torch.Tensor:
-        """The same with nothing between: neither rows of quantities nor, of bfloat16, floats."""
+        """The same in one compiled loop, without intermediate copies of rows or floats."""
         if chosen is None:
             chosen = np.arange(len(quantities))
         place = workspace or Workspace(self._device.place)

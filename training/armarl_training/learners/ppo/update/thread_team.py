@@ -1,7 +1,7 @@
-"""Threads that share a minibatch: each works out the gradients of a part, from reading it on.
+"""Threads that share a minibatch. Each computes the gradients of one part, from reading it on.
 
-Torch would share each product of matrices among its threads, and have all but one wait for whatever
-lies between two of them, which in small networks is most of the time.
+Torch would instead split each matrix product among its threads. All but one of them would wait
+during the work between two products, which in small networks is most of the time.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 @contextmanager
 def torch_alone(wanted: bool) -> Iterator[None]:
-    """Meanwhile torch computes on the thread that calls, if so wanted.
+    """Within this context, limit torch to the calling thread if `wanted`.
 
-    Threads of its own would look out for work in the way of others, and where somebody else has
-    their core everything waits for them.
+    Torch's own worker threads would compete with the other threads for cores. When another process
+    occupies one of those cores, every thread has to wait for it.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1 if wanted else before)
@@ -33,10 +33,10 @@ def torch_alone(wanted: bool) -> Iterator[None]:
 
 
 class Crew:
-    """Threads for each of which torch computes on that thread alone; the caller is one of them.
+    """A team of threads on each of which torch runs single-threaded. The caller is one of them.
 
     Attributes:
-        number: of threads.
+        number: number of threads.
     """
 
     def __init__(self, number: int) -> None:
@@ -47,11 +47,11 @@ class Crew:
             self._pool = ThreadPoolExecutor(number - 1, name, lambda: torch.set_num_threads(1))
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Meanwhile torch has no threads of its own."""
+        """Return a context within which torch uses no threads of its own."""
         return torch_alone(self.number > 1)
 
     def map(self, function: Callable[[S], T], parts: Sequence[S]) -> list[T]:
-        """What the function returns of each part, in order."""
+        """Apply the function to each part in parallel; return the results in order."""
         if self._pool is None:
             return [function(part) for part in parts]
         others = [self._pool.submit(function, part) for part in parts[1:]]
