@@ -59,7 +59,10 @@ class Rollouts(NamedTuple):
 
 
 def draw_lots(batch: Lots, i: int, thread: int) -> None:
-    """Draw a number in [0, 1) for each legal action. Mark the scripted choice and illegal actions."""
+    """Draw a number in [0, 1) for each legal action; mark the scripted choice and illegal actions.
+
+    They get SCRIPTED and ILLEGAL.
+    """
     work, lots, mine = batch.work, batch.lots[i], own(thread)
     states, mask, chance = work.states[mine], work.masks[mine], work.chance
     seed_chance(chance, mine, batch.numbers[i])
