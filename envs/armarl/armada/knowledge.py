@@ -30,12 +30,11 @@ from armarl.randomness import random_below, seed
 from armarl.verbs import Int, State
 
 HELD, LACKED = 1, -1  # values of `answers`; 0: unknown
-_MOST_DEALS = 4096  # most deals of the hidden hands before one must agree with what is known
+_MOST_DEALS = 4096  # most attempts to deal hidden hands that agree with what is known
 _MIXING, _MOST_SWAPS = 4, 4096  # after that: swaps per card of these hands, and most swaps in all
 
 
-# --- memory
-# ----------------------------------------------------------------------------------------
+# --- memory --------------------------------------------------------------------------------------
 
 
 @kernel
@@ -89,9 +88,9 @@ def remember_looked(s: State, seat: Int) -> None:
 
 @kernel
 def is_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: return whether a player is asked for a card, because it holds one.
+    """ADA-32, ADA-33: return whether a player is asked for a card. It is asked if it holds one.
 
-    All players learn whether it was. A `seat` of -1 stands for no player.
+    All players learn the result. A `seat` of -1 stands for no player.
     """
     if not s.cards or seat < 0:
         return False

@@ -67,7 +67,7 @@ def observation_table(chart: Chart, players: int, max_turns: int, cards: bool) -
     return blocks.table(values | {"cards": cards}, board_of(chart))
 
 
-# --- the view of a seat --------------------------------------------------------------------------
+# --- the view of a seat ---------------------------------------------------------------------------
 
 
 class View(NamedTuple):
@@ -258,7 +258,7 @@ def _turn(s: State, view: View, turn: Target) -> None:
     _one_hot((s.colour[0] - view.own) % FOUR, turn.out)
 
 
-@blocks.add(Declared("to_move", ("players",), 1, "the seat is to move, own seat first"))
+@blocks.add(Declared("to_move", ("players",), 1, "seat to move, own seat first"))
 def _to_move(s: State, view: View, to_move: Target) -> None:
     _one_hot((s.to_move - view.seat) % s.players if s.stage != OVER else -1, to_move.out)
 
@@ -324,7 +324,9 @@ def _origin(s: State, view: View, origin: Target) -> None:
 
 
 @blocks.add(
-    Declared("target", ("places",), 1, "place where it goes, or where bands are due", on="places")
+    Declared(
+        "target", ("places",), 1, "place where the chain goes, or where bands are due", on="places"
+    )
 )
 def _target(s: State, view: View, target: Target) -> None:
     _one_hot(s.target, target.out)
@@ -471,14 +473,14 @@ def _drawn(s: State, view: View, drawn: Target) -> None:
         "held",
         ("players", ANSWERS),
         1,
-        "the seat surely holds attack, defence, raid",
+        "for attack, defence, raid: the seat surely holds it",
         option="cards",
     ),
     Declared(
         "lacked",
         ("players", ANSWERS),
         1,
-        "the seat surely lacks attack, defence, raid",
+        "for attack, defence, raid: the seat surely lacks it",
         option="cards",
     ),
 )

@@ -42,8 +42,7 @@ class Outlines:
             self._inside[place].append(edge)
         self._middles: dict[int, Point] = {}
 
-    # --- shapes to draw
-    # ------------------------------------------------------------------------------
+    # --- shapes to draw --------------------------------------------------------------------------
 
     def coasts(self, island: str) -> list[list[Point]]:
         """Return the closed coastlines of an island, ragged like real ones."""
@@ -95,8 +94,7 @@ class Outlines:
         ships = [self.middle(place) for place in range(len(places), len(self._chart.places))]
         return max(spots, key=lambda spot: min(_distance(spot, land), _distance(spot, ships)))
 
-    # --- construction
-    # --------------------------------------------------------------------------------
+    # --- construction ----------------------------------------------------------------------------
 
     def _is_sea(self, place: int) -> bool:
         return place == FRAME or self._chart.is_sea(place)

@@ -84,9 +84,8 @@ CARDS = len(CARD_NAMES)
     MUTINY_CARD,
     MORE_COUPS_CARD,
 ) = np.arange(CARDS)
-ANSWER_CARDS = np.array(
-    [ATTACK_CARD, DEFENCE_CARD, RAID_CARD]
-)  # asked for, in the order of `actions`
+# The cards that players are asked for, in the order of `actions`.
+ANSWER_CARDS = np.array([ATTACK_CARD, DEFENCE_CARD, RAID_CARD])
 ANSWERS = len(ANSWER_CARDS)
 ATTACK_ANSWER, DEFENCE_ANSWER, RAID_ANSWER = np.arange(ANSWERS)
 COPIES = np.array([5, 5, 3, 4, 2, 1, 1, 1, 1, 8, 8, 2, 5], np.int8)
@@ -138,8 +137,8 @@ STATE = record_type(
         ("turn", np.int32),  # colour turns ended; -1 in the preliminary turn
         ("max_turns", np.int32),  # ADA-30
         # The chart as numbers. Borders are numbered in both directions, first those to land, then
-        # those to sea. The borders to land from place p are `land_borders[p]` to `land_borders[p +
-        # 1]` - 1, and likewise to sea.
+        # those to sea. The borders from place p to land start at `land_borders[p]` and end before
+        # `land_borders[p + 1]`. Those to sea work likewise.
         ("first", np.int16, FAMILIES + 1),  # first action id of every family
         ("land_borders", np.int16, MAX_PLACES + 1),
         ("sea_borders", np.int16, MAX_PLACES + 1),
@@ -191,11 +190,7 @@ STATE = record_type(
         # Knowledge from what was seen and asked (see `knowledge`).
         ("remembered", np.int8, (MAX_PLAYERS, CARDS)),  # left in the deck by a seat's strategist
         ("drawn", np.int8, (MAX_PLAYERS, MAX_PLAYERS)),  # drawn since then by each other player
-        (
-            "answers",
-            np.int8,
-            (MAX_PLAYERS, ANSWERS),
-        ),  # cards that each player surely holds or lacks
+        ("answers", np.int8, (MAX_PLAYERS, ANSWERS)),  # cards that a player surely holds or lacks
         # The variant, and the end.
         ("seat_of", np.int8, FOUR),  # the player of each colour, or -1
         ("neutral", np.int8),  # ADA-12: nobody's colour, or -1
@@ -348,7 +343,7 @@ def border_from(s: State, border: Int) -> Int:
     return low
 
 
-# --- places ------------------------------------------------------------------------------------
+# --- places --------------------------------------------------------------------------------------
 
 
 @kernel

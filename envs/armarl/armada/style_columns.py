@@ -12,8 +12,8 @@ from numpy.typing import NDArray
     POST_GOAL,  # goal: another post
     CITY_GOAL,  # goal: a city of an enemy lair
     LAND_GOAL,  # goal: a central territory
-    HOME_GOAL,  # goal: a lost territory of the own lair while the lair is barely held
-    HOME_LATER_GOAL,  # the same otherwise
+    HOME_GOAL,  # goal: a lost territory of the own lair, if at most 4 there are owned
+    HOME_LATER_GOAL,  # the same if more are owned
     RETAKE_GOAL,  # goal: a city of the own lair that an enemy owns
     PARTNER_GOAL,  # goal: a city in the lair of the player's other colour
     PARTNER_POST_GOAL,  # goal: a post of that colour while the acting colour has the Centre

@@ -142,7 +142,7 @@ _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "admiral": admiral.AT_TABLES,
 }
 GREEDY_STYLES = tuple(_STYLES)
-HELD_OUT_STYLE = "brawler"  # no training may use it as an opponent
+HELD_OUT_STYLE = "brawler"  # never train against it
 
 
 def _rows(style: Numbers) -> list[list[int]]:

@@ -42,7 +42,7 @@ def draw_svg(chart: Chart, view: View | None = None) -> str:
 
     Example:
         >>> from armarl.armada.chart import load_chart
-        >>> from armarl.armada.svg import draw_svg
+        >>> from armarl.armada.drawing import draw_svg
         >>> draw_svg(load_chart())[:4]
         '<svg'
     """
