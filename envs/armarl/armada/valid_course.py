@@ -54,7 +54,7 @@ def is_preliminary(s: State) -> Int:
 
 @kernel
 def _nothing_has_happened(s: State) -> Int:
-    """There was no turn, raid, claim, card or exploration, and the lairs hold all pieces."""
+    """There was no turn, raid, claim, card or exploration, and no piece is outside the lairs."""
     if s.raid != 0 or s.asked != 0 or s.idle != 0 or s.thrown != 0 or total_of(s.played) != 0:
         return False
     if total_of(s.claims) != 0 or not _no_budget(s, 0) or not _no_budget(s, 1) or s.colour[1] != 0:
@@ -150,7 +150,7 @@ def course_is_right(s: State) -> Int:
 
 @kernel
 def _colour_in_turn(s: State) -> Int:
-    """ADA-9: it is this colour's turn. A turn that ended the game is already counted."""
+    """ADA-9: the colour follows from the number of turns; a turn that ended the game is counted."""
     if s.colour[0] == s.neutral:
         return False
     colour = next_colour(s, np.int64(FOUR - 1))
@@ -163,7 +163,7 @@ def _colour_in_turn(s: State) -> Int:
 
 @kernel
 def _asking_is_right(s: State) -> Int:
-    """ADA-26, ADA-33: before an order in a turn, all have been asked; idle turns end at once."""
+    """ADA-26, ADA-33: before an order in a turn, all have been asked and no idle turns are counted."""
     last = 0
     if s.cards:
         last = 1 if s.players == 2 else FOUR - 1
