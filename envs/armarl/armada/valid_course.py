@@ -163,7 +163,7 @@ def _colour_in_turn(s: State) -> Int:
 
 @kernel
 def _asking_is_right(s: State) -> Int:
-    """ADA-26, ADA-33: before an order in a turn, all have been asked and no idle turns are counted."""
+    """ADA-26, ADA-33: before an order all have been asked, and no idle turns are counted."""
     last = 0
     if s.cards:
         last = 1 if s.players == 2 else FOUR - 1
