@@ -248,7 +248,7 @@ def test_search_around_it_takes_more_time():
     np.testing.assert_allclose(thoughts.probabilities.sum(axis=1), 1)
     with pytest.raises(ValueError, match="needs a critic"):
         CriticSearchPlayer(game, make_player("greedy", game))
-    with pytest.raises(ValueError, match="simulations must be in"):
+    with pytest.raises(ValueError, match="simulations must be 1 to"):
         CriticSearchPlayer(game, player_of(game), 0)
 
 

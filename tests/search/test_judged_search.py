@@ -125,11 +125,11 @@ def test_it_is_what_a_specification_puts_around_a_judge(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations must be in 1 to"),
+        ({"simulations": 0}, "simulations must be 1 to"),
         ({"milliseconds": 0}, "milliseconds must be above 0"),
         ({"simulations": 5, "milliseconds": 5}, "either simulations or milliseconds"),
-        ({"exploration": -1}, "exploration must be in 0 to"),
-        ({"sharpness": float("nan")}, "sharpness must be in 0 to"),
+        ({"exploration": -1}, "exploration must be 0 to"),
+        ({"sharpness": float("nan")}, "sharpness must be 0 to"),
         ({"reward": "fame"}, "fame"),
     ],
 )
@@ -137,5 +137,5 @@ def test_what_cannot_be_is_refused(options, message):
     judge = JudgingPlayer(GAME, judge_of(GAME).tensors())
     with pytest.raises(ValueError, match=message):
         JudgeSearchPlayer(GAME, judge, **options)
-    with pytest.raises(ValueError, match="judge of positions, not greedy"):
+    with pytest.raises(ValueError, match="judge of positions, got greedy"):
         JudgeSearchPlayer(GAME, GreedyPlayer(GAME))

@@ -206,17 +206,17 @@ def test_temperature_draws_by_visits():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"simulations": 0}, "simulations must be in 1 to"),
+        ({"simulations": 0}, "simulations must be 1 to"),
         ({"simulations": 5, "milliseconds": 5}, "not both"),
         ({"milliseconds": -1}, "milliseconds must be above 0"),
         ({"observers": "two"}, "observers must be single or multiple"),
         ({"depth": -2}, "depth must be -1 or more"),
-        ({"scripted": 2}, "scripted must be in 0 to 1"),
+        ({"scripted": 2}, "scripted must be 0 to 1"),
         ({"reward": "gems"}, "reward must be"),
         ({"margin": "gems"}, "reward must be"),
-        ({"temperature": -1}, "temperature must be in 0 to"),
-        ({"temperature": np.inf}, "temperature must be in 0 to"),
-        ({"rows": 0}, "rows must be in 1 to"),
+        ({"temperature": -1}, "temperature must be 0 to"),
+        ({"temperature": np.inf}, "temperature must be 0 to"),
+        ({"rows": 0}, "rows must be 1 to"),
     ],
 )
 def test_what_cannot_be_is_refused(options, message):
@@ -283,11 +283,11 @@ def test_who_is_not_to_move_is_not_asked():
 
 def test_policy_search_refuses_who_does_not_think():
     game = make_game("armadora")
-    with pytest.raises(ValueError, match="tells what he thinks, not greedy"):
+    with pytest.raises(ValueError, match="reports its thoughts, got greedy"):
         PolicySearchPlayer(game, GreedyPlayer(game))
-    with pytest.raises(ValueError, match="probabilities and a value, random tells not both"):
+    with pytest.raises(ValueError, match="probabilities and a value, got random"):
         PolicySearchPlayer(game, RandomPlayer(game))
-    with pytest.raises(ValueError, match="candidates must be in 2 to 16777216, not 1"):
+    with pytest.raises(ValueError, match="candidates must be 2 to 16777216, got 1"):
         PolicySearchPlayer(game, tiny.network(game), candidates=1)
 
 
@@ -298,7 +298,7 @@ def test_policy_search_refuses_who_does_not_think():
 def test_policy_search_refuses_boundless_numbers(name, number):
     """Products of some were once NaN, and the action played was illegal."""
     game = make_game("armadora")
-    with pytest.raises(ValueError, match=rf"{name} must be in . to (16777216|2147483647), not "):
+    with pytest.raises(ValueError, match=rf"{name} must be . to (16777216|2147483647), got "):
         PolicySearchPlayer(game, Uniform(game), **{name: number})
 
 
@@ -317,7 +317,7 @@ def test_what_is_counted_is_a_whole_number(player, name):
     for number in (float("inf"), 2**25, 1e300):
         with pytest.raises(ValueError, match=f"{name} is too large"):
             player(game, 2, **{name: number})
-    with pytest.raises(ValueError, match=f"{name} must be a whole number, not 2.5"):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number, got 2.5"):
         player(game, 2, **{name: 2.5})
 
 

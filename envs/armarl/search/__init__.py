@@ -1,4 +1,4 @@
-"""Players that search, for every game: by its verbs alone, and from what a seat may know alone."""
+"""Players that search. They work for every game and see only what their seat may know."""
 
 from armarl.search.best import best_search
 from armarl.search.critics import CriticSearchPlayer

@@ -1,4 +1,4 @@
-"""The search that serves a game best."""
+"""The best search method of each game."""
 
 from __future__ import annotations
 
@@ -13,14 +13,26 @@ METHODS = {one.method: one for one in (SearchPlayer, IsmctsPlayer, FlatPlayer, R
 def best_search(
     game: Game, simulations: int | None = None, *, milliseconds: float | None = None
 ) -> SearchPlayer | RolloutPlayer:
-    """A player by the method that the game names (`BEST_SEARCH` in its `rivals`), else GRAVE.
+    """Create the search player that works best for a game.
+
+    The game names the method (`BEST_SEARCH` in its `rivals` module). Without a name it is GRAVE.
 
     Args:
-        simulations: for each decision; if neither budget is given, as many as the method has.
-        milliseconds: instead of these, time for each decision on one thread.
+        game: the variant to play.
+        simulations: number of simulations per decision. If you give neither budget, the method's
+            default applies.
+        milliseconds: time per decision on one thread, instead of a number of simulations.
 
     Raises:
         ValueError: both budgets are given, or one is out of range.
+
+    Example:
+        >>> from armarl import make_game
+        >>> from armarl.search import best_search
+        >>> best_search(make_game("armadora", players=2), 300).name
+        'grave:300'
+        >>> best_search(make_game("armada", players=2), milliseconds=50).name
+        'rollout:50ms'
     """
     rivals = game_entry(game.name).part("rivals")
     method = METHODS[getattr(rivals, "BEST_SEARCH", SearchPlayer.method)]

@@ -1,4 +1,4 @@
-"""Search around a critic of scripted play: more deals, and more turns before he is asked."""
+"""Search around a critic of scripted play: more deals, and more turns before it is asked."""
 
 from __future__ import annotations
 
@@ -15,32 +15,45 @@ from armarl.search.settings import MOST, check
 
 
 class CriticSearchPlayer:
-    """Plays as a critic's player does who takes more time (see `armarl.turns`).
+    """Play like a critic's player that takes more time (see `armarl.turns`).
 
-    The same position gives the same action, on any number of threads.
+    The same position always gives the same action, on any number of threads.
 
     Attributes:
-        name: in tables and records.
+        name: name in tables and records.
         game: the variant that it plays.
-        player: the critic's, with the deals and rounds of the search.
+        player: the critic's player, with the deals and rounds of the search.
+
+    Example:
+        >>> from armarl import make_game, make_player
+        >>> game = make_game("armada", players=2)
+        >>> player = make_player("armada-2p+search:100", game)
+        >>> type(player).__name__, player.name
+        ('CriticSearchPlayer', 'armada-2p+search:100')
     """
 
     def __init__(
         self, game: Game, player: CriticPlayer, simulations: int = 200, *, rounds: int = 2
     ) -> None:
-        """A player of `game` around a critic's.
+        """Create a search player around a critic's player.
 
         Args:
-            simulations: for each decision, about: lines of play from those of the actions that are
-                not left out early.
-            rounds: of turns, one for each seat, in each before the critic is asked.
+            game: the variant to play.
+            player: the critic's player.
+            simulations: approximate number of lines of play per decision, counting only actions
+                that are not dropped early.
+            rounds: rounds of turns, one turn per seat, that each line plays before the critic is
+                asked.
 
         Raises:
-            ValueError: a value out of range, or a player without a critic.
+            ValueError: a value is out of range, or the player has no critic.
         """
-        check(isinstance(player, CriticPlayer), f"this search needs a critic, not {player.name}")
-        check(1 <= simulations <= MOST, f"simulations must be in 1 to {MOST}, not {simulations}")
-        check(1 <= rounds <= MOST, f"rounds must be in 1 to {MOST}, not {rounds}")
+        check(
+            isinstance(player, CriticPlayer),
+            f"this search needs a critic, got {player.name}",
+        )
+        check(1 <= simulations <= MOST, f"simulations must be 1 to {MOST}, got {simulations}")
+        check(1 <= rounds <= MOST, f"rounds must be 1 to {MOST}, got {rounds}")
         self.game, self.name = game, f"{player.name}+search:{simulations}"
         self.player = CriticPlayer(
             game,
@@ -61,5 +74,5 @@ class CriticSearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """What is found, as a critic's player tells it."""
+        """Return the thoughts of the critic's player."""
         return self.player.think(states, seats, draws)

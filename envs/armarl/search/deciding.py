@@ -1,4 +1,4 @@
-"""How a player who thinks decides: what is forced at once, all else by what he thinks."""
+"""How thoughts become actions: forced actions are played at once, all others after thinking."""
 
 from __future__ import annotations
 
@@ -25,13 +25,19 @@ def decide(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """What `armarl.players.Player.choose` returns.
+    """Choose an action in each state. This implements `armarl.players.Player.choose`.
 
     Args:
-        take: of probabilities (games, actions) and a number in [0, 1) for each game the actions.
+        game: the variant that is played.
+        think: the player's `think`. It is called only for states with more than one legal action.
+        take: function that picks an action in each game from probabilities, shape (games, actions),
+            and one random number in [0, 1) per game.
+        states: concealed states, see `armarl.players.Player`.
+        seats: seats to move.
+        draws: random numbers in [0, 1), one per state.
 
     Raises:
-        ValueError: a seat is asked that is not to move.
+        ValueError: a seat is not to move.
     """
     protocol.check_movers(game, states, seats)
     masks = game.legal_masks(states)
@@ -45,11 +51,11 @@ def decide(
 
 
 def by_lot(probabilities: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
-    """In each row the action at `lots[i]`, a number in [0, 1), of its distribution."""
+    """Sample one action per row, with `lots[i]` in [0, 1) as the random number of row `i`."""
     reached = probabilities.cumsum(axis=1)
     return np.asarray((reached > lots[:, None] * reached[:, -1:]).argmax(axis=1), np.int64)
 
 
 def likeliest(probabilities: NDArray[np.float64], lots: NDArray[np.float64]) -> NDArray[np.int64]:
-    """In each row the likeliest action; no lots are drawn."""
+    """Return the most likely action of each row. The random numbers are not used."""
     return np.asarray(probabilities.argmax(axis=1), np.int64)

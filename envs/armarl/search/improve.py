@@ -1,10 +1,11 @@
-"""A policy made better by a search without a tree.
+"""Policy improvement by a search without a tree.
 
-For a player who tells what he thinks (a trained network), search asks what his likeliest actions
-bring: it deals anew what the seat is not shown, tries each of them in every such deal, lets the
-policy play all seats from there, and reads the value where it stops. The policy is then re-weighted
-by these values, the policy staying its own anchor: a step of magnetic mirror descent, as in
-update-equivalent search (Sokota et al. 2023) and Ataraxos (2025).
+The search takes a player that reports its thoughts (a trained network) and measures the return of
+that player's most likely actions. It deals again what the seat cannot see, tries each of these
+actions in every such deal, lets the policy play all seats from there, and reads the value where the
+rollout stops. It then re-weights the policy by these values. The policy serves as its own anchor:
+this is a step of magnetic mirror descent, as in update-equivalent search (Sokota et al. 2023) and
+Ataraxos (2025).
 """
 
 from __future__ import annotations
@@ -24,28 +25,36 @@ from armarl.search.deciding import by_lot, decide, likeliest
 from armarl.search.settings import LARGEST, MOST, check
 from armarl.search.tree import SEEDS
 
-MOST_STATES = 1 << 14  # rollouts that are under way at a time
+MOST_STATES = 1 << 14  # most rollouts that run at the same time
 
 
 class _Rollouts(NamedTuple):
-    """Games that were begun from what a seat may know, one row each."""
+    """Games started from what a seat may know, one per row."""
 
-    root: NDArray[np.int64]  # the decision that it belongs to
-    slot: NDArray[np.int64]  # the candidate there
-    states: States  # dealt anew
-    actions: NDArray[np.int64]  # the candidate's
-    draws: NDArray[np.float64]  # for what follows; the same for all candidates of a deal
+    root: NDArray[np.int64]  # decision that the rollout belongs to
+    slot: NDArray[np.int64]  # number of its candidate
+    states: States  # with hidden information dealt again
+    actions: NDArray[np.int64]  # the candidate actions
+    draws: NDArray[np.float64]  # random numbers for the rest; all candidates of a deal share them
 
 
 class PolicySearchPlayer:
-    """Plays the policy of another player, re-weighted by what its likeliest actions bring.
+    """Play another player's policy, re-weighted by measured returns of its likeliest actions.
 
-    The same draw gives the same action. It sees concealed states only, as every player does.
+    The same draw gives the same action. Like every player, it sees concealed states only.
 
     Attributes:
-        name: in tables and records.
+        name: name in tables and records.
         game: the variant that it plays.
-        player: whose policy it is.
+        player: the player that provides the policy.
+
+    Example:
+        >>> from armarl import make_game, make_player
+        >>> from armarl.search import PolicySearchPlayer
+        >>> game = make_game("armadora", players=2)
+        >>> PolicySearchPlayer(game, make_player("random", game))
+        Traceback (most recent call last):
+        ValueError: search needs a player that reports probabilities and a value, got random
     """
 
     def __init__(
@@ -61,21 +70,24 @@ class PolicySearchPlayer:
         entropy: float = 0.0,
         sample: bool = False,
     ) -> None:
-        """A player of `game` around another, who must tell probabilities and a value.
+        """Create a search player around one that reports probabilities and a value.
 
         Args:
-            simulations: rollouts for each decision, shared out over the candidates; where fewer
-                actions are legal than that, so many the fewer.
-            candidates: how many of the likeliest actions are tried.
-            turns: a rollout stops at so many-th next decision of the searching seat, and its value
-                is read; 0 reads it right after the candidate.
-            longest: a rollout stops after so many actions in any case.
-            eta: how much a value of 1 adds to the logarithm of an action's probability.
-            entropy: how much the policy is flattened, in values: 0 leaves it as it is.
-            sample: draw from the policy found instead of playing its likeliest action.
+            game: the variant to play.
+            player: the player that provides the policy.
+            simulations: number of rollouts per decision, shared equally by the candidates. If fewer
+                actions than `candidates` are legal, fewer rollouts are played.
+            candidates: number of most likely actions to try.
+            turns: number of times that the searching seat is to move again before a rollout stops.
+                The value is read at the last of these decisions. 0 reads it right after the
+                candidate.
+            longest: a rollout stops after this many actions in any case.
+            eta: amount that a value of 1 adds to the logarithm of an action's probability.
+            entropy: strength of flattening, in units of value. 0 does not flatten the policy.
+            sample: sample from the new policy instead of playing its most likely action.
 
         Raises:
-            ValueError: a value out of range, or the player does not tell what he thinks.
+            ValueError: a value is out of range, or the player does not report its thoughts.
         """
         for name, number, least, most in (
             ("simulations", simulations, 1, MOST),
@@ -86,11 +98,11 @@ class PolicySearchPlayer:
             ("entropy", entropy, 0, LARGEST),
         ):
             check(
-                least <= number <= most,  # no NaN is, and products stay finite
-                f"{name} must be in {least} to {most}, not {number}",
+                least <= number <= most,  # NaN fails this test, and products stay finite
+                f"{name} must be {least} to {most}, got {number}",
             )
         if not isinstance(player, Thinker):
-            raise ValueError(f"search needs a player who tells what he thinks, not {player.name}")
+            raise ValueError(f"search needs a player that reports its thoughts, got {player.name}")
         states = game.new_states(0)
         seats = game.statuses(states)[1]
         _told(player, game.concealed(states, seats), seats, np.zeros(1))
@@ -111,7 +123,7 @@ class PolicySearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and say what was found."""
+        """Search, with the arguments of `choose`, and return the result."""
         protocol.check_question(self.game, states, seats, draws)
         policy, value = _told(self.player, states, seats, draws)
         tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
@@ -132,7 +144,7 @@ class PolicySearchPlayer:
     def _reweighted(
         self, policy: NDArray[np.float64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The policy after a step towards what was found; what was not tried counts as average."""
+        """Return the policy after one step towards the values. Untried actions count as average."""
         tried = ~np.isnan(values)
         weights = np.where(tried, policy, 0.0)
         mean = (weights * np.nan_to_num(values)).sum(axis=1, keepdims=True)
@@ -156,8 +168,10 @@ class PolicySearchPlayer:
         rows: NDArray[np.int64],
         apart: NDArray[np.float64],
     ) -> _Rollouts:
-        """Deal, for every decision, with every one of the draws that lie `apart` from its own, and
-        begin with every candidate.
+        """Start the rollouts of some decisions: one for each deal and legal candidate.
+
+        The random number of each deal is the decision's own draw plus one entry of `apart`, modulo
+        1.
         """
         root, deal, slot = (
             part.reshape(-1)
@@ -175,7 +189,7 @@ class PolicySearchPlayer:
         return _Rollouts(root, slot, dealt, tried[root, slot], lots)
 
     def _play(self, rollouts: _Rollouts, seats: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Play them on by the policy of all seats; what each brings the seat that searches."""
+        """Play the rollouts on with the policy and return their values for the searching seat."""
         game, states, own = self.game, rollouts.states, seats[rollouts.root]
         found, lots = np.zeros(states.size), rollouts.draws.copy()
         turns = np.full(states.size, self._turns)
@@ -203,7 +217,10 @@ class PolicySearchPlayer:
     def _read(
         self, states: States, movers: NDArray[np.int64], own: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The value for the seat that searches: its side's, by the seat to move with two sides."""
+        """Return the value of each state for the searching seat's side.
+
+        With two sides, the player is asked from the view of the seat to move.
+        """
         sides = np.array(self.game.sides)
         views = movers if sides.max() == 1 else own
         sign = np.where(sides[views] == sides[own], 1.0, -1.0)
@@ -218,7 +235,7 @@ class PolicySearchPlayer:
 def _portions(
     decisions: int, deals: int, candidates: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Decisions and numbers of their deals, so many that their rollouts have room at a time."""
+    """Yield decisions and deal numbers in portions of at most about `MOST_STATES` rollouts."""
     width = min(deals, max(1, MOST_STATES // candidates))
     height = max(1, MOST_STATES // (width * candidates))
     for row in range(0, decisions, height):
@@ -230,12 +247,14 @@ def _portions(
 def _told(
     player: Thinker, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The probabilities and the value of what a player thinks.
+    """Return the probabilities and the value from a player's thoughts.
 
     Raises:
-        ValueError: he tells no probabilities, or no value.
+        ValueError: the player does not report both.
     """
     thoughts = player.think(states, seats, draws)
     if thoughts.probabilities is None or thoughts.value is None:
-        raise ValueError(f"search needs probabilities and a value, {player.name} tells not both")
+        raise ValueError(
+            f"search needs a player that reports probabilities and a value, got {player.name}"
+        )
     return thoughts.probabilities, thoughts.value

@@ -1,4 +1,4 @@
-"""A player that searches around a judge of positions: `armadora-2p+search:200`."""
+"""A player that searches around a judge of positions, such as `armadora-2p+search:200`."""
 
 from __future__ import annotations
 
@@ -25,21 +25,28 @@ from armarl.search.judged_tree import (
 from armarl.search.settings import ALL_MEMORY, MEMORY, budget_of, check
 from armarl.search.tree import LONGEST_PATH, SEEDS
 
-MOST_WEIGHT = 1e6  # of a number that a search weighs by
-CHUNK = 8  # simulations between two looks at the clock
+MOST_WEIGHT = 1e6  # largest `exploration` and `sharpness`
+CHUNK = 8  # simulations between two checks of the clock
 
 
 class JudgeSearchPlayer:
-    """Plays what a tree search tried most, in which a judge stands for playouts; `judged_tree`.
+    """Play the most visited action of a tree search that uses a judge instead of playouts.
 
-    It sees concealed states only, as every player does, and every simulation deals anew what the
-    seat is not shown. The same draw gives the same action, on any number of threads, unless the
-    budget is a time.
+    See `judged_tree` for the search itself. Like every player, it sees concealed states only, and
+    each simulation deals again what the seat cannot see. The same draw gives the same action, on
+    any number of threads, unless the budget is a time.
 
     Attributes:
-        name: in tables and records.
+        name: name in tables and records.
         game: the variant that it plays.
-        player: the judge.
+        player: the player with the judge.
+
+    Example:
+        >>> from armarl import make_game, make_player
+        >>> game = make_game("armadora", players=2)
+        >>> player = make_player("armadora-2p+search:100", game)
+        >>> type(player).__name__, player.name
+        ('JudgeSearchPlayer', 'armadora-2p+search:100')
     """
 
     def __init__(
@@ -53,27 +60,27 @@ class JudgeSearchPlayer:
         sharpness: float = 10.0,
         reward: str = "win",
     ) -> None:
-        """A player of `game` around a judge.
+        """Create a search player around a judge of positions.
 
         Args:
-            simulations: for each decision; 200 if neither budget is given. Each judges what every
-                reply to one position leads to.
-            milliseconds: instead of these, time for each decision on one thread; what is played
-                then depends on the machine.
-            exploration: how much what was tried seldom is tried for that (PUCT's constant).
-            sharpness: an action that the judge holds for 1 / sharpness better is e times as likely
-                to be tried for what he says.
-            reward: what a finished game is worth, a name of `game.rewards`.
+            game: the variant to play.
+            player: the player with the judge.
+            simulations: number of simulations per decision, 200 if you give neither budget. Each
+                simulation judges the positions after all legal actions at one node.
+            milliseconds: time per decision on one thread, instead of `simulations`. The actions
+                then depend on the machine.
+            exploration: weight of rarely tried actions (the constant of PUCT).
+            sharpness: how strongly the judge guides the search. If the judge values an action 1 /
+                sharpness higher, its prior is e times as large.
+            reward: name of the reward for a finished game, one of `game.rewards`.
 
         Raises:
-            ValueError: a value out of range, a name that there is not, or a player who is no judge.
+            ValueError: a value is out of range, a name is unknown, or the player is not a judge.
         """
         judges = isinstance(player, JudgingPlayer)
-        check(judges, f"this search needs a judge of positions, not {player.name}")
+        check(judges, f"this search needs a judge of positions, got {player.name}")
         for name, number in (("exploration", exploration), ("sharpness", sharpness)):
-            check(
-                0 <= number <= MOST_WEIGHT, f"{name} must be in 0 to {MOST_WEIGHT:g}, not {number}"
-            )
+            check(0 <= number <= MOST_WEIGHT, f"{name} must be 0 to {MOST_WEIGHT:g}, got {number}")
         self.game, self.player = game, player
         self._budget = budget_of(simulations, milliseconds, otherwise=200)
         self._exploration, self._sharpness = exploration, sharpness
@@ -94,7 +101,7 @@ class JudgeSearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and say what was found."""
+        """Search, with the arguments of `choose`, and return the result."""
         protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, worths = np.zeros(visits.shape), np.zeros(visits.shape)
@@ -116,7 +123,7 @@ class JudgeSearchPlayer:
     def _search(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.float32]:
-        """The edges of the roots, (n, 3, actions)."""
+        """Return the edges of the roots, shape (n, 3, actions)."""
         game, n, actions = self.game, states.size, len(self.game.actions)
         chance = game.new_chance((split_draws(draws)[0] * SEEDS).astype(np.int64))
         batch = JudgedSearch(

@@ -1,10 +1,10 @@
-"""A search tree in which a judge of positions says what every action is worth before it is tried.
+"""A search tree in which a judge of positions values every action before it is tried.
 
-A simulation deals anew what the searching seat is not shown and goes down the tree: at each row by
-what the judge said of the actions, what came of them, and how often they were tried (PUCT: Silver
-et al., 2017; over information sets, whose legal actions differ from deal to deal: Cowling, Powley
-and Whitehouse, 2012). It ends one action after it has come to a new row, where the judge is asked
-of every seat. Nothing is played at random.
+Each simulation deals again what the searching seat cannot see and descends the tree. At each row it
+chooses by the judge's values, the results of earlier simulations, and the visit counts (PUCT:
+Silver et al., 2017; over information sets, whose legal actions differ from deal to deal: Cowling,
+Powley and Whitehouse, 2012). It ends one action after it reaches a new row, and there the judge
+values the position for every seat. Nothing is played at random.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ from armarl.search.tree import (
     Numbers,
 )
 
-# Of an edge: by the judge, times tried, sum of what it brought. (An edge of `tree` has others.)
+# Fields of an edge: value by the judge, visits, sum of returns. (Edges of `tree` have others.)
 WORTH, JUDGED_VISITS, JUDGED_TOTALS = range(3)
-UNJUDGED = -2.0  # in place of a worth, which is in [-1, 1]
-SIMULATED, TRIED = range(2)  # of `states`
-VALUE, SECOND = range(2)  # of `returns`
+UNJUDGED = -2.0  # marks a missing worth; real ones are in [-1, 1]
+SIMULATED, TRIED = range(2)  # indices into `states`
+VALUE, SECOND = range(2)  # indices into `returns`
 
 
 class JudgedWork(NamedTuple):
-    """What a thread works on; the first axis is for threads (see `loops.own`)."""
+    """Scratch memory of the threads. The first axis has rows for threads (see `loops.own`)."""
 
-    states: NDArray[np.void]  # (rows, 2), that of the simulation, and one to try actions on
+    states: NDArray[np.void]  # (rows, 2), the simulation's state, and one for trying actions
     masks: Mask  # (rows, actions)
     path: Integers  # (rows, LONGEST_PATH, 3), ROW, EDGE and MOVER
     returns: NDArray[np.float64]  # (rows, 2, players)
@@ -53,21 +53,21 @@ class JudgedWork(NamedTuple):
 
 
 class JudgedSearch(NamedTuple):
-    """Searches for many decisions at once, one tree for each; the first axis is the decision."""
+    """Searches for many decisions at once, one tree each. The first axis is the decision."""
 
     states: NDArray[np.void]  # (games,) as the searching seats know them
-    seats: NDArray[np.int64]  # (games,) who searches
-    chance: Chance  # (games,) one stream for each search
+    seats: NDArray[np.int64]  # (games,) the searching seats
+    chance: Chance  # (games,) one random stream per search
     edges: Numbers  # (games, rows, 3, actions), WORTH, JUDGED_VISITS and JUDGED_TOTALS
     next: Integers  # (games, rows, actions), the row that an edge leads to, or NO_ROW
     used: Integers  # (games,), rows in use
-    net: Weights  # the judge's
+    net: Weights  # weights of the judge
     work: JudgedWork
-    exploration: float  # of PUCT
-    sharpness: float  # an action of 1 / sharpness more worth is e times as likely beforehand
-    reward: int  # number of the game's reward, see `verbs.returns`
-    margin: int  # number of the one that tells by how much, of which MARGIN is mixed in
-    begin: int  # 1: plant the trees first
+    exploration: float  # constant of PUCT
+    sharpness: float  # a worth higher by 1 / sharpness makes the prior e times as large
+    reward: int  # index of the game's reward, see `verbs.returns`
+    margin: int  # index of the reward for the margin, mixed in with weight MARGIN
+    begin: int  # 1: create the trees first
     simulations: int  # to run in this call
 
 
@@ -92,7 +92,7 @@ def search_judged(batch: JudgedSearch, i: int, thread: int) -> None:
 
 
 def descend(batch: JudgedSearch, i: Int, mine: Int) -> Int:
-    """Play down the tree, and one action from a new row; the number of entries of the path."""
+    """Descend the tree and play one action from a new row. Return the number of path entries."""
     work, edges, following = batch.work, batch.edges[i], batch.next[i]
     s, mask, path = work.states[mine][SIMULATED], work.masks[mine], work.path[mine]
     row, entries, known = 0, 0, True
@@ -118,14 +118,14 @@ def descend(batch: JudgedSearch, i: Int, mine: Int) -> Int:
 
 @kernel
 def clear(edges: Numbers, following: Integers) -> None:
-    """An empty row."""
+    """Reset a row."""
     edges[WORTH, :] = UNJUDGED
     edges[JUDGED_VISITS:, :] = 0
     following[:] = NO_ROW
 
 
 def judge_untried(batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int) -> bool:
-    """Judge the legal actions that were not yet; whether some were, so that the row is not new."""
+    """Judge the legal actions without a worth. Return whether any had one (else the row is new)."""
     work, edges, known = batch.work, batch.edges[i, row], False
     states, mask = work.states[mine], work.masks[mine]
     for action in range(mask.size):
@@ -140,14 +140,14 @@ def judge_untried(batch: JudgedSearch, i: Int, mine: Int, row: Int, seat: Int) -
 
 
 def judged(batch: JudgedSearch, s: NDArray[np.void], seat: Int, mine: Int) -> Real:
-    """What a position is worth to a seat, by the judge."""
+    """Return the judge's value of a position for a seat."""
     work = batch.work.scratch
     verbs.survey(s, seat, work.survey[mine])
     return worth(batch.net, work, mine)
 
 
 def look_ahead(batch: JudgedSearch, mine: Int) -> None:
-    """What every seat gets where a simulation stopped: as it came, or by the judge."""
+    """Write every seat's value where a simulation stopped: the return, or the judge's value."""
     s, returns = batch.work.states[mine][SIMULATED], batch.work.returns[mine]
     if verbs.status(s) == PLAYING:
         for seat in range(returns.shape[1]):
@@ -161,7 +161,7 @@ def look_ahead(batch: JudgedSearch, mine: Int) -> None:
 
 @kernel
 def choose(edges: Numbers, mask: Mask, exploration: float, sharpness: float) -> Int:
-    """The legal action with the highest bound; what the judge said counts as a visit."""
+    """Return the legal action with the highest bound. The judge's value counts as one visit."""
     best, visits = UNJUDGED, np.float32(0)
     for action in range(mask.size):
         if mask[action]:

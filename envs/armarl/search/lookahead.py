@@ -1,10 +1,10 @@
-"""A player that looks one action ahead, by rollouts of the game's scripted player.
+"""A player with a lookahead of one action, by rollouts of the game's scripted player.
 
-Where random play leads nowhere, what an action is worth shows when sensible players go on from it:
-the rollout algorithm (Tesauro and Galperin, 1997). The scripted player's own choice is the one to
-beat. All candidates are tried in the same deals with the same chance, so that their differences
-have little noise; and sequential halving (Karnin, Koren and Somekh, 2013) drops the worse half of
-them again and again.
+In some games random play is meaningless, and sensible play after an action shows its value: this is
+the rollout algorithm (Tesauro and Galperin, 1997). The scripted player's own choice is the
+baseline. All candidates are tried in the same deals with the same random numbers, so their
+differences have little noise. Sequential halving (Karnin, Koren and Somekh, 2013) drops the worse
+half of the candidates again and again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from armarl.search.rollouts import (
 from armarl.search.settings import Ranges, budget_of, settled
 from armarl.search.tree import SEEDS
 
-# Unless it, or the game, says otherwise; and what may be set.
+# Defaults, where neither the caller nor the game sets a value; below, the allowed ranges.
 PLAIN: Mapping[str, Any] = {
     "candidates": 32,
     "turns": 8,
@@ -52,15 +52,22 @@ RANGES: Ranges = {
 
 
 class RolloutPlayer:
-    """Plays the scripted choice, or what surely brings more when scripted players go on from it.
+    """Play the scripted choice, unless rollouts show that another action is better.
 
-    It sees concealed states only, as every player does, and every rollout deals anew what the seat
-    is not shown. The same draw gives the same action, on any number of threads, unless the budget
-    is a time.
+    An action must be better by a set number of standard errors (`doubt`). Like every player, it
+    sees concealed states only, and every rollout deals again what the seat cannot see. The same
+    draw gives the same action, on any number of threads, unless the budget is a time.
 
     Attributes:
-        name: in tables and records.
+        name: name in tables and records.
         game: the variant that it plays.
+
+    Example:
+        >>> from armarl import make_game
+        >>> from armarl.search import RolloutPlayer
+        >>> player = RolloutPlayer(make_game("armada", players=2), 60, style="admiral")
+        >>> player.name
+        'rollout:60'
     """
 
     method: ClassVar[str] = "rollout"
@@ -78,25 +85,27 @@ class RolloutPlayer:
         style: str | None = None,
         reward: str = "win",
     ) -> None:
-        """A player of `game`.
+        """Create a player.
 
-        What is None is as the game knows it to be good for this method (`SEARCH` in its `rivals`),
-        else as the method has it.
+        Arguments that are None take the game's preferred values for this method (`SEARCH` in its
+        `rivals` module), or else the method's defaults.
 
         Args:
-            simulations: rollouts for each decision, about; 200 if neither budget is given.
-            milliseconds: instead of these, time for each decision on one thread; what is played
-                then depends on the machine.
-            candidates: how many actions are tried: the scripted choice, and others by lot.
-            turns: a rollout ends, and the position is evaluated, when the seat to move has changed
-                so many times; 0: right after the candidate; -1: when the game is over.
-            longest: it ends after so many actions in any case.
-            doubt: an action must be better than the scripted choice by so many standard errors.
-            style: the scripted player's; "": the first of the game's.
-            reward: what a finished game is worth, a name of `game.rewards`.
+            game: the variant to play.
+            simulations: approximate number of rollouts per decision, 200 if you give neither
+                budget.
+            milliseconds: time per decision on one thread, instead of `simulations`. The actions
+                then depend on the machine.
+            candidates: number of actions to try: the scripted choice, and others at random.
+            turns: number of changes of the turn after which a rollout ends and the position is
+                evaluated. 0 evaluates right after the candidate, -1 plays to the end of the game.
+            longest: number of actions after which a rollout ends in any case.
+            doubt: number of standard errors by which an action must beat the scripted choice.
+            style: style of the scripted player. "" stands for the game's first style.
+            reward: name of the reward for a finished game, one of `game.rewards`.
 
         Raises:
-            ValueError: a value out of range, or a name that there is not.
+            ValueError: a value is out of range, or a name is unknown.
         """
         given = {
             "candidates": candidates,
@@ -125,7 +134,7 @@ class RolloutPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and say what was found."""
+        """Search, with the arguments of `choose`, and return the result."""
         protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, chosen = np.full(visits.shape, np.nan), np.zeros(visits.shape)
@@ -144,7 +153,7 @@ class RolloutPlayer:
     def _search(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Rollouts:
-        """Try candidates, halve them, try those that are left more often, until two are left."""
+        """Run sequential halving on the candidates until two are left."""
         tried = self._candidates_of(states, seats, draws)
         rounds = np.ceil(np.log2(np.maximum(tried.left, 2))).astype(np.int64)
         for number in range(rounds.max()):
@@ -160,7 +169,7 @@ class RolloutPlayer:
     def _deals_of_a_round(
         self, tried: Rollouts, rounds: NDArray[np.int64]
     ) -> Iterator[NDArray[np.int64] | int]:
-        """Deals for each decision in this round, until its share of the budget is used up."""
+        """Yield numbers of deals per decision until this round's share of the budget is used up."""
         if self._budget.simulations:
             yield np.maximum(self._budget.simulations // (tried.left * rounds), 1)
             return
@@ -170,7 +179,7 @@ class RolloutPlayer:
             yield 1
 
     def _best(self, tried: Rollouts) -> NDArray[np.int64]:
-        """The place of the candidate that is surely better than the scripted choice, by most."""
+        """Return the index of the candidate that beats the scripted choice most surely, else 0."""
         visits = np.maximum(tried.visits, 1)
         means = tried.gains / visits
         errors = np.sqrt(np.maximum(tried.squares / visits - means**2, 0.0) / visits)
@@ -182,7 +191,7 @@ class RolloutPlayer:
     def _candidates_of(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Rollouts:
-        """The scripted choice first, then other legal actions by lot; nothing tried yet."""
+        """Return the scripted choice and other legal actions at random, with nothing tried yet."""
         game, n, rows = self.game, states.size, 2 * threads.most_threads_for(states.size, 1)
         actions = len(game.actions)
         work = RolloutWork(
@@ -217,7 +226,7 @@ class RolloutPlayer:
 
 
 def _sorted(tried: Rollouts) -> Rollouts:
-    """The scripted choice, then those still tried by what they gained, then all others."""
+    """Sort the candidates: the scripted choice, then those left by mean gain, then all others."""
     means = tried.gains / np.maximum(tried.visits, 1)
     places = np.arange(means.shape[1])
     keys = np.where(places < tried.left[:, None], -means, np.inf)

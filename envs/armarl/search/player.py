@@ -1,4 +1,4 @@
-"""A player that searches: information-set Monte Carlo tree search, compiled for every game."""
+"""Information-set Monte Carlo tree search players, compiled for every game."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from armarl.search.simulations import SearchBatch, Workspace, search_game
 from armarl.search.tree import LONGEST_PATH, SEEDS, TOTALS, VISITS, Rules, Trees
 
 OBSERVERS = ("single", "multiple")
-CHUNK = 32  # simulations between two looks at the clock
+CHUNK = 32  # simulations between two checks of the clock
 LONGEST_TRACE = 1024  # actions of a simulation that count for rapid action values
-# What every method has unless it, or the game, says otherwise; and what may be set.
+# Defaults of every method, where neither the caller nor the game sets a value; below, the allowed
+# ranges.
 PLAIN: Mapping[str, Any] = {
     "exploration": 0.0,
     "bias": 0.02,
@@ -58,25 +59,33 @@ LOGARITHMS = np.log(np.maximum(np.arange(1 << 16), 1)).astype(np.float32)
 
 
 class SearchPlayer:
-    """Plays what a search over information sets visited most, guided by rapid action values.
+    """Play the most visited action of an information-set search with rapid action values.
 
-    The tree is that of Cowling, Powley and Whitehouse (2012); what is tried in it is led by how
-    well an action did anywhere later in the simulations (GRAVE: Cazenave 2015).
+    The tree is that of Cowling, Powley and Whitehouse (2012). Rapid action values guide it: they
+    measure how well an action did anywhere later in the simulations (GRAVE: Cazenave 2015).
 
-    The search sees concealed states only. Every simulation deals anew what the seat is not shown;
-    so the player cannot know it, and plays the same whatever it is. The same draw gives the same
-    action, on any number of threads, unless the budget is a time.
+    The search sees concealed states only. Every simulation deals again what the seat cannot see. So
+    the player cannot know hidden information, and plays the same whatever it is. The same draw
+    gives the same action, on any number of threads, unless the budget is a time.
 
     Attributes:
-        name: in tables and records.
+        name: name in tables and records.
         game: the variant that it plays.
-        public: (actions,) int32, for every action the first one that looks the same to others.
+        public: for every action, the first action that looks the same to the other seats, int32,
+            shape (actions,).
+
+    Example:
+        >>> from armarl import make_game
+        >>> from armarl.search import SearchPlayer
+        >>> player = SearchPlayer(make_game("armadora", players=2), 300, depth=20)
+        >>> player.name
+        'grave:300'
     """
 
     method: ClassVar[str] = "grave"
     _rapid: ClassVar[bool] = True
     _deep: ClassVar[bool] = True
-    _own: ClassVar[Mapping[str, Any]] = {}  # what it sets where the game does not
+    _own: ClassVar[Mapping[str, Any]] = {}  # its own defaults, where the game sets no value
 
     def __init__(
         self,
@@ -101,47 +110,51 @@ class SearchPlayer:
         rows: int | None = None,
         name: str | None = None,
     ) -> None:
-        """A player of `game`.
+        """Create a player.
 
-        What is None is as the game knows it to be good for this method (`SEARCH` in its `rivals`),
-        else as the method has it.
+        Arguments that are None take the game's preferred values for this method (`SEARCH` in its
+        `rivals` module), or else the method's defaults.
 
         Args:
-            simulations: for each decision; 1,000 if neither budget is given.
-            milliseconds: instead of these, time for each decision on one thread; what is played
-                then depends on the machine.
-            observers: "single", one tree in which all actions are seen; or "multiple", a tree for
-                every seat, in which what others hide looks alike.
+            game: the variant to play.
+            simulations: number of simulations per decision, 1,000 if you give neither budget.
+            milliseconds: time per decision on one thread, instead of `simulations`. The actions
+                then depend on the machine.
+            observers: "single" for one tree in which all actions are visible, or "multiple" for one
+                tree per seat, in which hidden actions of others that look alike are one.
             exploration: weight of the upper confidence bounds.
-            bias: of the rapid values; the smaller, the longer they count.
-            reference: simulations that a decision's own rapid values need before they count.
-            urgency: how much more than the mean of what was tried an action counts that never was
-                (first-play urgency); inf: each is tried before any is tried again.
-            depth: actions of a playout before the position is evaluated, from 0; -1: games are
-                played to their end.
-            scripted: share of the actions of playouts that the scripted player chooses, 0 to 1.
-            patient: random players of playouts do what gives something up (pass, end a turn) only
-                where they can do nothing else.
-            led: what is tried first at a decision is what the scripted player would do.
-            evaluated: share of the evaluation in a simulation's value, asked where it leaves the
-                tree; the rest is what the playout brought.
-            reward: what a finished game is worth, a name of `game.rewards`.
-            margin: a second reward, of which `margin_share` is mixed in: larger wins count
-                for more; None: the game's second one, if it has one.
-            margin_share: 0 to 1.
-            temperature: 0 plays the most visited action; else one drawn by visits to the power of
-                1 / temperature.
-            rows: decisions that a tree may hold; if None, as many as the budget can need, within
-                64 MiB.
+            bias: bias of the rapid values. The smaller it is, the longer they count.
+            reference: number of simulations that a decision's own rapid values need before they
+                count.
+            urgency: first-play urgency: an action that was never tried counts as the mean of the
+                tried ones plus this. inf tries every action once before any is tried again.
+            depth: number of actions in a playout before the position is evaluated, from 0. -1 plays
+                to the end of the game.
+            scripted: share of the playouts' actions that the scripted player chooses, 0 to 1.
+            patient: whether random play in playouts avoids actions that give something up (passing,
+                ending a turn) unless nothing else is legal.
+            led: whether the first action tried at a decision is the scripted player's choice.
+            evaluated: share of the evaluation in a simulation's value, 0 to 1. The evaluation is
+                taken where the simulation leaves the tree. The rest of the value is the result of
+                the playout.
+            reward: name of the reward for a finished game, one of `game.rewards`.
+            margin: name of a second reward that is mixed in with the weight `margin_share`, so that
+                larger wins count for more. None stands for the game's second reward, if it has one.
+            margin_share: weight of `margin`, 0 to 1.
+            temperature: 0 plays the most visited action. Otherwise an action is sampled in
+                proportion to visits to the power of 1 / temperature.
+            rows: number of decisions that a tree may hold. None allows as many as the budget can
+                need, within 64 MiB.
+            name: name in tables and records, instead of method and budget.
 
         Raises:
-            ValueError: a value out of range, or a name that there is not.
+            ValueError: a value is out of range, or a name is unknown.
         """
-        check(observers in OBSERVERS, f"observers must be single or multiple, not {observers!r}")
+        check(observers in OBSERVERS, f"observers must be single or multiple, got {observers!r}")
         budget = budget_of(simulations, milliseconds, otherwise=1000)
         check(
-            0 <= temperature <= LARGEST,  # by an infinite one what was never tried counts too
-            f"temperature must be in 0 to {LARGEST}, not {temperature}",
+            0 <= temperature <= LARGEST,  # an infinite one would give weight to untried actions
+            f"temperature must be 0 to {LARGEST}, got {temperature}",
         )
         if margin is None:
             margin = game.rewards[min(1, len(game.rewards) - 1)]
@@ -183,7 +196,7 @@ class SearchPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """Search, with the arguments of `choose`, and say what was found."""
+        """Search, with the arguments of `choose`, and return the result."""
         game, rules = self.game, self._rules
         protocol.check_question(game, states, seats, draws)
         shape = (states.size, len(game.actions))
@@ -229,7 +242,7 @@ class SearchPlayer:
     def _probabilities(
         self, visits: NDArray[np.int64], values: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """One where the choice falls, or shares by temperature."""
+        """Return 1 for the chosen action and 0 for others, or shares by temperature."""
         if self._temperature == 0:
             return np.eye(visits.shape[1])[self._best(visits, values)]
         shares = visits / visits.max(axis=1, keepdims=True)
@@ -237,36 +250,34 @@ class SearchPlayer:
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The action visited most, of equal ones that with the best mean."""
+        """Return the most visited action. The best mean breaks ties."""
         most = visits == visits.max(axis=1, keepdims=True)
         return np.asarray(np.where(most, values, -np.inf).argmax(axis=1), np.int64)
 
     # --- arrays ----------------------------------------------------------------------------------
 
     def _bytes_of_a_row(self) -> int:
-        """Its edges, and with rapid values the table that it may get."""
+        """Return the size of a row: its edges and, with rapid values, the table that it may get."""
         rapid = 2 * self.game.players if self._rapid else 0
         return 4 * ((4 + rapid) * len(self.game.actions) + 2)
 
     def _rows_of_a_tree(self, wanted: int | None) -> int:
-        """A root for each observer; and no more than fit into memory, or than can be needed."""
+        """Return the rows of a tree: at least one root per observer, within memory and need."""
         observers = self._rules.observers
         if not self._deep:
             return observers
         if wanted is not None:
             most = max(observers, ALL_MEMORY // self._bytes_of_a_row())
-            check(
-                observers <= wanted <= most, f"rows must be in {observers} to {most}, not {wanted}"
-            )
+            check(observers <= wanted <= most, f"rows must be {observers} to {most}, got {wanted}")
             return wanted
         most = max(observers, MEMORY // self._bytes_of_a_row())
         if self._budget.simulations is None:
             return most
-        # An edge leads to a row from its second visit on: the first simulation makes none.
+        # An edge leads to a row from its second visit on, so the first simulation creates no row.
         return min(most, observers * self._budget.simulations)
 
     def _trees_at_once(self) -> int:
-        """How many decisions are searched at a time; with a time budget one for each thread."""
+        """Return the number of decisions per search, one a thread if the budget is a time."""
         if self._budget.simulations is None:
             return threads.get_threads()
         return max(ALL_MEMORY // (self._rows * self._bytes_of_a_row()), threads.get_threads())
@@ -300,7 +311,17 @@ class SearchPlayer:
 
 
 class IsmctsPlayer(SearchPlayer):
-    """The same guided by upper confidence bounds alone: plain information-set tree search."""
+    """Plain information-set tree search, guided by upper confidence bounds alone.
+
+    It takes the arguments of `SearchPlayer`.
+
+    Example:
+        >>> from armarl import make_game
+        >>> from armarl.search import IsmctsPlayer
+        >>> game = make_game("armadora", players=2)
+        >>> IsmctsPlayer(game, 300, observers="multiple").name
+        'ismcts:300'
+    """
 
     method = "ismcts"
     _rapid = False
@@ -308,28 +329,37 @@ class IsmctsPlayer(SearchPlayer):
 
 
 class FlatPlayer(SearchPlayer):
-    """No tree: every action is tried as often as the others, and the best mean is played."""
+    """Search without a tree: try every action equally often and play the one with the best mean.
+
+    It takes the arguments of `SearchPlayer`.
+
+    Example:
+        >>> from armarl import make_game
+        >>> from armarl.search import FlatPlayer
+        >>> FlatPlayer(make_game("armadora", players=2), milliseconds=50).name
+        'flat:50ms'
+    """
 
     method = "flat"
     _rapid = False
     _deep = False
-    # so that nothing but how often it was tried counts
+    # so large that only the visit counts matter
     _own: ClassVar[Mapping[str, Any]] = {"exploration": 1e6}
 
     def _best(self, visits: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The action with the best mean."""
+        """Return the action with the best mean."""
         return np.asarray(np.where(visits > 0, values, -np.inf).argmax(axis=1), np.int64)
 
 
 def _public(game: Game) -> NDArray[np.int32]:
-    """For every action the first one that looks the same to the other seats."""
+    """Return, for every action, the first action that looks the same to the other seats."""
     first: dict[str, int] = {}
     texts = game.actions.public_texts
     return np.array([first.setdefault(text, k) for k, text in enumerate(texts)], np.int32)
 
 
 def _resorts(game: Game, patient: bool) -> NDArray[np.int8]:
-    """1 for the actions that give something up, as the game names them."""
+    """Mark with 1 the actions that the game lists as giving something up."""
     resorts = np.zeros(len(game.actions), np.int8)
     if patient:
         for text in rivals(game, "a patient playout").LAST_RESORTS:

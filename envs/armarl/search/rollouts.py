@@ -1,4 +1,4 @@
-"""Rollouts for every game: what an action brings when scripted players go on from it."""
+"""Rollouts for every game: the result of an action when scripted players play on from it."""
 
 from __future__ import annotations
 
@@ -14,53 +14,56 @@ from armarl.core.verbs import PLAYING, verbs
 from armarl.players.scripted_playouts import SIMULATED, play_turns, scripted_action
 from armarl.search.tree import SEEDS, Chance, Mask
 
-SCRIPTED, ILLEGAL = -1.0, 2.0  # lots
+SCRIPTED, ILLEGAL = -1.0, 2.0  # special values in `lots`
 
 
 class RolloutWork(NamedTuple):
-    """What a thread works on; the first axis is for threads (see `loops.own`)."""
+    """Scratch memory of the threads. The first axis has rows for threads (see `loops.own`)."""
 
-    states: NDArray[np.void]  # (rows, 2), that of the rollout, and the scripted player's
+    states: NDArray[np.void]  # (rows, 2), the rollout's state, and the scripted player's
     masks: Mask  # (rows, actions)
     chance: Chance  # (rows,)
     returns: NDArray[np.float64]  # (rows, players)
 
 
 class Lots(NamedTuple):
-    """Decisions whose candidates are to be found."""
+    """Decisions that need candidates."""
 
     states: NDArray[np.void]  # (games,) as the deciding seats know them
-    numbers: NDArray[np.int64]  # (games,) from which all chance follows
-    lots: NDArray[np.float64]  # (games, actions) written
+    numbers: NDArray[np.int64]  # (games,) seeds of all random numbers
+    lots: NDArray[np.float64]  # (games, actions), output
     work: RolloutWork
-    style: float  # number of the scripted player's
+    style: float  # index of the scripted player's style
 
 
 class Rollouts(NamedTuple):
-    """Candidates for many decisions, and what they brought so far; the first axis is the decision.
+    """Candidates for many decisions, with their results so far. The first axis is the decision.
 
-    Candidate 0 is the scripted choice, with which the others are compared deal by deal.
+    Candidate 0 is the scripted choice. The others are compared with it deal by deal.
     """
 
     states: NDArray[np.void]  # (games,) as the deciding seats know them
-    seats: NDArray[np.int64]  # (games,) who decides
-    numbers: NDArray[np.int64]  # (games,) from which deals and chance follow
+    seats: NDArray[np.int64]  # (games,) the deciding seats
+    numbers: NDArray[np.int64]  # (games,) seeds of deals and random numbers
     candidates: NDArray[np.int64]  # (games, candidates) actions; those still tried come first
-    left: NDArray[np.int64]  # (games,) how many these are
-    deals: NDArray[np.int64]  # (games,) to be played in this call, each with all that are left
-    visits: NDArray[np.int64]  # (games, candidates) deals in which each was tried
-    totals: NDArray[np.float64]  # (games, candidates) sums of what they brought their seat
-    gains: NDArray[np.float64]  # (games, candidates) sums of what they brought beyond candidate 0
+    left: NDArray[np.int64]  # (games,) how many are still tried
+    deals: NDArray[np.int64]  # (games,) deals to play in this call, each with all that are left
+    visits: NDArray[np.int64]  # (games, candidates) deals played with each
+    totals: NDArray[np.float64]  # (games, candidates) sums of the deciding seat's values
+    gains: NDArray[np.float64]  # (games, candidates) sums of value minus candidate 0's value
     squares: NDArray[np.float64]  # (games, candidates) sums of the squares of that
     work: RolloutWork
-    style: float  # number of the scripted player's
-    turns: int  # that end before the position is evaluated; below 0: to the end of the game
-    longest: int  # actions before it is evaluated in any case
-    reward: int  # number of the game's reward, see `verbs.returns`
+    style: float  # index of the scripted player's style
+    turns: int  # turn ends before the evaluation; below 0: play to the end of the game
+    longest: int  # most actions before the evaluation
+    reward: int  # index of the game's reward, see `verbs.returns`
 
 
 def draw_lots(batch: Lots, i: int, thread: int) -> None:
-    """A lot in [0, 1) for every legal action, SCRIPTED for the scripted choice, else ILLEGAL."""
+    """Draw a number in [0, 1) for each legal action; mark the scripted choice and illegal actions.
+
+    They get SCRIPTED and ILLEGAL.
+    """
     work, lots, mine = batch.work, batch.lots[i], own(thread)
     states, mask, chance = work.states[mine], work.masks[mine], work.chance
     seed_chance(chance, mine, batch.numbers[i])
@@ -73,7 +76,7 @@ def draw_lots(batch: Lots, i: int, thread: int) -> None:
 
 
 def try_candidates(batch: Rollouts, i: int, thread: int) -> None:
-    """Play on from every candidate that is left, in the same deals and with the same chance."""
+    """Play on from every candidate left, in the same deals with the same random numbers."""
     work, mine, seat = batch.work, own(thread), batch.seats[i]
     owner = verbs.turn_of(batch.states[i])
     states, mask, chance = work.states[mine], work.masks[mine], work.chance

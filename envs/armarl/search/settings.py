@@ -1,4 +1,4 @@
-"""What searches have in common: their budgets, and settings that a game may know better."""
+"""Budgets of searches, and settings for which a game may have preferred values."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 
 Ranges = Mapping[str, tuple[float, float]]
-MOST = 1 << 24  # visits that a float32 counts one by one
-LARGEST = 2**31 - 1  # of what is no number of visits
-MEMORY = 1 << 26  # bytes of one tree, at most
-ALL_MEMORY = 1 << 28  # bytes of the trees of a batch that are searched at a time
+MOST = 1 << 24  # visits that a float32 counts exactly
+LARGEST = 2**31 - 1  # upper limit of other numbers
+MEMORY = 1 << 26  # most bytes of one tree
+ALL_MEMORY = 1 << 28  # most bytes of all trees that are searched at the same time
 
 
 def check(holds: bool, message: str) -> None:
-    """Raise ValueError with the message unless it holds."""
+    """Raise a ValueError with the message if `holds` is false."""
     if not holds:
         raise ValueError(message)
 
 
 class Budget(NamedTuple):
-    """What a search may use for each decision: simulations, or a time where these are None."""
+    """What a search may use per decision: simulations, or a time if these are None."""
 
     simulations: int | None
     milliseconds: float | None
 
     @property
     def name(self) -> str:
-        """As it stands in a player's name: `200`, `50ms`."""
+        """The budget as part of a player's name: `200`, `50ms`."""
         return f"{self.milliseconds:g}ms" if self.simulations is None else str(self.simulations)
 
     @property
     def seconds(self) -> float:
-        """The time; 0 where the budget is simulations."""
+        """The time in seconds, 0 if the budget is simulations."""
         return (self.milliseconds or 0.0) / 1000
 
     def spend(self, run: Callable[[int], None]) -> None:
-        """Call `run(1)`, which begins a search; while time is left `run(0)`, which goes on."""
+        """Call `run(1)` to start a search, then `run(0)` to go on while time is left."""
         end = time.perf_counter() + self.seconds
         run(1)
         while self.simulations is None and time.perf_counter() < end:
@@ -47,25 +47,27 @@ class Budget(NamedTuple):
 
 
 def budget_of(simulations: int | None, milliseconds: float | None, otherwise: int) -> Budget:
-    """The budget that is given, in simulations or as a time.
+    """Return the given budget, in simulations or as a time.
 
     Args:
-        otherwise: simulations, if neither is given.
+        simulations: number of simulations, or None.
+        milliseconds: time per decision, or None.
+        otherwise: number of simulations if both are None.
 
     Raises:
-        ValueError: both are given, or a number out of range.
+        ValueError: both are given, or a number is out of range.
     """
     check(
         simulations is None or milliseconds is None,
-        "the budget is either simulations or milliseconds, not both",
+        "the budget must be either simulations or milliseconds, not both",
     )
     check(
         simulations is None or 1 <= simulations <= MOST,
-        f"simulations must be in 1 to {MOST}, not {simulations}",
+        f"simulations must be 1 to {MOST}, got {simulations}",
     )
     check(
         milliseconds is None or 0 < milliseconds < float("inf"),
-        f"milliseconds must be above 0 and finite, not {milliseconds}",
+        f"milliseconds must be above 0 and finite, got {milliseconds}",
     )
     if simulations is None and milliseconds is None:
         return Budget(otherwise, None)
@@ -75,27 +77,32 @@ def budget_of(simulations: int | None, milliseconds: float | None, otherwise: in
 def settled(
     game: Game, method: str, plain: Mapping[str, Any], ranges: Ranges, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is given and not None; else what the game knows of the method (`SEARCH` in its
-    `rivals`); else what the method has, in whose types all are returned.
+    """Return the settings of a search, in the types of the method's defaults.
+
+    A given value that is not None comes first. Next comes the game's preferred value for the method
+    (`SEARCH` in its `rivals` module), then the method's default.
 
     Args:
-        plain: what the method has, which names all settings.
-        ranges: of some settings, both ends included; infinite where any number will do, which may
-            itself be infinite if it is no whole one.
+        game: the variant to play.
+        method: name of the search method.
+        plain: the method's defaults, which name all settings.
+        ranges: allowed ranges of some settings, both ends included. An infinite end allows any
+            number, and infinity itself for settings that are not whole numbers.
+        given: the caller's values.
 
     Raises:
-        ValueError: a value out of range, or a part of what is counted.
+        ValueError: a value is out of range, or a fraction is given for a whole number.
     """
     known = getattr(game_entry(game.name).part("rivals"), "SEARCH", {}).get(method, {})
     chosen = {name: value for name, value in given.items() if value is not None}
     settings = {**plain, **known, **chosen}
     for name, (low, high) in ranges.items():
-        limits = f"{low} or more" if high == float("inf") else f"in {low} to {high}"
+        limits = f"{low} or more" if high == float("inf") else f"{low} to {high}"
         value = settings[name]
-        check(low <= value <= high, f"{name} must be {limits}, not {value}")
+        check(low <= value <= high, f"{name} must be {limits}, got {value}")
         counted = type(plain[name]) is int
         endless = value == float("inf") and not counted
         most = MOST if counted else LARGEST
         check(abs(value) <= most or endless, f"{name} is too large: {value}")
-        check(not counted or value == int(value), f"{name} must be a whole number, not {value}")
+        check(not counted or value == int(value), f"{name} must be a whole number, got {value}")
     return {name: type(value)(settings[name]) for name, value in plain.items()}

@@ -1,13 +1,14 @@
-"""Information-set Monte Carlo tree search for every game, by its verbs alone.
+"""Information-set Monte Carlo tree search for every game, through its verbs alone.
 
-A simulation deals anew all that the searching seat is not shown (*determinises*), goes down the
-tree of what has been tried, plays on from there by chance or by the game's scripted player, to the
-end or to a depth at which the game's evaluation is asked, and counts the outcome along its path.
-The tree is one of information sets: what the seats do leads from row to row, and deals share rows,
-so an action is legal in some simulations only and is compared by how often it was on offer.
+Each simulation deals again all that the searching seat cannot see (it *determinises* the state). It
+descends the tree of tried actions, and plays on from there at random or with the game's scripted
+player, to the end of the game or to a depth at which it takes the game's evaluation. Then it counts
+the outcome along its path. The tree is one of information sets: actions of the seats lead from row
+to row, and deals share rows. So an action is legal in only some of the simulations, and its bound
+uses the number of times it was legal.
 
-With one observer the tree tells apart all actions. With several each seat has its own, in which
-actions of others that look alike are one, and chooses by it.
+With one observer, the tree tells all actions apart. With several observers, each seat has its own
+tree, in which actions of others that look alike are one, and uses it to choose.
 """
 
 from __future__ import annotations
@@ -50,38 +51,38 @@ from armarl.search.tree import (
     take_table,
 )
 
-AT, REFERENCE = range(2)  # of `places`: a row, and the table whose rapid values count there
-SIMULATED, SPARE = range(2)  # of `states`
-OUTCOME, MARGIN, ESTIMATE = range(3)  # of `returns`
+AT, REFERENCE = range(2)  # indices into `places`: a row, and the rapid table to use there
+SIMULATED, SPARE = range(2)  # indices into `states`
+OUTCOME, MARGIN, ESTIMATE = range(3)  # indices into `returns`
 
 
 class Workspace(NamedTuple):
-    """What a thread works on; the first axis is for threads (see `loops.own`)."""
+    """Scratch memory of the threads. The first axis has rows for threads (see `loops.own`)."""
 
-    states: NDArray[np.void]  # (rows, 2), that of the simulation, and the scripted player's
+    states: NDArray[np.void]  # (rows, 2), the simulation's state, and the scripted player's
     masks: Mask  # (rows, actions)
-    lists: Actions  # (rows, 2, actions), of actions, see `tree.select`
-    scores: Numbers  # (rows, actions), of those listed
-    places: Integers  # (rows, 2, players), where the path stands in each observer's tree
+    lists: Actions  # (rows, 2, actions), lists of actions, see `tree.select`
+    scores: Numbers  # (rows, actions), scores of the listed actions
+    places: Integers  # (rows, 2, players), position of the path in each observer's tree
     path: Integers  # (rows, LONGEST_PATH, 4)
     trace: Integers  # (rows, 2, steps)
-    last: Integers  # (rows, players * actions), where each code was last put into the trace
+    last: Integers  # (rows, players * actions), last step of each code in the trace
     returns: NDArray[np.float64]  # (rows, 3, players)
 
 
 class SearchBatch(NamedTuple):
-    """Searches for many decisions at once, one tree (or one for each observer) for each."""
+    """Searches for many decisions at once. Each has one tree, or one tree per observer."""
 
     states: NDArray[np.void]  # (games,) as the searching seats know them
-    seats: NDArray[np.int64]  # (games,) who searches
-    chance: Chance  # (games,) one stream for each search
+    seats: NDArray[np.int64]  # (games,) the searching seats
+    chance: Chance  # (games,) one random stream per search
     trees: Trees
     work: Workspace
     rules: Rules
-    public: Integers  # (actions,), an action that looks the same to those who do not play it
-    resorts: Mask  # (actions,), 1: it gives something up
-    logarithms: Numbers  # of 1 (at 0 too), 2, 3, ...
-    begin: int  # 1: plant the trees first
+    public: Integers  # (actions,), the first action that looks the same to the other seats
+    resorts: Mask  # (actions,), 1 for actions that give something up
+    logarithms: Numbers  # logarithms of 1 (at index 0 too), 2, 3, ...
+    begin: int  # 1: create the trees first
     simulations: int  # to run in this call
 
 
@@ -110,7 +111,7 @@ def search_game(batch: SearchBatch, i: int, thread: int) -> None:
 
 
 def descend(batch: SearchBatch, i: Int, mine: Int) -> tuple[Int, Int]:
-    """Play on until the seat to move stands outside its tree; entries of the path, and steps."""
+    """Play until the seat to move has left its tree. Return the path entries and trace steps."""
     trees, work, rules, chance = batch.trees, batch.work, batch.rules, batch.chance
     edges, following, rows = trees.edges[i], trees.next[i], trees.rows[i]
     rapid, used, path = trees.rapid[i], trees.used[i], work.path[mine]
@@ -181,7 +182,7 @@ def descend(batch: SearchBatch, i: Int, mine: Int) -> tuple[Int, Int]:
 
 
 def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int) -> Int:
-    """A playout, to the end of the game or to the depth; returns the steps of the trace."""
+    """Play on to the end of the game or to the depth. Return the number of steps in the trace."""
     work, rules, chance, resorts = batch.work, batch.rules, batch.chance, batch.resorts
     states, mask, left = work.states[mine], work.masks[mine], rules.depth
     s, trace, last = states[SIMULATED], work.trace[mine], work.last[mine]
@@ -203,7 +204,7 @@ def play_on(batch: SearchBatch, i: Int, mine: Int, steps: Int) -> Int:
 
 
 def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
-    """A legal action at `draw` that gives nothing up; `action` where there is none."""
+    """Return a legal action at `draw` that gives nothing up, or `action` if there is none."""
     for other in range(mask.size):
         mask[other] &= 1 - resorts[other]
     instead = pick(mask, draw)
@@ -211,7 +212,7 @@ def other_than(mask: Mask, resorts: Mask, action: Int, draw: float) -> Int:
 
 
 def value(s: Any, rules: Rules, returns: NDArray[np.float64]) -> None:
-    """What every seat gets where a simulation stopped."""
+    """Write every seat's value where a simulation stopped."""
     if verbs.status(s) == PLAYING:
         verbs.evaluate(s, returns[OUTCOME])
     else:
@@ -222,6 +223,6 @@ def value(s: Any, rules: Rules, returns: NDArray[np.float64]) -> None:
 
 
 def mix(returns: NDArray[np.float64], other: Int, share: float) -> None:
-    """Mix a share of another row into the outcome."""
+    """Mix a share of another row of `returns` into the outcome."""
     for seat in range(returns.shape[1]):
         returns[OUTCOME, seat] += share * (returns[other, seat] - returns[OUTCOME, seat])

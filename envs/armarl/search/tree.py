@@ -1,9 +1,10 @@
-"""Search trees in fixed arrays: rows of edges, one edge for every action, and how a path is chosen.
+"""Search trees in fixed arrays, and the rules that choose a path through them.
 
-A *row* is a decision that simulations have come to more than once; its edges count what became of
-each action there. What was tried once is an edge only, so there are far fewer rows than
-simulations. All rows of a tree lie in one pool, which the caller makes; where it is used up,
-simulations leave the tree earlier, and nothing else changes.
+A tree consists of rows of edges, with one edge per action. A *row* is a decision that simulations
+have reached more than once; its edges count the results of each action there. A decision reached
+once is only an edge, so there are far fewer rows than simulations. All rows of a tree lie in one
+pool, which the caller allocates. When the pool is full, simulations leave the tree earlier, and
+nothing else changes.
 """
 
 from __future__ import annotations
@@ -19,47 +20,47 @@ from armarl.compiler.types import Int
 
 Integers = NDArray[np.int32]
 Numbers = NDArray[np.float32]
-Actions = NDArray[np.uint32]  # no index from the end: that need not be asked
+Actions = NDArray[np.uint32]  # unsigned, so no check for negative indices is needed
 Mask = NDArray[np.int8]
 Chance = NDArray[np.uint64]
 
-VISITS, OFFERS, TOTALS = range(3)  # of an edge: times played, times legal, sum of what it brought
-SUMS = 1  # of a rapid value: the sum of what the action brought, beside VISITS
-PASSED, TABLE = range(2)  # of a row: simulations that came through, its table of rapid values
-ROWS, TABLES = range(2)  # of `used`
-LEGAL, UNTRIED = range(2)  # of `lists` of actions
-NO_ROW = 0  # of `next`: no edge leads to row 0, which is a root
+VISITS, OFFERS, TOTALS = range(3)  # fields of an edge: visits, times legal, sum of returns
+SUMS = 1  # fields of a rapid value: VISITS, and the sum of the action's returns
+PASSED, TABLE = range(2)  # fields of a row: simulations through it, its table of rapid values
+ROWS, TABLES = range(2)  # indices into `used`
+LEGAL, UNTRIED = range(2)  # indices into `lists`
+NO_ROW = 0  # in `next`; no edge leads to row 0, which is a root
 NO_TABLE = -1
 OUTSIDE = -1  # in place of a row: the path has left the tree
 
-SEEDS = 2.0**53  # how many different numbers `uniform` gives
-ROW, EDGE, MOVER, STEP = range(4)  # of an entry of a path
+SEEDS = 2.0**53  # number of different values of `uniform`
+ROW, EDGE, MOVER, STEP = range(4)  # fields of a path entry
 LONGEST_PATH = 256
-CODE, PLAYER = range(2)  # of a step of a trace; a code is player * actions + action
-REPEATED = -1  # in place of a code that comes again later: each counts once
+CODE, PLAYER = range(2)  # fields of a trace step; a code is player * actions + action
+REPEATED = -1  # in place of a code that comes again later: each code counts once
 
 
 class Rules(NamedTuple):
-    """How a search chooses its path, and how it values where that ends."""
+    """How a search chooses its path, and how it values the end of the path."""
 
-    observers: int  # trees: 1, or one for every seat
-    exploration: float  # of UCB1, times sqrt(ln(times offered) / visits)
-    rapid: int  # 1: with rapid action values
-    bias: float  # of the rapid values: the smaller, the longer they count
+    observers: int  # number of trees: 1, or one per seat
+    exploration: float  # factor of UCB1's sqrt(ln(times legal) / visits)
+    rapid: int  # 1: use rapid action values
+    bias: float  # bias of the rapid values: the smaller, the longer they count
     reference: int  # simulations that a row's rapid values need before they count
-    urgency: float  # of what was never tried, over the mean of its row; inf: it comes first
-    led: int  # 1: what is tried first at a row is what the scripted player would do
-    depth: int  # actions after the path before the position is evaluated; below 0: to the end
-    scripted: float  # the share of these that the scripted player chooses
-    patient: int  # 1: random players give nothing up while they can do anything else
-    reward: int  # number of the game's reward, see `verbs.returns`
-    margin: int  # number of a second reward, which is mixed in
-    margin_share: float  # with this weight
+    urgency: float  # untried actions count as their row's mean plus this; inf: they come first
+    led: int  # 1: the first action tried at a row is the scripted player's choice
+    depth: int  # actions after the path before the evaluation; below 0: play to the end
+    scripted: float  # share of these actions that the scripted player chooses
+    patient: int  # 1: random play gives nothing up unless nothing else is legal
+    reward: int  # index of the game's reward, see `verbs.returns`
+    margin: int  # index of a second reward, which is mixed in
+    margin_share: float  # weight of the second reward
     evaluated: float  # weight of the evaluation where the path leaves the tree
 
 
 class Trees(NamedTuple):
-    """One tree, or one for each observer, for every game of a batch; the first axis is the game."""
+    """For every game of a batch, one tree or one per observer. The first axis is the game."""
 
     edges: Numbers  # (games, rows, 3, actions), VISITS, OFFERS and TOTALS
     next: Integers  # (games, rows, actions), the row that an edge leads to, or NO_ROW
@@ -70,7 +71,7 @@ class Trees(NamedTuple):
 
 @kernel
 def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
-    """An empty row."""
+    """Reset a row."""
     edges[:, :] = 0
     following[:] = NO_ROW
     row[PASSED] = 0
@@ -79,7 +80,7 @@ def clear_row(edges: Numbers, following: Integers, row: Integers) -> None:
 
 @kernel
 def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed: Int) -> None:
-    """An empty table of rapid values for a row that has none and was passed so often."""
+    """Give a row an empty rapid value table if it has none and was passed `passed` times."""
     table = used[TABLES]
     if rows[row, PASSED] == passed and rows[row, TABLE] == NO_TABLE and table < rapid.shape[0]:
         used[TABLES] += 1
@@ -89,7 +90,7 @@ def take_table(rows: Integers, rapid: Numbers, used: Integers, row: Int, passed:
 
 @kernel
 def plant(trees: Trees, game: Int, rules: Rules) -> None:
-    """Roots and nothing else: row `k` is the root of observer `k`."""
+    """Reset a tree to its roots. Row `k` is the root of observer `k`."""
     used, rows = trees.used[game], trees.rows[game]
     used[ROWS] = rules.observers
     used[TABLES] = 0
@@ -103,7 +104,11 @@ def plant(trees: Trees, game: Int, rules: Rules) -> None:
 def follow(
     edges: Numbers, following: Integers, rows: Integers, used: Integers, row: Int, edge: Int
 ) -> Int:
-    """The row that an edge leads to; a new one where the edge has been visited, if one is left."""
+    """Return the row that an edge leads to.
+
+    If the edge was visited before but leads nowhere, a new row is created if one is left. Otherwise
+    the result is OUTSIDE.
+    """
     found = np.int64(following[row, edge])
     if found != NO_ROW:
         return found
@@ -116,13 +121,13 @@ def follow(
     return new
 
 
-# --- which action to try -------------------------------------------------------------------------
-# Of a thousand actions a few dozen are legal, so they are listed once and the others left alone.
+# --- choosing an action --------------------------------------------------------------------------
+# Only a few dozen of a thousand actions are legal, so they are listed once and the rest skipped.
 
 
 @inlined
 def count_offers(edges: Numbers, legal: Actions, offered: Int, untried: Actions) -> Int:
-    """Count what is offered, and list what was never tried; returns how many these are."""
+    """Count the legal actions as offered and list the untried ones. Return how many are untried."""
     visits, offers = edges[VISITS], edges[OFFERS]
     n: Int = 0
     for k in range(offered):
@@ -135,7 +140,7 @@ def count_offers(edges: Numbers, legal: Actions, offered: Int, untried: Actions)
 
 @inlined
 def keep_unknown(untried: Actions, n: Int, counts: Numbers) -> Int:
-    """Of the untried actions, those without a rapid value either; returns how many these are."""
+    """Keep only the untried actions that also have no rapid value. Return how many these are."""
     unknown: Int = 0
     for k in range(n):
         action = untried[k]
@@ -146,13 +151,13 @@ def keep_unknown(untried: Actions, n: Int, counts: Numbers) -> Int:
 
 @inlined
 def one_of(actions: Actions, n: Int, draw: float) -> Int:
-    """The action at `draw`, a number in [0, 1), of the first `n`."""
+    """Return one of the first `n` actions, selected by `draw` in [0, 1)."""
     return np.int64(actions[np.int64(draw * n)])
 
 
 @inlined
 def best_of(offered: Int, scores: Numbers) -> Int:
-    """The place of the highest score; of equal ones the first."""
+    """Return the index of the highest score, the first one if there are ties."""
     best = 0
     for k in range(1, offered):
         if scores[k] > scores[best]:
@@ -164,11 +169,11 @@ def best_of(offered: Int, scores: Numbers) -> Int:
 def best_or_new(
     edges: Numbers, legal: Actions, offered: Int, scores: Numbers, urgency: float, new: Int
 ) -> Int:
-    """The action with the highest score, unless what was never tried counts for more: as the mean
-    of those that were, and `urgency` more.
+    """Return the action with the highest score, or `new` if untried actions count for more.
 
-    First-play urgency (Gelly and Wang, *Modifications of UCT and sequence-like simulations for
-    Monte-Carlo Go*, 2007).
+    An untried action counts as the mean of the tried ones plus `urgency`. This is first-play
+    urgency (Gelly and Wang, *Modifications of UCT and sequence-like simulations for Monte-Carlo
+    Go*, 2007).
     """
     visits, totals, n, total = edges[VISITS], edges[TOTALS], np.float32(0), np.float32(0)
     for k in range(offered):
@@ -183,7 +188,7 @@ def best_or_new(
 
 @inlined
 def keep_known(visits: Numbers, legal: Actions, offered: Int, counts: Numbers) -> Int:
-    """Of the legal actions, those that were tried or have a rapid value; returns how many."""
+    """Keep the legal actions that were tried or have a rapid value. Return how many these are."""
     n: Int = 0
     for k in range(offered):
         action = legal[k]
@@ -201,7 +206,10 @@ def upper_bounds(
     exploration: float,
     scores: Numbers,
 ) -> None:
-    """UCB1 with availability counts (Cowling, Powley and Whitehouse 2012); all tried before."""
+    """Write UCB1 bounds with availability counts (Cowling, Powley and Whitehouse 2012).
+
+    All listed actions must have been tried before.
+    """
     c, most = np.float32(exploration), logarithms.size - 1
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
     for k in range(offered):
@@ -224,7 +232,7 @@ def rapid_bounds(
     bias: float,
     scores: Numbers,
 ) -> None:
-    """The same, the mean being mixed with the rapid action value (GRAVE, Cazenave 2015)."""
+    """Write bounds with the mean mixed with the rapid action value (GRAVE, Cazenave 2015)."""
     c, b, one = np.float32(exploration), np.float32(bias), np.float32(1)
     least, most = np.float32(1e-6), logarithms.size - 1
     visits, offers, totals = edges[VISITS], edges[OFFERS], edges[TOTALS]
@@ -251,7 +259,7 @@ def select(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """What to play at a row: the action with the highest bound, or what was never tried."""
+    """Choose the action to play at a row: the one with the highest bound, or an untried one."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = count_offers(edges, legal, offered, untried)
@@ -281,7 +289,7 @@ def select_rapid(
     chance: Chance,
     game: Int,
 ) -> Int:
-    """The same with rapid action values, which count for what was never tried itself."""
+    """Choose an action like `select`, with rapid action values, also for untried actions."""
     legal, untried = lists[LEGAL], lists[UNTRIED]
     offered = list_legal(mask, legal)
     n = keep_unknown(untried, count_offers(edges, legal, offered, untried), counts)
@@ -296,12 +304,12 @@ def select_rapid(
     return np.int64(legal[best_of(offered, scores)])
 
 
-# --- what became of it ---------------------------------------------------------------------------
+# --- counting results ----------------------------------------------------------------------------
 
 
 @inlined
 def record(trace: Integers, last: Integers, steps: Int, code: Int, seat: Int) -> Int:
-    """Put a step into a trace, if there is room; returns the number of steps in it."""
+    """Add a step to a trace if there is room. Return the number of steps in it."""
     if steps == trace.shape[1]:
         return steps
     before = last[code]
@@ -324,7 +332,7 @@ def back_up(
     steps: Int,
     returns: NDArray[np.float64],
 ) -> None:
-    """Count a simulation along its path, and in the tables of rapid values of the rows there."""
+    """Count a simulation along its path and in the rapid value tables of the path's rows."""
     for k in range(entries):
         row, edge = path[k, ROW], path[k, EDGE]
         edges[row, VISITS, edge] += 1

@@ -1,16 +1,16 @@
-"""Who knows what in Armada (ADA-37): the state as a seat knows it, and what a seat remembers.
+"""Hidden information in Armada (ADA-37): the state as a seat knows it, and what a seat remembers.
 
-All is public but the cards in other hands, what a strategist looks at, and the deck's order. From
-what a seat has seen, and from who was asked for a card and who was not, it may know more than what
-lies before it. The state keeps this:
+Everything is public except the cards in other hands, the cards a strategist looks at, and the order
+of the deck. A seat may know more than the current position shows, from what it has seen and from
+who was asked for a card and who was not. The state keeps this knowledge:
 
-- `remembered[seat]`: cards that its strategist saw and left. The deck is shuffled then, but at
-  least these lie in it, but for what others have drawn since: at most `drawn[seat, other]` of
-  them are in the other's hand, among the last of his cards.
-- `answers[seat]`: a player who was asked for a card (ADA-32, ADA-33) holds it until he plays one;
-  one who was not asked, where a holder would have been, lacks it until he draws.
+- `remembered[seat]`: cards that the seat's strategist saw and left. The deck is shuffled then, but
+  these cards are still in it, except for those that others have drawn since: at most `drawn[seat,
+  other]` of them are in the other's hand, among its most recent cards.
+- `answers[seat]`: a player who was asked for a card (ADA-32, ADA-33) holds it until it plays one. A
+  player who was not asked, although a holder would have been, lacks it until it draws.
 
-What follows from which turns end by themselves (ADA-15, ADA-26) is not kept.
+What follows from turns that end by themselves (ADA-15, ADA-26) is not kept.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from armarl.compiler.randomness import random_below, seed
 from armarl.compiler.types import Int, State
 from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEKING, holds
 
-HELD, LACKED = 1, -1  # what `answers` says; 0: it is not known
-_MOST_DEALS = 4096  # of the hidden hands, until one agrees with what is known
-_MIXING, _MOST_SWAPS = 4, 4096  # else: exchanges for each card of these hands, and at most in all
+HELD, LACKED = 1, -1  # values of `answers`; 0: unknown
+_MOST_DEALS = 4096  # most attempts to deal hidden hands that agree with what is known
+_MIXING, _MOST_SWAPS = 4, 4096  # after that: swaps per card of these hands, and most swaps in all
 
 
-# --- what is remembered --------------------------------------------------------------------------
+# --- memory --------------------------------------------------------------------------------------
 
 
 @kernel
 def forget_all(s: State) -> None:
-    """After the deal nothing has been seen and nobody asked."""
+    """Clear all knowledge: after the deal no seat has seen or been asked for a card."""
     s.remembered[:, :] = 0
     s.drawn[:, :] = 0
     s.answers[:, :] = 0
@@ -40,7 +40,7 @@ def forget_all(s: State) -> None:
 
 @kernel
 def note_draw(s: State, seat: Int, card: Int) -> None:
-    """A card went from the deck to a hand, seen by its seat alone."""
+    """Record that a card went from the deck to a hand, seen by its seat alone."""
     for answer in range(ANSWERS):
         s.answers[seat, answer] = max(s.answers[seat, answer], 0)
     for other in range(s.players):
@@ -52,7 +52,7 @@ def note_draw(s: State, seat: Int, card: Int) -> None:
 
 @kernel
 def note_play(s: State, seat: Int, card: Int) -> None:
-    """A card was played out of a hand; it may be one that another seat remembers."""
+    """Record that a card was played from a hand. Another seat may remember that very card."""
     for other in range(s.players):
         if s.drawn[other, seat] > 0:
             s.remembered[other, card] = max(s.remembered[other, card] - 1, 0)
@@ -64,7 +64,11 @@ def note_play(s: State, seat: Int, card: Int) -> None:
 
 @kernel
 def remember_looked(s: State, seat: Int) -> None:
-    """ADA-32: what a strategist has looked at is in the deck, and of what he knew, what must be."""
+    """ADA-32: update the memory of a strategist's seat after its look at the deck.
+
+    The cards looked at are in the deck. So are the remembered ones, less the number that others
+    drew.
+    """
     drawn = 0
     for other in range(s.players):
         drawn += s.drawn[seat, other]
@@ -77,7 +81,10 @@ def remember_looked(s: State, seat: Int) -> None:
 
 @kernel
 def is_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: a player, if it is one, is asked if he holds the card; all learn which."""
+    """ADA-32, ADA-33: return whether a player is asked for a card. It is asked if it holds one.
+
+    All players learn the result. A `seat` of -1 stands for no player.
+    """
     if not s.cards or seat < 0:
         return False
     held = holds(s, seat, ANSWER_CARDS[answer])
@@ -87,7 +94,7 @@ def is_asked(s: State, seat: Int, answer: Int) -> Int:
 
 @kernel
 def number_on_top(s: State, card: Int, depth: Int) -> Int:
-    """How many of the deck's top cards, so many deep, are of a kind."""
+    """Return how many of the deck's top `depth` cards are of a kind."""
     n = 0
     for i in range(s.deck_size - depth, s.deck_size):
         n += s.deck[i] == card + 1
@@ -99,13 +106,13 @@ def number_on_top(s: State, card: Int, depth: Int) -> Int:
 
 @kernel
 def known_top(s: State, seat: Int) -> Int:
-    """ADA-37: cards on top of the deck that a seat knows: those its strategist has looked at."""
+    """ADA-37: return how many top cards of the deck a seat knows from its strategist's look."""
     return np.int64(s.looked) if s.stage == PEEKING and s.to_move == seat else 0
 
 
 @kernel
 def conceal(s: State, seat: Int) -> None:
-    """Take out of `s` all that a seat may not know (ADA-37): other hands, the deck, the future."""
+    """ADA-37: remove from `s` all that a seat may not know: other hands, the deck, the future."""
     s.deck[: s.deck_size - known_top(s, seat)] = 0
     for player in range(s.players):
         if player != seat:
@@ -118,8 +125,8 @@ def conceal(s: State, seat: Int) -> None:
 def determinise(s: State, seat: Int, number: Int) -> None:
     """Replace all that a seat may not know by a random deal that agrees with what it may know.
 
-    Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
-    The others remember nothing.
+    It works on a concealed state too. `number` (int64) seeds both the deal and the state's future.
+    The other seats remember nothing.
     """
     seed(s, number)
     if s.cards:
@@ -128,18 +135,18 @@ def determinise(s: State, seat: Int, number: Int) -> None:
         _deal_unseen(s, seat)
 
 
-# The cards that a seat has not seen are laid out in the deck's array: below the known top those of
-# the deck, from `deck_size` on those of the other hands, the lower seat's first. A card that must
-# be in the deck, or have been drawn from it since, is marked: CARDS are added to it.
+# The cards that a seat has not seen are laid out in the deck's array: the deck's cards below the
+# known top, then the other hands from `deck_size` on, the lowest seat first. A card that must be in
+# the deck, or have been drawn from it since, is marked by adding CARDS to it.
 
 
 @kernel
 def _deal_unseen(s: State, seat: Int) -> None:
-    """The cards that a seat has not seen, at random to the other hands and the deck.
+    """Deal the cards that a seat has not seen at random to the other hands and the deck.
 
-    The hands are dealt until they agree with what the seat knows, so all deals that do are equally
-    likely. Most agree after a few; where knowledge is so odd that none does, exchanges of cards
-    lead to one.
+    The hands are dealt until they agree with what the seat knows, so all deals that agree are
+    equally likely. Most agree after a few deals. If the knowledge is so unusual that none does,
+    swaps of cards lead to a deal that agrees.
     """
     known = known_top(s, seat)
     unseen = _lay_out(s, seat, known)
@@ -157,14 +164,14 @@ def _deal_unseen(s: State, seat: Int) -> None:
 
 @kernel
 def _deal_cells(s: State, known: Int, first: Int, end: Int) -> None:
-    """Into the unseen cells from `first` up to `end` cards at random of all below `end`."""
+    """Fill the unseen cells from `first` up to `end` with random cards from those below `end`."""
     for i in range(end - 1, max(first, 1) - 1, -1):
         _swap(s, _cell(s, known, i), _cell(s, known, random_below(s, i + 1)))
 
 
 @kernel
 def _agrees(s: State, seat: Int) -> Int:
-    """Whether the hands laid out agree with what a seat knows."""
+    """Return whether the hands laid out agree with what a seat knows."""
     faults = 0
     for player in range(s.players):
         if player != seat:
@@ -174,7 +181,7 @@ def _agrees(s: State, seat: Int) -> Int:
 
 @kernel
 def _lay_out(s: State, seat: Int, known: Int) -> Int:
-    """Lay out the unseen cards by kind; returns their number."""
+    """Lay out the unseen cards by kind. Return their number."""
     unseen = 0
     for card in range(CARDS):
         on_top = number_on_top(s, card, known)
@@ -188,13 +195,13 @@ def _lay_out(s: State, seat: Int, known: Int) -> Int:
 
 @kernel
 def _cell(s: State, known: Int, i: Int) -> Int:
-    """Where the `i`-th unseen card lies: the known top is stepped over."""
+    """Return the deck index of the `i`-th unseen card, skipping the known top."""
     return i if i < s.deck_size - known else i + known
 
 
 @kernel
 def _swap(s: State, a: Int, b: Int) -> None:
-    """Two cards change places."""
+    """Swap two cards."""
     card = s.deck[a]
     s.deck[a] = s.deck[b]
     s.deck[b] = card
@@ -204,8 +211,8 @@ def _swap(s: State, a: Int, b: Int) -> None:
 def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
     """Swap cards at random, never for the worse, until all agrees with what the seat knows.
 
-    Without faults this goes on as a random walk over the deals that agree (Metropolis et al. 1953),
-    each of which is as likely.
+    Once there are no faults, this is a random walk over the deals that agree (Metropolis et al.
+    1953), which visits all of them equally often.
     """
     in_hands = known + unseen - s.deck_size
     faults = 0
@@ -228,7 +235,7 @@ def _put_right(s: State, seat: Int, known: Int, unseen: Int) -> None:
 
 @kernel
 def _faults_at(s: State, seat: Int, a: Int, b: Int) -> Int:
-    """The faults of the hands to which two cells belong."""
+    """Return the number of faults in the hands to which two cells belong."""
     one, other = _holder(s, seat, a), _holder(s, seat, b)
     faults = _faults(s, seat, one) if one >= 0 else 0
     return faults + (_faults(s, seat, other) if other >= 0 and other != one else 0)
@@ -236,7 +243,7 @@ def _faults_at(s: State, seat: Int, a: Int, b: Int) -> Int:
 
 @kernel
 def _holder(s: State, seat: Int, cell: Int) -> Int:
-    """The player to whose hand a cell belongs; -1: it is the deck's."""
+    """Return the player whose hand a cell belongs to, or -1 for the deck."""
     if cell < s.deck_size:
         return -1
     player = 1 if seat == 0 else 0
@@ -249,7 +256,7 @@ def _holder(s: State, seat: Int, cell: Int) -> Int:
 
 @kernel
 def _first_cell(s: State, seat: Int, player: Int) -> Int:
-    """Where the hand of a player begins."""
+    """Return the first cell of a player's hand."""
     first = np.int64(s.deck_size)
     for other in range(player):
         if other != seat:
@@ -259,12 +266,12 @@ def _first_cell(s: State, seat: Int, player: Int) -> Int:
 
 @kernel
 def _faults(s: State, seat: Int, player: Int) -> Int:
-    """How many cards of a hand laid out are not where a seat knows them to be."""
+    """Count the cards of a laid-out hand that contradict what a seat knows."""
     first = _first_cell(s, seat, player)
     end = first + s.hand_size[player]
     faults = 0
     for cell in range(first, end - min(s.drawn[seat, player], s.hand_size[player])):
-        faults += s.deck[cell] > CARDS  # it was in the deck when he held this card already
+        faults += s.deck[cell] > CARDS  # it was still in the deck when the player held this card
     for answer in range(ANSWERS):
         held, card = 0, ANSWER_CARDS[answer] + 1
         for cell in range(first, end):
@@ -278,7 +285,7 @@ def _faults(s: State, seat: Int, player: Int) -> Int:
 
 @kernel
 def _take_up(s: State, seat: Int) -> None:
-    """The cards laid out go into the hands; those of the deck lose their marks."""
+    """Move the laid-out cards into the hands, and unmark the cards of the deck."""
     cell = np.int64(s.deck_size)
     for player in range(s.players):
         if player != seat:

@@ -1,9 +1,9 @@
-"""What a seat of Armada observes: each block of the observation, and the kernel that writes it.
+"""Observations of Armada: the blocks, and the kernel that writes them.
 
-Colours are seen from one of the seat's own: first itself, then the others in play order, nobody's
-included. That is the colour which decides, if it is the seat's; else the seat's next one in play
-order. Places are those of the chart, in its order (`Chart.places`), with its fixed adjacency. How
-this becomes one flat observation: see `armarl.observing`.
+A seat sees the colours from one of its own: that colour first, then the others in play order,
+nobody's included. It is the colour that decides, if that one is the seat's, and else the seat's
+next colour in play order. Places are those of the chart, in its order (`Chart.places`), with its
+fixed adjacency. See `armarl.observing` for how the blocks become one flat observation.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from armarl.games.armada.state import (
     territories_of,
 )
 
-_PIECES = 10.0  # scale of numbers of pieces in one place
+_PIECES = 10.0  # scale for the number of pieces in one place
 _ALL_PIECES = float(MOST_PIECES)
 _TRIBES = 4.0
 _HAND = 10.0
@@ -62,16 +62,16 @@ _COPIES = tuple(float(number) for number in COPIES)
 
 
 def observation_table(chart: Chart, players: int, max_turns: int, cards: bool) -> ObservationTable:
-    """The blocks of a variant's observation."""
+    """Return the observation table of a variant."""
     values = {"players": players, "places": len(chart.places), "max_turns": max_turns}
     return blocks.table(values | {"cards": cards}, board_of(chart))
 
 
-# --- how a seat looks at it ----------------------------------------------------------------------
+# --- the view of a seat ---------------------------------------------------------------------------
 
 
 class View(NamedTuple):
-    """What the writers get, beside the state."""
+    """What the block writers get besides the state."""
 
     seat: Any
     own: Any  # the colour from which the seat sees the game
@@ -79,7 +79,7 @@ class View(NamedTuple):
 
 @kernel
 def perspective(s: State, seat: int) -> Any:
-    """The colour from which a seat sees the game."""
+    """Return the colour from which a seat sees the game."""
     colour = acting_colour(s)
     if s.stage == ANSWER_RAID:
         colour = (s.colour[0] + s.asked) % FOUR
@@ -91,19 +91,18 @@ def perspective(s: State, seat: int) -> Any:
 
 
 def look(s: State, seat: int) -> View:
-    """How a seat looks at a state."""
+    """Return a seat's view of a state."""
     return View(seat, perspective(s, seat))
 
 
 blocks = Blocks(look)
 
-# LLVM makes vector instructions of loops over an array from its beginning, not of those with
-# `out[at + i]`.
+# LLVM vectorises loops over an array from its start, but not those with `out[at + i]`.
 
 
 @part
 def _numbers(numbers: Any, first: int, block: Target) -> None:
-    """Write a field's numbers, from `first` on."""
+    """Write a field's numbers, starting at `first`, in the block's unit."""
     out = block.out
     for i in range(out.size):
         out[i] = numbers[first + i] * block.unit
@@ -111,14 +110,14 @@ def _numbers(numbers: Any, first: int, block: Target) -> None:
 
 @part
 def _equal(numbers: Any, first: int, number: int, out: Observation) -> None:
-    """Write 1 where a field's number, from `first` on, is this one, else 0."""
+    """Write 1 where a field's number, starting at `first`, equals `number`, else 0."""
     for i in range(out.size):
         out[i] = numbers[first + i] == number
 
 
 @part
 def _one_hot(number: int, out: Observation) -> None:
-    """Write 1 at a number, and 0 elsewhere."""
+    """Write 1 at index `number` and 0 elsewhere."""
     for i in range(out.size):
         out[i] = i == number
 
@@ -140,7 +139,7 @@ def _bands(s: State, view: View, bands: Target) -> None:
 
 @blocks.add(
     Declared(
-        "owner", (FOUR, TERRITORIES), 1, "the colour's flag on the territory", on="territories"
+        "owner", (FOUR, TERRITORIES), 1, "the colour's flag is on the territory", on="territories"
     )
 )
 def _owner(s: State, view: View, owner: Target) -> None:
@@ -154,7 +153,7 @@ def _gold(s: State, view: View, gold: Target) -> None:
     _numbers(s.gold, 0, gold)
 
 
-@blocks.add(Declared("ship", ("places",), 1, "a ship there; on land, not launched", on="places"))
+@blocks.add(Declared("ship", ("places",), 1, "a ship there (on land: not launched)", on="places"))
 def _ship(s: State, view: View, ship: Target) -> None:
     _numbers(s.ship, 0, ship)
 
@@ -193,8 +192,8 @@ def _claim(s: State, view: View, claim: Target) -> None:
 
 @blocks.add(
     Declared("victory", (FOUR,), 1, "the colour is in victory now (ADA-27)"),
-    Declared("lairs", (FOUR, FOUR), 7, "territories owned of green's to orange's lair", 4.0),
-    Declared("cities", (FOUR, FOUR), 3, "cities owned there", 3.0),
+    Declared("lairs", (FOUR, FOUR), 7, "territories owned in each lair, green to orange", 4.0),
+    Declared("cities", (FOUR, FOUR), 3, "cities owned in each lair", 3.0),
     Declared("enemy_cities", (FOUR,), 12, "cities owned in enemy lairs (ADA-27)", 4.0),
     Declared("posts", (FOUR,), 5, "trading posts owned", 3.0),
     Declared("central", (FOUR,), CENTRALS, "central territories owned", 4.0),
@@ -226,7 +225,7 @@ def _standing(
         "supply",
         (3,),
         MOST_PIECES,
-        "supply of gold and tribes, ships in the box",
+        "gold and tribes in the supply, ships in the box",
         (_ALL_PIECES, _ALL_PIECES, float(SHIPS)),
     )
 )
@@ -249,17 +248,17 @@ def _neutral(s: State, view: View, neutral: Target) -> None:
     _one_hot((s.neutral - view.own) % FOUR if s.neutral >= 0 else -1, neutral.out)
 
 
-@blocks.add(Declared("acting", (FOUR,), 1, "its turn or raid is under way"))
+@blocks.add(Declared("acting", (FOUR,), 1, "the colour's turn or raid is under way"))
 def _acting(s: State, view: View, acting: Target) -> None:
     _one_hot((acting_colour(s) - view.own) % FOUR, acting.out)
 
 
-@blocks.add(Declared("turn", (FOUR,), 1, "its turn is under way; in a raid, interrupted"))
+@blocks.add(Declared("turn", (FOUR,), 1, "the colour's turn is under way (in a raid: interrupted)"))
 def _turn(s: State, view: View, turn: Target) -> None:
     _one_hot((s.colour[0] - view.own) % FOUR, turn.out)
 
 
-@blocks.add(Declared("to_move", ("players",), 1, "this seat is to move, oneself first"))
+@blocks.add(Declared("to_move", ("players",), 1, "seat to move, own seat first"))
 def _to_move(s: State, view: View, to_move: Target) -> None:
     _one_hot((s.to_move - view.seat) % s.players if s.stage != OVER else -1, to_move.out)
 
@@ -274,7 +273,7 @@ def _stage(s: State, view: View, stage: Target) -> None:
         "coups",
         (2,),
         _MOST_COUPS,
-        "coups left of the turn or raid, and of the interrupted turn",
+        "coups left in the turn or raid, and in the interrupted turn",
         float(COUPS),
     )
 )
@@ -298,12 +297,18 @@ def _more_coups(s: State, view: View, more_coups: Target) -> None:
     more_coups.out[0] = s.more_coups[s.raid]
 
 
-@blocks.add(Declared("turns_left", (1,), "max_turns", "until ADA-30", "max_turns"))
+@blocks.add(
+    Declared(
+        "turns_left", (1,), "max_turns", "colour turns until ADA-30 ends the game", "max_turns"
+    )
+)
 def _turns_left(s: State, view: View, turns_left: Target) -> None:
     turns_left.out[0] = (s.max_turns - max(s.turn, 0)) * turns_left.unit
 
 
-@blocks.add(Declared("idle", (1,), _IDLE, "turns that ended by themselves (ADA-26)", _IDLE))
+@blocks.add(
+    Declared("idle", (1,), _IDLE, "latest turns in a row that ended by themselves (ADA-26)", _IDLE)
+)
 def _idle(s: State, view: View, idle: Target) -> None:
     idle.out[0] = s.idle * idle.unit
 
@@ -311,20 +316,26 @@ def _idle(s: State, view: View, idle: Target) -> None:
 # --- the chain of decisions under way -------------------------------------------------------------
 
 
-@blocks.add(Declared("origin", ("places",), 1, "whence the chain under way goes", on="places"))
+@blocks.add(
+    Declared("origin", ("places",), 1, "place where the chain under way starts", on="places")
+)
 def _origin(s: State, view: View, origin: Target) -> None:
     _one_hot(s.origin, origin.out)
 
 
 @blocks.add(
-    Declared("target", ("places",), 1, "whither it goes, or where bands are due", on="places")
+    Declared(
+        "target", ("places",), 1, "place where the chain goes, or where bands are due", on="places"
+    )
 )
 def _target(s: State, view: View, target: Target) -> None:
     _one_hot(s.target, target.out)
 
 
 @blocks.add(
-    Declared("used", (TERRITORIES,), 1, "territory which the card has used", on="territories")
+    Declared(
+        "used", (TERRITORIES,), 1, "territory that the card has already used", on="territories"
+    )
 )
 def _used(s: State, view: View, used: Target) -> None:
     _one_hot(s.used, used.out)
@@ -341,9 +352,9 @@ def _due(s: State, view: View, due: Target) -> None:
 
 
 @blocks.add(
-    Declared("hits", (1,), _MOST_ON_FACE, "hits of the roll that may be answered", 2.0),
-    Declared("losses", (1,), _MOST_ON_FACE, "its losses", 2.0),
-    Declared("rolled", (1,), _MOST_ON_FACE, "tribes die to be placed", _TRIBES),
+    Declared("hits", (1,), _MOST_ON_FACE, "hits of the roll that cards may answer", 2.0),
+    Declared("losses", (1,), _MOST_ON_FACE, "losses of that roll", 2.0),
+    Declared("rolled", (1,), _MOST_ON_FACE, "result of the tribes die, to be placed", _TRIBES),
 )
 def _roll(s: State, view: View, hits: Target, losses: Target, rolled: Target) -> None:
     combat = s.stage == ANSWER_ATTACK or s.stage == ANSWER_DEFENCE
@@ -357,7 +368,7 @@ def _roll(s: State, view: View, hits: Target, losses: Target, rolled: Target) ->
 
 
 @blocks.add(
-    Declared("hand", (CARDS,), 8, "own cards by kind", _COPIES, known="own", option="cards")
+    Declared("hand", (CARDS,), 8, "own cards, by kind", _COPIES, known="own", option="cards")
 )
 def _hand(s: State, view: View, hand: Target) -> None:
     for card in range(CARDS):
@@ -375,7 +386,7 @@ def _played(s: State, view: View, played: Target) -> None:
         "looked",
         (CARDS,),
         8,
-        "cards one's strategist has looked at",
+        "cards that the own strategist has looked at",
         _COPIES,
         known="own",
         option="cards",
@@ -384,7 +395,7 @@ def _played(s: State, view: View, played: Target) -> None:
         "offered",
         (CARDS,),
         1,
-        "one-hot: the card that `take` would take",
+        "one-hot: card that `take` would take",
         known="own",
         option="cards",
     ),
@@ -398,7 +409,12 @@ def _looked(s: State, view: View, looked: Target, offered: Target) -> None:
 
 @blocks.add(
     Declared(
-        "hand_sizes", ("players",), ALL_CARDS, "cards held, oneself first", _HAND, option="cards"
+        "hand_sizes",
+        ("players",),
+        ALL_CARDS,
+        "cards held by each seat, own seat first",
+        _HAND,
+        option="cards",
     )
 )
 def _hand_sizes(s: State, view: View, hand_sizes: Target) -> None:
@@ -425,7 +441,7 @@ def _peeked(s: State, view: View, peeked: Target) -> None:
         "remembered",
         (CARDS,),
         8,
-        "cards known to be left in the deck",
+        "cards known to be in the deck, but for draws since",
         _COPIES,
         known="own",
         option="cards",
@@ -441,7 +457,7 @@ def _remembered(s: State, view: View, remembered: Target) -> None:
         "drawn",
         ("players",),
         ALL_CARDS,
-        "of which this seat may have drawn some",
+        "number of those that the seat may have drawn, own seat first",
         _HAND,
         known="own",
         option="cards",
@@ -454,9 +470,19 @@ def _drawn(s: State, view: View, drawn: Target) -> None:
 
 @blocks.add(
     Declared(
-        "held", ("players", ANSWERS), 1, "holds attack, defence, raid for sure", option="cards"
+        "held",
+        ("players", ANSWERS),
+        1,
+        "for attack, defence, raid: the seat surely holds it",
+        option="cards",
     ),
-    Declared("lacked", ("players", ANSWERS), 1, "has none of them for sure", option="cards"),
+    Declared(
+        "lacked",
+        ("players", ANSWERS),
+        1,
+        "for attack, defence, raid: the seat surely lacks it",
+        option="cards",
+    ),
 )
 def _answers(s: State, view: View, held: Target, lacked: Target) -> None:
     for k in range(s.players):

@@ -1,4 +1,4 @@
-"""Armada's rivals: what players against which others are measured need to know of the game."""
+"""Opponents and search settings for measuring players in Armada."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# The game's own members of the panel; those held out are never to be trained against. (Search takes
-# too long here for a thousand games.)
+# Opponents of the evaluation panel. Never train against the held-out ones. (Search is too slow here
+# for a thousand games.)
 PANEL = ("greedy:style=admiral", "greedy:style=balanced", "greedy:style=raider")
 HELD_OUT = ("greedy:style=brawler",)
 
-BEST_SEARCH = "rollout"  # of the methods: random play leads nowhere here
+BEST_SEARCH = "rollout"  # best search method: random play is meaningless here
 
-# What the others do better otherwise than by their own defaults: one or two turns of scripted play,
-# and of some forty actions few are worth a try, so the scripted choice is left for a reason only.
+# Better settings than the defaults for the other methods: playouts of one or two turns of scripted
+# play. Only a few of about forty legal actions are worth a try, so the scripted choice is tried
+# first and is left only for a reason.
 _SCRIPTED: Mapping[str, Any] = {"scripted": 1.0, "depth": 20, "led": True}
 SEARCH: Mapping[str, Mapping[str, Any]] = {
     "grave": _SCRIPTED,
@@ -24,11 +25,14 @@ SEARCH: Mapping[str, Mapping[str, Any]] = {
     "ismcts": {**_SCRIPTED, "exploration": 0.05, "urgency": 0.02},
 }
 
-LAST_RESORTS = ("end",)  # actions that give something up: the coups that are left (ADA-15)
+LAST_RESORTS = ("end",)  # actions that give something up: the coups left (ADA-15)
 
 
 @kernel
 def progress(s: State, seat: int) -> Int:
-    """How far the game has come, for every seat: rounds begun, 0 in the preliminary turn."""
-    colours = 3 if s.players == 3 else 4  # that take turns (ADA-10 to ADA-12)
+    """Return how far the game has come, the same for every seat.
+
+    This is the number of rounds begun, or 0 in the preliminary turn.
+    """
+    colours = 3 if s.players == 3 else 4  # colours that take turns (ADA-10 to ADA-12)
     return 0 if s.turn < 0 else 1 + s.turn // colours

@@ -1,7 +1,7 @@
-"""The styles of Armada's scripted player: what it goes for, how it guards and when it fights.
+"""Styles of Armada's scripted player: its goals, its garrisons and its readiness to fight.
 
-`ways` knows what costs are, and `greedy` what an action is worth. All their numbers are here, but
-those of the admiral, and what they are numbers of is in `style_columns`.
+`ways` computes costs, and `greedy` the worth of actions. All their numbers are here, except the
+admiral's, and `style_columns` explains their meaning.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ _BALANCED: Numbers = _CALM | {
     LAND_GOAL: 24,
     ODDS: 2,
 }
-# By name, what each does otherwise than the conqueror: at all tables, or at each of `TABLES`.
+# By name: the differences from the conqueror, at all tables or at each of `TABLES`.
 _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "conqueror": ({},),
     "raider": (_CALM | {CITY_GOAL: 2},),
@@ -142,12 +142,13 @@ _STYLES: Mapping[str, tuple[Numbers, ...]] = {
     "admiral": admiral.AT_TABLES,
 }
 GREEDY_STYLES = tuple(_STYLES)
-HELD_OUT_STYLE = "brawler"  # never trained against
+HELD_OUT_STYLE = "brawler"  # never train against it
 
 
 def _rows(style: Numbers) -> list[list[int]]:
-    """The rows of a style at one table, in the order of the stances; what is not said of it is the
-    conqueror's.
+    """Return the rows of a style at one table, in the order of the stances.
+
+    Columns that the style does not set are the conqueror's.
     """
     numbers = {**CONQUEROR, **style}
     found = []
@@ -158,17 +159,17 @@ def _rows(style: Numbers) -> list[list[int]]:
 
 
 STYLES = np.array([row for style in _STYLES.values() for table in style for row in _rows(table)])
-"""int64 (rows, columns): the stances of a style, and of each table, follow each other."""
+"""int64 (rows, columns): styles one after another, then their tables, then the stances."""
 
 
 def _first_rows() -> Iterator[list[int]]:
-    """Where in STYLES a style begins at each table, style by style."""
+    """Yield, for each style, the rows of STYLES at which its tables begin."""
     first = 0
     for style in _STYLES.values():
-        ways = len(style)  # one for all tables, or one for each
+        ways = len(style)  # one for all tables, or one per table
         yield [first + table % ways * STANCES for table in range(TABLES)]
         first += ways * STANCES
 
 
 FIRST_ROWS = np.array(list(_first_rows()))
-"""int64 (styles, tables), the row of the first stance."""
+"""int64 (styles, tables): row of the first stance."""

@@ -1,6 +1,7 @@
 """Smooth outlines of a chart's islands and squares, made from the cells of its map.
 
-Everything is in board units: the board is SIZE x SIZE, a centimetre of the real one being 20.
+All lengths are in board units. The board is SIZE x SIZE, and 20 units are one centimetre of the
+real board.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from math import hypot
 from armarl.games.armada.chart.geography import Chart, Raster
 
 SIZE = 1120.0
-ROUNDS = 12  # of smoothing
-ROUGHNESS = 0.13  # of the coasts, as a part of each stretch's length
-FRAME = -1  # what lies beyond the map
+ROUNDS = 12  # rounds of smoothing
+ROUGHNESS = 0.13  # roughness of coasts, as a fraction of each stretch's length
+FRAME = -1  # the area outside the map
 
 Corner = tuple[int, int]  # column and row of a corner between cells
 Point = tuple[float, float]
@@ -26,8 +27,8 @@ Edge = tuple[Corner, Corner]
 class Outlines:
     """The smoothed borders of a chart with a map.
 
-    Every edge between cells of different places is moved by the same smoothing, so that what two
-    places share stays shared. Coasts follow only coasts, and keep their shape where borders end.
+    Every edge between cells of different places moves by the same smoothing, so shared borders stay
+    shared. Coasts follow only coasts, and keep their shape where borders meet them.
     """
 
     def __init__(self, chart: Chart, raster: Raster) -> None:
@@ -41,20 +42,20 @@ class Outlines:
             self._inside[place].append(edge)
         self._middles: dict[int, Point] = {}
 
-    # --- what is drawn ---------------------------------------------------------------------------
+    # --- shapes to draw --------------------------------------------------------------------------
 
     def coasts(self, island: str) -> list[list[Point]]:
-        """The closed coastlines of an island, ragged like a real one."""
+        """Return the closed coastlines of an island, ragged like real ones."""
         members = {i for i, t in enumerate(self._chart.territories) if t.island == island}
         loops = self._loops(members)
         return [_ragged(self._points[corner] for corner in loop) for loop in loops]
 
     def area(self, place: int) -> list[list[Point]]:
-        """The closed outlines of a place."""
+        """Return the closed outlines of a place."""
         return [[self._points[c] for c in loop] for loop in self._loops({place})]
 
     def borders(self, sea: bool) -> list[list[Point]]:
-        """The lines between sea squares, or between territories, from end to end."""
+        """Return the lines between sea squares, or between territories, from end to end."""
         is_sea = self._is_sea
         shown = {
             edge for edge, (a, b) in self._edges.items() if a != FRAME and b != FRAME and a < b
@@ -63,7 +64,7 @@ class Outlines:
         return [[self._points[corner] for corner in line] for line in _lines(shown)]
 
     def middle(self, place: int) -> Point:
-        """The point of a place where there is most room, rather towards its middle."""
+        """Return the point of a place with the most room, with a slight pull towards its middle."""
         if place not in self._middles:
             outline, spots = self._outline([place]), self._spots(place)
             centre = _towards((0.0, 0.0), spots, 1.0)
@@ -74,7 +75,7 @@ class Outlines:
         return self._middles[place]
 
     def lonely_points(self, place: int, chance: random.Random) -> list[Point]:
-        """Points of a place scattered far from its outline, its middle and each other."""
+        """Return points scattered in a place, far from its outline, its middle and each other."""
         outline, taken = self._outline([place]), [self.middle(place)]
         spots = self._spots(place)
         chance.shuffle(spots)
@@ -85,7 +86,7 @@ class Outlines:
 
     @cached_property
     def widest_water(self) -> Point:
-        """The point farthest from all land, and well away from where ships are drawn."""
+        """The point farthest from all land that is also well away from where ships are drawn."""
         step = SIZE / 28
         places = range(len(self._chart.territories))
         land = self._outline(places)
@@ -93,7 +94,7 @@ class Outlines:
         ships = [self.middle(place) for place in range(len(places), len(self._chart.places))]
         return max(spots, key=lambda spot: min(_distance(spot, land), _distance(spot, ships)))
 
-    # --- how it is made --------------------------------------------------------------------------
+    # --- construction ----------------------------------------------------------------------------
 
     def _is_sea(self, place: int) -> bool:
         return place == FRAME or self._chart.is_sea(place)
@@ -103,11 +104,11 @@ class Outlines:
         return self._raster[row][column] if inside else FRAME
 
     def _outline(self, places: Iterable[int]) -> list[Point]:
-        """The corners of places, in no order."""
+        """Return the corners of places, in no order."""
         return [self._points[start] for place in places for start, _ in self._inside[place]]
 
     def _spots(self, place: int) -> list[Point]:
-        """A grid of points in a place, six to a cell."""
+        """Return a grid of points in a place, six per cell."""
         width, height = SIZE / self._columns, SIZE / self._rows
         return [
             ((x + dx) * width, (y + dy) * height)
@@ -119,7 +120,10 @@ class Outlines:
         ]
 
     def _directed_edges(self) -> dict[Edge, tuple[int, int]]:
-        """Edges between different places, each both ways: the place on the right, and the other."""
+        """Return the edges between different places, in both directions.
+
+        Each edge maps to the place on its right and the place on the other side.
+        """
         edges: dict[Edge, tuple[int, int]] = {}
         for row in range(self._rows + 1):
             for column in range(self._columns + 1):
@@ -136,7 +140,7 @@ class Outlines:
         return edges
 
     def _smoothed(self) -> dict[Corner, Point]:
-        """Positions of the corners after smoothing (Taubin's, which does not shrink islands)."""
+        """Return the corners' positions after smoothing (Taubin's, which keeps islands' size)."""
         width, height = SIZE / self._columns, SIZE / self._rows
         coast: dict[Corner, set[Corner]] = defaultdict(set)
         beside: dict[Corner, set[Corner]] = defaultdict(set)
@@ -160,7 +164,7 @@ class Outlines:
         return points
 
     def _loops(self, places: set[int]) -> list[list[Corner]]:
-        """The closed outlines of some places together, clockwise."""
+        """Return the closed outlines of some places together, clockwise."""
         onward: dict[Corner, list[Corner]] = defaultdict(list)
         for place in places:
             for start, end in self._inside[place]:
@@ -171,7 +175,7 @@ class Outlines:
             loop, corner, before = [], start, start
             while ends := onward[corner]:
                 loop.append(corner)
-                # Where two cells touch only at this corner, keep to the right, to the same cell.
+                # If two cells touch only at this corner, keep right, to stay with the same cell.
                 right = corner[0] - (corner[1] - before[1]), corner[1] + (corner[0] - before[0])
                 end = right if right in ends else ends[0]
                 ends.remove(end)
@@ -182,19 +186,19 @@ class Outlines:
 
 
 def _distance(point: Point, others: Iterable[Point]) -> float:
-    """The distance to the nearest of some points."""
+    """Return the distance to the nearest of some points."""
     return min(hypot(point[0] - x, point[1] - y) for x, y in others)
 
 
 def _towards(point: Point, others: list[Point], share: float) -> Point:
-    """`point`, moved by `share` of the way to the mean of the others."""
+    """Return `point` moved by `share` of the way to the mean of the others."""
     x = sum(p[0] for p in others) / len(others)
     y = sum(p[1] for p in others) / len(others)
     return point[0] + share * (x - point[0]), point[1] + share * (y - point[1])
 
 
 def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
-    """Edges chained into lines, each from a junction or an end to the next; or closed."""
+    """Chain edges into lines, each closed or from one junction or end to the next."""
     beside: dict[Corner, set[Corner]] = defaultdict(set)
     for a, b in edges:
         beside[a].add(b)
@@ -220,7 +224,7 @@ def _lines(edges: Iterable[Edge]) -> list[list[Corner]]:
 
 
 def _ragged(loop: Iterable[Point]) -> list[Point]:
-    """A closed line with its stretches broken at random twice, the same for the same line."""
+    """Break the stretches of a closed line at random, twice, always the same for the same line."""
     points = list(loop)
     for level in range(2):
         broken = []

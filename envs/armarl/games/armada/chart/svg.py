@@ -1,4 +1,4 @@
-"""A chart of Armada, or a position on it, drawn as SVG in the manner of an old sea chart."""
+"""Charts of Armada, and positions on them, drawn as SVG in the style of an old sea chart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from armarl.games.armada.chart.geography import Chart, Raster
 from armarl.games.armada.chart.outlines import SIZE, Outlines, Point
 
-View = dict[str, Any]  # what `describe` returns
+View = dict[str, Any]  # the result of `describe`
 
 MARGIN = 64.0
 INK = "#3b2a1a"
@@ -23,15 +23,28 @@ PAINT = {
     "tribes": "#7b4b2a",
 }
 SAND = "#efdcae"
-WILD = "#d9c48b"  # central territories that nobody has explored
+WILD = "#d9c48b"  # unexplored central territories
 GOLD = "#f2c230"
 
 
 def draw_svg(chart: Chart, view: View | None = None) -> str:
-    """The chart as a picture, with the pieces of a position when given what `describe` returns.
+    """Draw a chart as SVG, with the pieces of a position if a view is given.
+
+    Args:
+        chart: the chart to draw.
+        view: result of `describe`, or None for the bare chart.
+
+    Returns:
+        The SVG document as text.
 
     Raises:
-        ValueError: the chart came without a map.
+        ValueError: the chart has no map.
+
+    Example:
+        >>> from armarl.armada.chart import load_chart
+        >>> from armarl.armada.drawing import draw_svg
+        >>> draw_svg(load_chart())[:4]
+        '<svg'
     """
     if chart.raster is None:
         raise ValueError("this chart has no map to draw; load it from a chart file with a [map]")
@@ -55,7 +68,10 @@ def draw_svg(chart: Chart, view: View | None = None) -> str:
 
 @lru_cache(maxsize=4)
 def _outlines(chart: Chart, raster: Raster) -> Outlines:
-    """Outlines, kept: charts are equal whatever their map, so that the map is asked for too."""
+    """Return a chart's outlines, cached.
+
+    The map is part of the cache key, because charts are equal whatever their map.
+    """
     return Outlines(chart, raster)
 
 
@@ -68,7 +84,7 @@ def _islands(chart: Chart) -> list[str]:
 
 
 def _path(points: list[Point], closed: bool = True) -> str:
-    """A smooth line whose control points are `points`: through the middles of its stretches."""
+    """Return a smooth line with control points `points`, through the middles of its stretches."""
     if not closed:
         points = [points[0], *points, points[-1]]  # ends meet their control points
     around = points[1:] + points[:1]
@@ -95,7 +111,7 @@ def _definitions(chart: Chart, outlines: Outlines) -> str:
 
 
 def _compass(outlines: Outlines) -> str:
-    """A compass rose on the widest water, and its rhumb lines over the sea."""
+    """Return a compass rose on the widest water, with its rhumb lines over the sea."""
     x, y = outlines.widest_water
     rays = "".join(
         f'<path d="M{x:.0f} {y:.0f} l{1700 * sin(k * pi / 8):.0f} {1700 * cos(k * pi / 8):.0f}"/>'
@@ -118,7 +134,7 @@ def _compass(outlines: Outlines) -> str:
 
 
 def _waters(chart: Chart, outlines: Outlines) -> str:
-    """Shallows along the coasts, and the lines between the sea squares."""
+    """Return the shallows along the coasts, and the lines between the sea squares."""
     uses = "".join(f'<use href="#coast{i}"/>' for i in range(len(_islands(chart))))
     shallows = "".join(
         f'<g fill="none" stroke="#cfeae3" stroke-width="{width}" stroke-opacity="{opacity}" '
@@ -134,7 +150,7 @@ def _waters(chart: Chart, outlines: Outlines) -> str:
 
 
 def _land(chart: Chart, outlines: Outlines, view: View | None) -> str:
-    """The islands, every territory tinted in its owner's colour."""
+    """Return the islands, with every territory tinted in its owner's colour."""
     text = ""
     for i, island in enumerate(_islands(chart)):
         text += (
@@ -166,7 +182,7 @@ def _tint(name: str, lair: str, view: View | None) -> str:
 
 
 def _relief(chart: Chart, outlines: Outlines) -> str:
-    """Hills and palms, away from where pieces lie."""
+    """Return hills and palms, away from where pieces lie."""
     text = ""
     for number, t in enumerate(chart.territories):
         chance = random.Random(t.name)
@@ -180,7 +196,7 @@ def _relief(chart: Chart, outlines: Outlines) -> str:
 
 
 def _territory(chart: Chart, outlines: Outlines, number: int, view: View | None) -> str:
-    """Name, city or post and pieces of a territory, around its middle."""
+    """Return name, city or post, and pieces of a territory, around its middle."""
     t = chart.territories[number]
     x, y = outlines.middle(number)
     place = view["territories"][t.name] if view else {}
@@ -229,7 +245,7 @@ def _square(chart: Chart, outlines: Outlines, number: int, view: View | None) ->
 
 
 def _row(pieces: list[str], x: float, y: float) -> str:
-    """Pieces side by side, centred on a point."""
+    """Return pieces side by side, centred on a point."""
     left = x - 12.0 * (len(pieces) - 1)
     return "".join(
         f'<g transform="translate({left + 24 * i:.1f} {y:.1f})">{piece}</g>'
@@ -277,7 +293,7 @@ def _coin(count: int) -> str:
 
 
 def _hull(paint: str, label: str) -> str:
-    """A ship with two masts, her crew's number on the sail."""
+    """Return a ship with two masts, with the size of its crew on the sail."""
     return (
         f'<g stroke="{INK}" stroke-width=".9" stroke-linejoin="round">'
         f'<path d="M-13 5 H13 L9 12 H-9 Z" fill="#8a5a33"/>'
@@ -293,7 +309,7 @@ def _number(count: int, fill: str = "#fff") -> str:
 
 
 def _frame(view: View | None) -> str:
-    """The frame of an old chart: a scale of centimetres around the board, title and turn."""
+    """Return the frame of an old chart: a scale of centimetres, title and turn."""
     text = (
         f'<path fill-rule="evenodd" fill="#f3e6c4" d="M{-MARGIN:g} {-MARGIN:g} H{SIZE + MARGIN:g} '
         f'V{SIZE + MARGIN:g} H{-MARGIN:g} Z M0 0 V{SIZE:g} H{SIZE:g} V0 Z"/>'
@@ -332,7 +348,7 @@ def _caption(view: View) -> str:
 
 
 def turn_line(view: dict[str, Any]) -> str:
-    """Whose turn or raid it is and what it has left, or who won."""
+    """Return one line about the current turn or raid and its coups, or about the result."""
     if view["result"] is not None:
         winners = " and ".join(f"player {winner}" for winner in view["result"]["winners"])
         return f"over: {winners} wins" if winners else "over: cut short, nobody has won"

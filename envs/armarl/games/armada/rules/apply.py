@@ -1,9 +1,14 @@
 """The rules of Armada: the verbs of the game.
 
-Every function is compiled and works on one record of type `STATE`. The layout of the state is in
-`state`; what is legal in `offers` and `answers`; the preliminary turn in `setup`; the course of the
-turns in `turns`; the orders in `orders`, the cards in `deck` and `cards`; who
-wins, and what he gets, in `scoring`.
+Every function is compiled and works on one record of type `STATE`. The other modules are:
+
+- `state`: the layout of the state.
+- `offers` and `answers`: the legal actions.
+- `setup`: the preliminary turn.
+- `turns`: the course of the turns.
+- `orders`: the orders.
+- `deck` and `cards`: the cards.
+- `scoring`: the winner and the returns.
 """
 
 from __future__ import annotations
@@ -114,16 +119,16 @@ __all__ = [
 
 @kernel
 def family_of(s: State, action: Int) -> Int:
-    """The family of actions to which an id belongs."""
+    """Return the family that an action id belongs to."""
     family = np.int64(0)
-    for later in range(1, FAMILIES):  # LLVM looks at many at once
+    for later in range(1, FAMILIES):  # LLVM vectorises this loop
         family += action >= s.first[later]
     return family
 
 
 @kernel
 def apply(s: State, action: Int) -> None:
-    """Play a legal action of the player to move; what an illegal one does is undefined."""
+    """Play a legal action of the player to move. The effect of an illegal action is undefined."""
     s.thrown = 0
     family = family_of(s, action)
     number = action - s.first[family]
@@ -149,7 +154,7 @@ def apply(s: State, action: Int) -> None:
 
 @kernel
 def _prepare(s: State, family: Any, number: Int) -> None:
-    """ADA-13: a decision of the preliminary turn."""
+    """ADA-13: play a decision of the preliminary turn."""
     if family == SHIP:
         place_ship(s, number)
     else:
@@ -158,7 +163,7 @@ def _prepare(s: State, family: Any, number: Int) -> None:
 
 @kernel
 def _carry_out(s: State, family: Any, number: Int) -> None:
-    """ADA-15: an order of the acting colour, which is completed or begins a chain."""
+    """ADA-15: play an order of the acting colour. It is completed at once or begins a chain."""
     if family < BUY:
         pay_coups(s, np.int64(1))
         if family == MOVE:
@@ -181,7 +186,7 @@ def _carry_out(s: State, family: Any, number: Int) -> None:
 
 @kernel
 def _carry_out_at_once(s: State, family: Any, number: Int) -> None:
-    """The orders that are one decision."""
+    """Play an order that is a single decision."""
     if family == LAUNCH:
         launch(s, city_of_launch(s, number), number)
     elif family == SAIL:
@@ -196,7 +201,7 @@ def _carry_out_at_once(s: State, family: Any, number: Int) -> None:
 
 @kernel
 def _play_at_once(s: State, family: Any, number: Int) -> None:
-    """The cards that are one decision, with their place."""
+    """Play a card that is a single decision, with its place."""
     if family == SHIPYARD:
         play_card(s, SHIPYARD_CARD)
         play_shipyard(s, city_place(s, number))
@@ -214,7 +219,7 @@ def _play_at_once(s: State, family: Any, number: Int) -> None:
 
 @kernel
 def _answer(s: State, family: Any, number: Int) -> None:
-    """A further decision of the chain under way."""
+    """Play a further decision of the chain under way."""
     if family == COUNT:
         choose_bands(s, number)
     elif family == GOLD:
@@ -239,7 +244,7 @@ def _answer(s: State, family: Any, number: Int) -> None:
 
 @kernel
 def _answer_combat(s: State, number: Int) -> None:
-    """ADA-32: the attacker's card makes a roll 2 hits, the attacked player's 2 losses."""
+    """ADA-32: apply an answer. The attacker's card makes 2 hits, the attacked player's 2 losses."""
     played = number != DECLINE
     if s.stage == ANSWER_ATTACK:
         if played:
@@ -255,7 +260,7 @@ def _answer_combat(s: State, number: Int) -> None:
 
 @kernel
 def _answer_raid(s: State, number: Int) -> None:
-    """ADA-33: a raid begins, or the next player is asked."""
+    """ADA-33: begin a raid, or ask the next player."""
     if number != DECLINE:
         discard(s, to_move(s), RAID_CARD)
         begin_raid(s)
@@ -266,7 +271,7 @@ def _answer_raid(s: State, number: Int) -> None:
 
 @kernel
 def status(s: State) -> Int:
-    """0 while the game goes on, 1 when a player has won, 2 when it was cut short (ADA-30)."""
+    """Return 0 during the game, 1 if a player has won, 2 if it was truncated (ADA-30)."""
     if s.stage != OVER:
         return 0
     return 1 if s.winner >= 0 else 2
@@ -274,11 +279,11 @@ def status(s: State) -> Int:
 
 @kernel
 def to_move(s: State) -> Int:
-    """The seat that decides next."""
+    """Return the seat that decides next."""
     return np.int64(s.to_move)
 
 
 @kernel
 def turn_of(s: State) -> Int:
-    """The player whose colour's turn it is (ADA-15), while others raid or answer in it too."""
+    """Return the player whose colour's turn it is (ADA-15), even while others raid or answer."""
     return np.int64(s.seat_of[s.colour[TURN]])

@@ -1,8 +1,8 @@
-"""The orders that are legal in Armada; the answers within a chain of decisions are in `answers`.
+"""Legal orders in Armada. The answers within a chain of decisions are in `answers`.
 
 Every `offer_…` function writes 1 into the mask for each action that it allows and returns False.
-With an *empty* mask it only answers whether there is any such action, and stops at the first: that
-is how the rules know, from the same lines, that only `end` is left (ADA-15).
+With an *empty* mask it only finds out whether there is any such action, and returns True at the
+first. This way the rules use the same code to know that only `end` is left (ADA-15).
 """
 
 from __future__ import annotations
@@ -66,13 +66,13 @@ from armarl.games.armada.state import (
 )
 
 CENTRAL_PER_BAND = 4  # ADA-31
-# The kind of each card without a place in its notation, as they are numbered in PLAY.
+# The kind of each card without a place in its notation, numbered as in PLAY.
 PLAIN_KINDS = np.array([CARD_NAMES.index(name) for name in PLAIN_CARDS])
 
 
 @kernel
 def offer(mask: Mask, action: Int) -> Int:
-    """Offer an action; True, to stop looking, where only the question counts."""
+    """Offer an action. Return True, to stop the search, if the mask is empty."""
     if mask.size == 0:
         return True
     mask[action] = 1
@@ -81,13 +81,13 @@ def offer(mask: Mask, action: Int) -> Int:
 
 @kernel
 def any_order(s: State) -> Int:
-    """ADA-15, ADA-26: whether the acting colour may do anything but end its turn."""
+    """ADA-15, ADA-26: return whether the acting colour may do anything except end its turn."""
     return offer_orders(s, s.pool[:0])
 
 
 @kernel
 def offer_orders(s: State, mask: Mask) -> Int:
-    """ADA-15: all that the acting colour may begin, but `end`."""
+    """ADA-15: offer all that the acting colour may begin, except `end`."""
     colour = acting_colour(s)
     if s.coups[s.raid] > 0:
         for first in range(0, PLACE_ROOM, 64):
@@ -108,19 +108,19 @@ def offer_orders(s: State, mask: Mask) -> Int:
 
 @inlined
 def _offer_from(s: State, mask: Mask, place: Int) -> Int:
-    """ADA-17, 20, 21, 22, 24: what the bands of the acting colour in a place may do."""
+    """ADA-17, 20, 21, 22, 24: offer the orders of the acting colour's bands in a place."""
     return _offer_landwards(s, mask, place) or _offer_seawards(s, mask, place)
 
 
 @kernel
 def _may_attack(s: State, place: Int, to: Int) -> Int:
-    """ADA-22: at least 2 bands, and enemy bands or tribes in the contiguous place."""
+    """ADA-22: there are at least 2 bands, and enemy bands or tribes in the contiguous place."""
     return s.bands[place] >= 2 and is_hostile(s, to, np.int64(s.owner[place]))
 
 
 @inlined
 def _offer_landwards(s: State, mask: Mask, place: Int) -> Int:
-    """Move to, attack or explore a contiguous territory."""
+    """Offer to move to, attack or explore a contiguous territory."""
     colour = np.int64(s.owner[place])
     for border in range(s.land_borders[place], s.land_borders[place + 1]):
         to = np.int64(s.border_to[border])
@@ -137,7 +137,10 @@ def _offer_landwards(s: State, mask: Mask, place: Int) -> Int:
 
 @inlined
 def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
-    """Move to, attack or scuttle the ship on a contiguous square, or sail where there is none."""
+    """Offer to move to, attack or scuttle a ship on a contiguous square, or to sail.
+
+    A ship sails to a square without a ship.
+    """
     colour = np.int64(s.owner[place])
     for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
         to = np.int64(s.border_to[border])
@@ -162,7 +165,7 @@ def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
 
 @kernel
 def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
-    """ADA-16, ADA-24: launch or scuttle a ship on a city of a territory the colour owns."""
+    """ADA-16, ADA-24: offer to launch or scuttle a ship on a city in the colour's territory."""
     for city in range(ALL_CITIES):
         place = city_place(s, city)
         if s.ship[place] == 1 and s.owner[place] == colour:
@@ -179,7 +182,7 @@ def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
 
 @kernel
 def _offer_conversions(s: State, mask: Mask, colour: Int) -> Int:
-    """ADA-25: gold in an own city or post, with 2 cities of that lair, or 3 posts."""
+    """ADA-25: offer to convert gold in an own city (with 2 of that lair) or post (with 3)."""
     if s.reserve[colour] == 0:
         return False
     for city in range(ALL_CITIES):
@@ -194,7 +197,7 @@ def _offer_conversions(s: State, mask: Mask, colour: Int) -> Int:
 
 @kernel
 def _may_convert_in_city(s: State, colour: Int, city: Int) -> Int:
-    """ADA-25: gold in an own city, with at least 2 cities of that lair."""
+    """ADA-25: an own city holds gold, and the colour owns at least 2 cities of that lair."""
     place = city_place(s, city)
     if s.gold[place] == 0 or s.owner[place] != colour:
         return False
@@ -203,7 +206,7 @@ def _may_convert_in_city(s: State, colour: Int, city: Int) -> Int:
 
 @kernel
 def _may_convert_in_post(s: State, colour: Int, post: Int) -> Int:
-    """ADA-25: gold in an own post, with at least 3 posts."""
+    """ADA-25: an own post holds gold, and the colour owns at least 3 posts."""
     place = post_place(s, post)
     return (
         s.gold[place] > 0
@@ -214,7 +217,7 @@ def _may_convert_in_post(s: State, colour: Int, post: Int) -> Int:
 
 @kernel
 def levies(s: State, colour: Int) -> Int:
-    """ADA-31: bands that enrolment gives: one per lair held, one per four central territories."""
+    """ADA-31: return the bands of an enrolment: 1 per lair held, 1 per 4 central territories."""
     owned = territories_of(s, colour)
     n = lairs_held(owned) + owned_in(owned, FOUR) // CENTRAL_PER_BAND
     return min(n, np.int64(s.reserve[colour]))
@@ -231,7 +234,7 @@ def may_enrol(s: State, colour: Int) -> Int:
 
 @kernel
 def payable_gold(s: State, colour: Int) -> Int:
-    """ADA-32: gold in territories that a colour owns and on ships that it crews."""
+    """ADA-32: return the gold in territories that a colour owns and on ships that it crews."""
     gold = 0
     for place in range(s.places):
         if s.owner[place] == colour:
@@ -241,7 +244,7 @@ def payable_gold(s: State, colour: Int) -> Int:
 
 @kernel
 def may_buy(s: State, colour: Int) -> Int:
-    """ADA-32: 2 coups and 2 gold for a card of the deck."""
+    """ADA-32: return whether 2 coups, 2 gold and a card in the deck are available."""
     return (
         s.coups[s.raid] >= CARD_PRICE and s.deck_size > 0 and payable_gold(s, colour) >= CARD_PRICE
     )
@@ -249,7 +252,7 @@ def may_buy(s: State, colour: Int) -> Int:
 
 @kernel
 def _offer_cards(s: State, mask: Mask, colour: Int) -> Int:
-    """ADA-32: buy a card, or play one where it would change something."""
+    """ADA-32: offer to buy a card, or to play one where it would change something."""
     if may_buy(s, colour) and offer(mask, s.first[BUY]):
         return True
     if s.hand_size[acting_seat(s)] == 0:
@@ -267,7 +270,7 @@ def _offer_cards(s: State, mask: Mask, colour: Int) -> Int:
 
 @kernel
 def may_play(s: State, colour: Int, card: Int) -> Int:
-    """ADA-32: whether a card without a place is held and would change something."""
+    """ADA-32: return whether a card without a place is held and would change something."""
     if not holds(s, acting_seat(s), card):
         return False
     if card == MORE_COUPS_CARD:
@@ -281,13 +284,13 @@ def may_play(s: State, colour: Int, card: Int) -> Int:
 
 @kernel
 def may_recruit_in(s: State, territory: Int, colour: Int, used: Int) -> Int:
-    """ADA-32, ADA-35: an own territory, not the one the card has used."""
+    """ADA-32, ADA-35: it is an own territory, and not the one the card has used."""
     return s.owner[territory] == colour and territory != used
 
 
 @kernel
 def recruit_places(s: State, colour: Int, used: Int) -> Int:
-    """The number of territories that `may_recruit_in` allows."""
+    """Return the number of territories that `may_recruit_in` allows."""
     n = 0
     for territory in range(TERRITORIES):
         n += may_recruit_in(s, territory, colour, used)
@@ -296,13 +299,16 @@ def recruit_places(s: State, colour: Int, used: Int) -> Int:
 
 @kernel
 def may_rise_in(s: State, territory: Int, used: Int) -> Int:
-    """ADA-32, ADA-35: an explored central territory without pirates, not one the card has used."""
+    """ADA-32, ADA-35: it is explored and without pirates, and not the one the card has used.
+
+    The territory must be a central one.
+    """
     return s.owner[territory] != NOBODY and s.bands[territory] == 0 and territory != used
 
 
 @kernel
 def natives_places(s: State, used: Int) -> Int:
-    """The number of central territories that `may_rise_in` allows."""
+    """Return the number of central territories that `may_rise_in` allows."""
     n = 0
     for territory in range(CENTRAL, TERRITORIES):
         n += may_rise_in(s, territory, used)
@@ -311,7 +317,7 @@ def natives_places(s: State, used: Int) -> Int:
 
 @kernel
 def _offer_shipyard(s: State, mask: Mask, colour: Int) -> Int:
-    """A ship in the box, and an own city, in any lair, without a ship."""
+    """Offer to put a ship from the box on an own city, in any lair, without a ship."""
     if s.box == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
         return False
     for city in range(ALL_CITIES):
@@ -324,7 +330,7 @@ def _offer_shipyard(s: State, mask: Mask, colour: Int) -> Int:
 
 @kernel
 def _offer_gold_mine(s: State, mask: Mask, colour: Int) -> Int:
-    """Gold in the supply, and an own territory."""
+    """Offer to put gold from the supply on an own territory."""
     if s.supply_gold == 0 or not holds(s, acting_seat(s), GOLD_MINE_CARD):
         return False
     for territory in range(TERRITORIES):
@@ -335,13 +341,13 @@ def _offer_gold_mine(s: State, mask: Mask, colour: Int) -> Int:
 
 @kernel
 def may_mutiny(s: State, place: Int, colour: Int) -> Int:
-    """An enemy ship at sea with 1 to 3 bands aboard."""
+    """Return whether a square holds an enemy ship with 1 to 3 bands aboard."""
     return 1 <= s.bands[place] <= 3 and is_enemy(s, colour, np.int64(s.owner[place]))
 
 
 @kernel
 def _offer_mutiny(s: State, mask: Mask, colour: Int) -> Int:
-    """Any such ship, anywhere."""
+    """Offer a mutiny on any such ship, anywhere."""
     if not holds(s, acting_seat(s), MUTINY_CARD):
         return False
     for place in range(TERRITORIES, s.places):
@@ -352,7 +358,7 @@ def _offer_mutiny(s: State, mask: Mask, colour: Int) -> Int:
 
 @kernel
 def may_explore(s: State, territory: Int, colour: Int) -> Int:
-    """ADA-21: unexplored, and contiguous to a ship with a band, or to land the colour occupies."""
+    """ADA-21: it is unexplored, and next to a ship with a band, or to land the colour occupies."""
     if not is_unexplored(s, territory):
         return False
     for border in range(s.land_borders[territory], s.land_borders[territory + 1]):
@@ -368,7 +374,7 @@ def may_explore(s: State, territory: Int, colour: Int) -> Int:
 
 @kernel
 def _offer_discovery(s: State, mask: Mask, colour: Int) -> Int:
-    """An exploration, whose coup is paid."""
+    """Offer explorations with the card, whose coup is paid as well."""
     if s.coups[s.raid] == 0 or not holds(s, acting_seat(s), DISCOVERY_CARD):
         return False
     for territory in range(CENTRAL, TERRITORIES):

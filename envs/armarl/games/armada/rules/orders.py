@@ -1,4 +1,4 @@
-"""Carrying out the orders of Armada's turns (ADA-16 to ADA-25, ADA-31), but not its cards."""
+"""The orders of Armada's turns (ADA-16 to ADA-25, ADA-31), without its cards."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from armarl.games.armada.state import (
 )
 
 BANDS_FOR_GOLD = np.int64(4)  # ADA-25
-SINGLE, DOUBLE = np.arange(1, 3)  # what is found counts so often
-MOST_HITS, MOST_LOSSES = 2, -2  # ADA-32: what `attack` and `defence` make of a combat roll
+SINGLE, DOUBLE = np.arange(1, 3)  # factor of what an exploration finds
+MOST_HITS, MOST_LOSSES = 2, -2  # ADA-32: the roll after `attack` and after `defence`
 
 
 @kernel
 def pay_coups(s: State, n: Int) -> None:
-    """ADA-15: coups are paid with the first decision of a chain."""
+    """ADA-15: pay coups, with the first decision of a chain."""
     s.coups[s.raid] -= n
 
 
@@ -55,7 +55,10 @@ def pay_coups(s: State, n: Int) -> None:
 
 @kernel
 def launch(s: State, city: Int, number: Int) -> None:
-    """ADA-16: the city's ship goes to a contiguous square; `number` counts all cities' launches."""
+    """ADA-16: move a city's ship to a contiguous square.
+
+    `number` runs over the launches of all cities.
+    """
     place = city_place(s, city)
     border = s.sea_borders[place] + number - s.launches[city]
     s.ship[place] = 0
@@ -64,7 +67,7 @@ def launch(s: State, city: Int, number: Int) -> None:
 
 @kernel
 def city_of_launch(s: State, number: Int) -> Int:
-    """The city from which a launch goes."""
+    """Return the city from which a launch goes."""
     city = 0
     while number >= s.launches[city + 1]:
         city += 1
@@ -73,7 +76,7 @@ def city_of_launch(s: State, number: Int) -> Int:
 
 @kernel
 def sail(s: State, border: Int) -> None:
-    """ADA-20: a ship with its crew and gold to the next square."""
+    """ADA-20: move a ship with its crew and gold to the next square."""
     origin, to = border_from(s, border), s.border_to[border]
     s.ship[to] = 1
     s.owner[to] = s.owner[origin]
@@ -85,7 +88,7 @@ def sail(s: State, border: Int) -> None:
 
 @kernel
 def scuttle(s: State, number: Int) -> None:
-    """ADA-24: gold aboard goes to the supply, the ship to the box."""
+    """ADA-24: return the gold aboard to the supply and the ship to the box."""
     if number < ALL_CITIES:
         s.ship[city_place(s, number)] = 0
     else:
@@ -101,7 +104,7 @@ def scuttle(s: State, number: Int) -> None:
 
 @kernel
 def begin_move(s: State, border: Int) -> None:
-    """ADA-17: the places of a move; then the number of bands, if there is a choice."""
+    """ADA-17: set the places of a move, then ask for the number of bands if there is a choice."""
     s.origin, s.target = border_from(s, border), s.border_to[border]
     if most_bands(s) > 1:
         s.stage = NUMBER_BANDS
@@ -111,7 +114,7 @@ def begin_move(s: State, border: Int) -> None:
 
 @kernel
 def choose_bands(s: State, n: Int) -> None:
-    """ADA-17: so many bands; then how much gold goes with them, if there is a choice."""
+    """ADA-17: set the number of bands, then ask how much gold to take if there is a choice."""
     s.count = n
     if most_gold(s) > 0:
         s.stage = NUMBER_GOLD
@@ -121,7 +124,7 @@ def choose_bands(s: State, n: Int) -> None:
 
 @kernel
 def complete_move(s: State, gold: Int) -> None:
-    """ADA-17, ADA-18: bands and gold go over, and put their colour's flag there."""
+    """ADA-17, ADA-18: move bands and gold, and put the bands' flag on the target."""
     origin, target = np.int64(s.origin), np.int64(s.target)
     s.owner[target] = s.owner[origin]
     s.bands[target] += s.count
@@ -137,7 +140,7 @@ def complete_move(s: State, gold: Int) -> None:
 
 @kernel
 def explore(s: State, territory: Int, factor: Int) -> None:
-    """ADA-21: gold and tribes as thrown, double at the Centre; the tribes' flag."""
+    """ADA-21: place gold and tribes as thrown, double at the Centre, and the tribes' flag."""
     if territory == post_place(s, CENTRE):
         factor *= 2
     gold = throw(s, GOLD_DIE)
@@ -149,7 +152,7 @@ def explore(s: State, territory: Int, factor: Int) -> None:
 
 @kernel
 def convert(s: State, number: Int) -> None:
-    """ADA-25: a gold of a city or post becomes 4 bands, or as many as the 50 allow."""
+    """ADA-25: turn one gold of a city or post into 4 bands, or as many as the 50 allow."""
     place = city_place(s, number) if number < ALL_CITIES else post_place(s, number - ALL_CITIES)
     s.gold[place] -= 1
     s.supply_gold += 1
@@ -158,7 +161,7 @@ def convert(s: State, number: Int) -> None:
 
 @kernel
 def begin_enrolment(s: State) -> None:
-    """ADA-31: once a turn or raid; each band is placed in turn."""
+    """ADA-31: begin the enrolment of the turn or raid. Each band is placed in turn."""
     s.enrolled[s.raid] = 1
     s.due = levies(s, acting_colour(s))
     s.stage = PLACE_ENROLLED
@@ -166,7 +169,7 @@ def begin_enrolment(s: State) -> None:
 
 @kernel
 def place_enrolled(s: State, territory: Int) -> None:
-    """ADA-31: one band. There is always a choice: four territories at least."""
+    """ADA-31: place one band. There is always a choice of at least four territories."""
     add_bands(s, territory, acting_colour(s), np.int64(1))
     s.count += 1
     s.due -= 1
@@ -179,7 +182,7 @@ def place_enrolled(s: State, territory: Int) -> None:
 
 @kernel
 def attack(s: State, border: Int) -> None:
-    """ADA-22: roll the combat die; cards may answer before it counts."""
+    """ADA-22: roll the combat die. Cards may answer before the roll counts."""
     s.origin, s.target = border_from(s, border), s.border_to[border]
     s.roll = throw(s, COMBAT_DIE)
     if s.roll != MOST_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):
@@ -190,7 +193,7 @@ def attack(s: State, border: Int) -> None:
 
 @kernel
 def ask_defence(s: State) -> None:
-    """ADA-32: asked of the attacked player, never for tribes or nobody's."""
+    """ADA-32: ask the attacked player, but never for tribes or nobody's bands."""
     defender = attacked_seat(s)
     if s.roll != MOST_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
         s.stage = ANSWER_DEFENCE
@@ -201,13 +204,13 @@ def ask_defence(s: State) -> None:
 
 @kernel
 def attacked_seat(s: State) -> Int:
-    """The player whose bands are attacked, or -1."""
+    """Return the player whose bands are attacked, or -1."""
     return np.int64(s.seat_of[s.owner[s.target]]) if s.bands[s.target] > 0 else -1
 
 
 @kernel
 def fight(s: State) -> None:
-    """ADA-22: hits remove defenders, losses attackers; what exceeds them is void."""
+    """ADA-22: remove defenders for hits and attackers for losses. Any excess is void."""
     origin, target, roll = np.int64(s.origin), np.int64(s.target), np.int64(s.roll)
     if roll < 0:
         remove_bands(s, origin, -roll)
@@ -221,7 +224,7 @@ def fight(s: State) -> None:
 
 @kernel
 def _remove_tribes(s: State, territory: Int, n: Int) -> None:
-    """Up to `n` tribes back to their supply."""
+    """Return up to `n` tribes to their supply."""
     n = min(n, s.tribes[territory])
     s.tribes[territory] -= n
     s.supply_tribes += n

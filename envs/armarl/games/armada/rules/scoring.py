@@ -1,4 +1,4 @@
-"""How a game of Armada is won, and what each player gets."""
+"""Victory and returns in Armada."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POSTS_ASKED, CITIES_ASKED = 3, 4  # ADA-27
 
 @kernel
 def in_victory(s: State, colour: Int) -> Int:
-    """ADA-27: a lair held, and either 3 posts, the Centre among them, or 4 enemy cities."""
+    """ADA-27: a lair is held, and either 3 posts with the Centre, or 4 enemy cities."""
     owned = territories_of(s, colour)
     if lairs_held(owned) == 0:
         return False
@@ -34,8 +34,8 @@ REWARD_NAMES = ("win",)
 def returns(s: State, kind: Int, out: Returns) -> None:
     """Write each player's return of a finished game into `out`, float64 of shape (players,).
 
-    The winner gets +1 and each of the others -1 / (players - 1); when the game was cut short,
-    everybody 0. The returns add up to 0.
+    The winner gets +1 and each other player -1 / (players - 1). If the game was truncated, every
+    player gets 0. The returns add up to 0.
     """
     for player in range(s.players):
         if s.winner < 0:

@@ -34,7 +34,7 @@ NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 @kernel
 def start(s: State) -> None:
-    """Deal a new game from the random generator, the options and the chart in `s`."""
+    """Deal a new game from the random number generator, the options and the chart in `s`."""
     _clear_board(s)
     _clear_turn(s)
     _seat_players(s)
@@ -50,7 +50,7 @@ def start(s: State) -> None:
 
 @kernel
 def _clear_board(s: State) -> None:
-    """ADA-6, ADA-14: an empty board on which each colour owns its lair."""
+    """ADA-6, ADA-14: clear the board and give each colour its lair."""
     s.bands[:] = 0
     s.gold[:] = 0
     s.ship[:] = 0
@@ -65,7 +65,7 @@ def _clear_board(s: State) -> None:
 
 @kernel
 def _clear_turn(s: State) -> None:
-    """No turn yet, no chain, no claim, no winner."""
+    """Clear the turn, the chain, the claims and the winner."""
     s.turn = s.winner = -1
     s.colour[:] = 0
     s.coups[:] = 0
@@ -81,7 +81,7 @@ def _clear_turn(s: State) -> None:
 
 @kernel
 def _seat_players(s: State) -> None:
-    """ADA-9 to ADA-12: whose each colour is; with three players a random one is nobody's."""
+    """ADA-9 to ADA-12: assign the colours. With three players a random colour is nobody's."""
     s.neutral = random_below(s, FOUR) if s.players == 3 else -1
     seat = 0
     for colour in range(FOUR):
@@ -94,7 +94,7 @@ def _seat_players(s: State) -> None:
 
 @kernel
 def _man_neutral_lair(s: State) -> None:
-    """ADA-12: 3 bands on each city of nobody's lair and 1 on each other territory."""
+    """ADA-12: put 3 bands on each city of nobody's lair and 1 on each other territory."""
     neutral = np.int64(s.neutral)
     for territory in range(neutral * LAIR, (neutral + 1) * LAIR):
         add_bands(s, territory, neutral, NEUTRAL_ELSEWHERE)
@@ -104,7 +104,7 @@ def _man_neutral_lair(s: State) -> None:
 
 @kernel
 def starting_bands(s: State, colour: Int) -> Int:
-    """ADA-10 to ADA-12: bands that a colour spreads; more opposite nobody's lair."""
+    """ADA-10 to ADA-12: return the bands that a colour spreads; more opposite nobody's lair."""
     opposite = s.neutral >= 0 and (s.neutral + FOUR // 2) % FOUR == colour
     return np.int64(BANDS[s.players]) + (OPPOSITE_BONUS if opposite else 0)
 
@@ -114,7 +114,7 @@ def starting_bands(s: State, colour: Int) -> Int:
 
 @kernel
 def _begin_preliminary(s: State) -> None:
-    """ADA-13: the colour puts its ships first."""
+    """ADA-13: let the colour place its ships first."""
     s.stage = PLACE_SHIP
     s.count = 0
     s.to_move = acting_seat(s)
@@ -122,7 +122,7 @@ def _begin_preliminary(s: State) -> None:
 
 @kernel
 def place_ship(s: State, city: Int) -> None:
-    """ADA-13: a ship on a city; after the second one the bands are spread."""
+    """ADA-13: put a ship on a city. After the second one the bands are spread."""
     s.ship[city_place(s, city)] = 1
     s.box -= 1
     s.count += 1
@@ -135,7 +135,7 @@ def place_ship(s: State, city: Int) -> None:
 
 @kernel
 def spread_bands(s: State, n: Int) -> None:
-    """ADA-13: bands on the next territory of the lair; the last one gets the rest, unasked."""
+    """ADA-13: put bands on the lair's next territory. The last one gets the rest, unasked."""
     _put_next(s, n)
     if s.target % LAIR == LAIR - 1:
         _put_next(s, np.int64(s.due))
@@ -145,7 +145,7 @@ def spread_bands(s: State, n: Int) -> None:
 
 @kernel
 def _put_next(s: State, n: Int) -> None:
-    """Bands on the territory in turn."""
+    """Put bands on the current territory and go on to the next."""
     add_bands(s, np.int64(s.target), acting_colour(s), n)
     s.due -= n
     s.target += 1
@@ -153,7 +153,7 @@ def _put_next(s: State, n: Int) -> None:
 
 @kernel
 def _end_preliminary(s: State) -> None:
-    """ADA-13: on to the next colour, and after the last one to the first turn."""
+    """ADA-13: go on to the next colour, or after the last one to the first turn."""
     finish_chain(s)
     following = next_colour(s, np.int64(s.colour[0]))
     last = following < s.colour[0]

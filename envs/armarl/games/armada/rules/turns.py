@@ -1,4 +1,4 @@
-"""The course of Armada's turns: budget, raids, ends of turns, claims and the end of the game."""
+"""The course of Armada's turns: budgets, raids, ends of turns, claims and the end of the game."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from armarl.games.armada.state import (
 )
 
 IDLE_ROUNDS = 2  # ADA-26
-TURN, RAID = np.arange(2)  # what `raid` says is under way
-BEGINNING = -1  # of `asked`: a turn in which nothing has been asked, not even whether it is idle
+TURN, RAID = np.arange(2)  # values of `raid`: which of the two is under way
+BEGINNING = -1  # value of `asked` at the start of a turn, before anything was asked or found idle
 
 
 @kernel
 def next_colour(s: State, colour: Int) -> Int:
-    """ADA-9, ADA-12: the next colour in play order that takes turns."""
+    """ADA-9, ADA-12: return the next colour in play order that takes turns."""
     following = (colour + 1) % FOUR
     return (following + 1) % FOUR if following == s.neutral else following
 
 
 @kernel
 def begin_first_turn(s: State) -> None:
-    """The preliminary turn is over."""
+    """End the preliminary turn and begin the first turn."""
     s.turn = 0
     _begin_turn(s, acting_colour(s))
 
 
 @kernel
 def _begin_turn(s: State, colour: Int) -> None:
-    """ADA-15: a colour's turn, of which it is not yet known whether it can do anything."""
+    """ADA-15: begin a colour's turn. It is not yet known whether the colour can do anything."""
     _set_budget(s, TURN, colour, COUPS)
     s.stage = ORDER
     s.asked = BEGINNING
@@ -52,7 +52,7 @@ def _begin_turn(s: State, colour: Int) -> None:
 
 @kernel
 def _set_budget(s: State, raid: Int, colour: Int, coups: Int) -> None:
-    """ADA-15, ADA-33: a turn or a raid of a colour begins."""
+    """ADA-15, ADA-33: set the budget of a colour's new turn or raid."""
     s.raid = raid
     s.colour[raid] = colour
     s.coups[raid] = coups
@@ -61,7 +61,7 @@ def _set_budget(s: State, raid: Int, colour: Int, coups: Int) -> None:
 
 @kernel
 def go_on(s: State) -> None:
-    """On to the next decision: the question of a raid, an order, or what the next turn brings."""
+    """Go on to the next decision: a raid question, an order, or whatever the next turn brings."""
     while s.stage != OVER:
         if s.raid == TURN and s.asked != BEGINNING and _ask_for_raid(s):
             return
@@ -73,13 +73,13 @@ def go_on(s: State) -> None:
             s.to_move = acting_seat(s)
             return
         else:
-            s.idle += s.asked == BEGINNING  # ADA-26: nobody may raid
+            s.idle += s.asked == BEGINNING  # ADA-26: no raid is possible
             end_turn_or_raid(s)
 
 
 @kernel
 def end_turn_or_raid(s: State) -> None:
-    """ADA-15: what is left of the budget is lost."""
+    """ADA-15: end the turn or raid. The rest of the budget is lost."""
     if s.raid:
         _end_raid(s)
     else:
@@ -91,16 +91,16 @@ def end_turn_or_raid(s: State) -> None:
 
 @kernel
 def open_asking(s: State) -> None:
-    """ADA-33: after a completed order the others may raid, but not within a raid."""
+    """ADA-33: let the others raid after a completed order, but not within a raid."""
     if s.raid == TURN:
         s.asked = 0
 
 
 @kernel
 def _ask_for_raid(s: State) -> Int:
-    """ADA-33: ask the next player who holds the card, each once, in play order from the turn's.
+    """ADA-33: ask the next player that holds the card, each once, in play order from the turn on.
 
-    With two players the other one's next colour is the one asked; its second is not.
+    With two players the other player's next colour is asked, and its second colour is not.
     """
     if not s.cards:
         return False
@@ -117,19 +117,19 @@ def _ask_for_raid(s: State) -> Int:
 
 @kernel
 def raider(s: State) -> Int:
-    """ADA-33: the colour that is asked, or raids."""
+    """ADA-33: return the colour that is asked, or raids."""
     return (s.colour[TURN] + s.asked) % FOUR
 
 
 @kernel
 def begin_raid(s: State) -> None:
-    """ADA-32: three coups at once."""
+    """ADA-32: begin a raid, with three coups at once."""
     _set_budget(s, RAID, raider(s), RAID_COUPS)
 
 
 @kernel
 def _end_raid(s: State) -> None:
-    """ADA-34: a raid's end makes a claim, and never withdraws or fulfils one."""
+    """ADA-34: end a raid. It may make a claim, and never withdraws or fulfils one."""
     if in_victory(s, acting_colour(s)):
         s.claims[acting_colour(s)] = 1
     s.colour[RAID] = s.coups[RAID] = s.enrolled[RAID] = s.more_coups[RAID] = 0
@@ -141,7 +141,7 @@ def _end_raid(s: State) -> None:
 
 @kernel
 def _close_turn(s: State) -> None:
-    """ADA-28, then ADA-30 and ADA-26; the game goes on with the next colour's budget."""
+    """ADA-28, then ADA-30 and ADA-26: end a turn, then the game or begin the next colour's turn."""
     colour = np.int64(s.colour[TURN])
     victory = in_victory(s, colour)
     s.turn += 1
@@ -150,6 +150,6 @@ def _close_turn(s: State) -> None:
         return
     s.claims[colour] = victory
     if s.turn >= s.max_turns or s.idle == IDLE_ROUNDS * colours_playing(s):
-        s.stage = OVER  # truncated: nobody has won
+        s.stage = OVER  # truncated: no player has won
         return
     _begin_turn(s, next_colour(s, colour))

@@ -1,6 +1,6 @@
-"""The map as Armada's scripted player sees it: for every place, the cost to the nearest goal.
+"""The map of Armada's scripted player: the cost from every place to the nearest goal.
 
-Costs are int8 arrays over the places; a low one is near or at something worth having.
+Costs are int8 arrays over the places. A low cost means near, or at, a worthwhile goal.
 """
 
 from __future__ import annotations
@@ -67,34 +67,34 @@ from armarl.games.armada.style_columns import (
 )
 
 STRANDED = 30  # cost of boarding where no ship is
-PATIENCE = 12  # rounds after which garrisons are halved, and fought for at worse odds; and again
-CARAVAN = 3  # bands that carry gold home
-assert SETS > FAR  # there is a set for every cost
+PATIENCE = 12  # rounds after which garrisons are halved and worse odds are accepted; repeated
+CARAVAN = 3  # number of bands that carry gold home
+assert SETS > FAR  # one set per cost
 
 
 @kernel
 def is_own(s: State, place: Int, colour: Int) -> Int:
-    """Whether the colour owns a territory or crews a ship."""
+    """Return whether the colour owns a territory or crews a ship."""
     return s.owner[place] == colour
 
 
 @kernel
 def is_partners(s: State, place: Int, colour: Int) -> Int:
-    """Whether the player's other colour holds a place."""
+    """Return whether the player's other colour holds a place."""
     owner = np.int64(s.owner[place])
     return 0 <= owner < FOUR and owner != colour and not is_enemy(s, colour, owner)
 
 
 @kernel
 def claimed(s: State, place: Int, colour: Int) -> Int:
-    """Whether an enemy who has claimed victory owns a place."""
+    """Return whether an enemy that has claimed victory owns a place."""
     owner = np.int64(s.owner[place])
     return 0 <= owner < FOUR and s.claims[owner] == 1 and is_enemy(s, colour, owner)
 
 
 @kernel
 def set_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
-    """The cost of every goal, FAR elsewhere."""
+    """Write the cost of every goal, and FAR elsewhere."""
     cost[:] = FAR
     for territory in range(CENTRAL, TERRITORIES):
         if not is_own(s, territory, colour) and not is_partners(s, territory, colour):
@@ -115,7 +115,7 @@ def set_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
 
 @kernel
 def _set_home_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
-    """What is lost of the own lair, and what stands open there."""
+    """Write the costs of lost and of open territories in the own lair."""
     held = owned_in(territories_of(s, colour), colour) > LAIR_HELD
     lost = style[HOME_LATER_GOAL] if held else style[HOME_GOAL]
     for territory in range(colour * LAIR, (colour + 1) * LAIR):
@@ -128,7 +128,7 @@ def _set_home_goals(s: State, style: Style, colour: Int, cost: Any) -> None:
 
 @kernel
 def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int) -> Int:
-    """How near the goal a city is: to be taken, to be manned, or to be freed."""
+    """Return the goal cost of a city: to be taken, to be manned, or to be freed."""
     lair, owner = city // CITIES, np.int64(s.owner[place])
     if owner == colour:
         open_there = lair != colour and s.bands[place] < style[CITY_GARRISON]
@@ -146,7 +146,7 @@ def _city_cost(s: State, style: Style, place: Int, city: Int, colour: Int) -> In
 
 @kernel
 def _nearly_wins(s: State, owner: Int, lair: Int) -> Int:
-    """Whether a city of a lair is one of three or more with which its owner may win."""
+    """Return whether a lair's city counts for ADA-27 and its owner lacks at most one such city."""
     if not 0 <= owner < FOUR or not is_enemy(s, owner, lair):
         return False
     return enemy_cities_owned(s, territories_of(s, owner), owner) >= CITIES_ASKED - 1
@@ -154,7 +154,7 @@ def _nearly_wins(s: State, owner: Int, lair: Int) -> Int:
 
 @kernel
 def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int) -> Int:
-    """How near the goal a post is: to be taken, to be manned, or done with."""
+    """Return the goal cost of a post: to be taken, to be manned, or no goal any more."""
     if is_own(s, place, colour):
         if s.bands[place] >= garrison_of(s, style) or gives_way(s, colour):
             return FAR
@@ -169,31 +169,31 @@ def post_cost(s: State, style: Style, place: Int, post: Int, colour: Int) -> Int
 
 @kernel
 def impatience(s: State) -> Int:
-    """How many times patience has run out: the few bands that are left would guard for ever."""
+    """Return how many times patience has run out, so that the last bands do not guard forever."""
     return max(np.int64(s.turn), 0) // (PATIENCE * colours_playing(s))
 
 
 @kernel
 def garrison_of(s: State, style: Style) -> Int:
-    """Bands that hold a post."""
+    """Return the number of bands that hold a post."""
     return style[GARRISON] >> min(impatience(s), 8)
 
 
 @kernel
 def is_abandoned(s: State, territory: Int) -> Int:
-    """Whether gold worth a voyage lies in a territory, with neither bands nor tribes."""
+    """Return whether a territory has gold worth a voyage, and neither bands nor tribes."""
     return s.gold[territory] >= 2 and s.bands[territory] == 0 and s.tribes[territory] == 0
 
 
 @kernel
 def gives_way(s: State, colour: Int) -> Int:
-    """Whether the posts are for the player's other colour, which has the Centre."""
+    """Return whether the posts are left to the player's other colour, because it has the Centre."""
     return is_partners(s, post_place(s, CENTRE), colour)
 
 
 @kernel
 def set_markets(s: State, colour: Int, home: Any) -> None:
-    """Cost 0 where a colour may convert gold into bands (ADA-25), FAR elsewhere."""
+    """Write cost 0 where a colour may convert gold into bands (ADA-25), and FAR elsewhere."""
     home[:] = FAR
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
@@ -207,7 +207,7 @@ def set_markets(s: State, colour: Int, home: Any) -> None:
 
 @kernel
 def owns_gold(s: State, colour: Int) -> Int:
-    """Whether any gold lies with a colour, so that a way home is asked for at all."""
+    """Return whether a colour has any gold, so that a way home is needed at all."""
     for place in range(s.places):  # noqa: SIM110 - Numba
         if s.gold[place] > 0 and is_own(s, place, colour):
             return True
@@ -216,7 +216,7 @@ def owns_gold(s: State, colour: Int) -> Int:
 
 @kernel
 def set_landings(s: State, colour: Int, cost: Any, ferry: Any) -> Int:
-    """Cost 0 where bands wait on a coast for a ship, FAR elsewhere; whether any do."""
+    """Write cost 0 where a ship can fetch waiting bands, FAR elsewhere. Return whether any wait."""
     ferry[:] = FAR
     any_wait = False
     for shore in range(TERRITORIES):
@@ -230,13 +230,13 @@ def set_landings(s: State, colour: Int, cost: Any, ferry: Any) -> Int:
 
 @kernel
 def is_ferry(s: State, place: Int, ferry: Any) -> Int:
-    """Whether a ship with next to no crew should fetch bands."""
+    """Return whether a ship with almost no crew should fetch bands."""
     return place >= TERRITORIES and s.bands[place] <= 2 and ferry[place] < FAR
 
 
 @kernel
 def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int:
-    """Whether what lies in a place should go where it becomes bands, with few bands."""
+    """Return whether a place's gold should be carried, by few bands, to where it becomes bands."""
     if s.reserve[colour] < style[HUNGRY] or s.gold[place] < 2 or home[place] == 0:
         return False
     return s.bands[place] <= CARAVAN or place < TERRITORIES
@@ -244,11 +244,17 @@ def is_treasure(s: State, style: Style, place: Int, colour: Int, home: Any) -> I
 
 @kernel
 def spread_costs(s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea: Any) -> None:
-    """Costs of all other places: of the cheapest way to a goal (Dijkstra, 1959; Dial, 1969).
+    """Write the costs of all other places: that of the cheapest way to a goal.
+
+    This is Dijkstra's algorithm with buckets (Dijkstra, 1959; Dial, 1969).
 
     Args:
-        land, sea: scratch, int64 (more than FAR,): the territories, and the squares, to which a
-            way of each cost leads, as sets. The first such cost of a place is its own.
+        by_land: cost of entering each place from land.
+        by_sea: cost of entering each place from sea.
+        cost: costs of the goals, FAR elsewhere. The result is written here.
+        land: scratch, int64 (more than FAR,): for each cost, the set of territories with a way of
+            that cost. A place's own cost is the first one whose set has it.
+        sea: the same for squares.
     """
     land[:] = 0
     sea[:] = 0
@@ -272,15 +278,15 @@ def spread_costs(s: State, by_land: Any, by_sea: Any, cost: Any, land: Any, sea:
                 cost[place] = now
                 land[min(now + np.int64(by_land[place]), FAR)] |= s.land_near[place]
                 sea[min(now + np.int64(by_sea[place]), FAR)] |= s.sea_near[place]
-            # Where a step costs nothing there are more.
+            # Steps that cost nothing add more places.
             new_land, new_sea = land[now] & ~known_land, sea[now] & ~known_sea
 
 
 @kernel
 def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any) -> None:
-    """For every place the costs of coming to it, from land and from sea.
+    """Write, for every place, the costs of entering it from land and from sea.
 
-    All pay for who is there; from land a ship has to be boarded, too.
+    Both pay for the defenders. From land, a ship also has to be boarded.
     """
     for to in range(s.places):
         land = sea = entry_toll(s, style, to, colour)
@@ -296,7 +302,7 @@ def set_tolls(s: State, style: Style, colour: Int, by_land: Any, by_sea: Any) ->
 
 @kernel
 def _set_tolls_of_launching(s: State, style: Style, city: Int, by_land: Any, by_sea: Any) -> None:
-    """A ship on a city may be launched, and boarded then."""
+    """Allow for a ship on a city, which may be launched and then boarded."""
     for border in range(s.sea_borders[city], s.sea_borders[city + 1]):
         square = np.int64(s.border_to[border])
         if s.ship[square] == 0:
@@ -305,7 +311,7 @@ def _set_tolls_of_launching(s: State, style: Style, city: Int, by_land: Any, by_
 
 @inlined
 def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
-    """The cost of going to a place: more where somebody has to be fought."""
+    """Return the cost of entering a place. It is higher if there are defenders to fight."""
     if s.bands[to] > 0 and is_partners(s, to, colour):
         return FAR
     if is_unexplored(s, to):
@@ -318,14 +324,14 @@ def entry_toll(s: State, style: Style, to: Int, colour: Int) -> Int:
 
 @kernel
 def defenders_of(s: State, place: Int) -> Int:
-    """Bands or tribes in a place."""
+    """Return the number of bands or tribes in a place."""
     tribes = np.int64(s.tribes[place]) if place < TERRITORIES else np.int64(0)
     return np.int64(s.bands[place]) + tribes
 
 
 @kernel
 def ship_beside(s: State, shore: Int, colour: Int) -> Int:
-    """Whether bands on a coast can board a ship already."""
+    """Return whether bands on a coast can already board a ship."""
     for border in range(s.sea_borders[shore], s.sea_borders[shore + 1]):
         square = np.int64(s.border_to[border])
         others = s.bands[square] > 0 and s.owner[square] != colour
@@ -336,7 +342,7 @@ def ship_beside(s: State, shore: Int, colour: Int) -> Int:
 
 @kernel
 def stands_open(s: State, territory: Int, colour: Int) -> Int:
-    """Whether no bands are in a territory, and an enemy's next to it."""
+    """Return whether a territory has no bands and an enemy's bands are next to it."""
     if s.bands[territory] > 0:
         return False
     for border in range(s.land_borders[territory], s.land_borders[territory + 1]):
@@ -350,6 +356,6 @@ def stands_open(s: State, territory: Int, colour: Int) -> Int:
 
 @kernel
 def _threatens(s: State, place: Int, colour: Int) -> Int:
-    """Whether a place holds an enemy's bands."""
+    """Return whether a place holds an enemy's bands."""
     owner = np.int64(s.owner[place])
     return s.bands[place] > 0 and 0 <= owner < FOUR and is_enemy(s, colour, owner)

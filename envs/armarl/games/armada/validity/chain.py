@@ -1,6 +1,6 @@
-"""Whether the decision that is open in a game of Armada is one that can be open there."""
+"""Validation of the open decision in a game of Armada."""
 
-# ruff: noqa: SIM109 - what these propose cannot be compiled, or could raise
+# ruff: noqa: SIM109 - the proposed code cannot be compiled, or could raise
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ from armarl.games.armada.validity.pieces import is_face
 
 @kernel
 def no_chain(s: State) -> Int:
-    """Nothing is under way: no order, no place chosen, nothing due."""
+    """No chain is under way: no order, no chosen place, nothing due."""
     if s.order != -1 or s.origin != -1 or s.target != -1 or s.used != -1:
         return False
     return s.count == 0 and s.roll == 0 and s.due == 0 and s.looked == 0
@@ -78,13 +78,13 @@ def no_chain(s: State) -> Int:
 
 @kernel
 def _was_asked(s: State, seat: Int, answer: Int) -> Int:
-    """ADA-32, ADA-33: a player is asked for a card because he holds it, and all know that."""
+    """ADA-32, ADA-33: the player was asked for a card: it is known to hold one."""
     return seat >= 0 and s.answers[seat, answer] == HELD
 
 
 @kernel
 def chain_is_right(s: State) -> Int:
-    """Whoever is to move can be asked what he is asked."""
+    """The player to move can be asked this question."""
     if not several_have_bands(s):
         return False  # ADA-29: the game would be over
     stage = s.stage
@@ -109,7 +109,7 @@ def chain_is_right(s: State) -> Int:
 
 @kernel
 def several_have_bands(s: State) -> Int:
-    """ADA-29: bands of two players at least."""
+    """ADA-29: at least two players have bands."""
     first: Int = -1
     for colour in range(FOUR):
         seat = np.int64(s.seat_of[colour])
@@ -133,7 +133,7 @@ def _on_a_border(s: State, family: Any) -> Int:
 
 @kernel
 def _move_is_right(s: State) -> Int:
-    """ADA-17 to ADA-19: there is a choice of how many bands, or of how much gold."""
+    """ADA-17 to ADA-19: there is a choice of the number of bands, or of the amount of gold."""
     if not _on_a_border(s, MOVE) or s.used != -1 or s.roll != 0 or s.due != 0 or s.looked != 0:
         return False
     if is_unexplored(s, np.int64(s.target)):
@@ -147,7 +147,7 @@ def _move_is_right(s: State) -> Int:
 
 @kernel
 def _combat_is_right(s: State) -> Int:
-    """ADA-22, ADA-32: a roll that a card in the hand of whoever is asked would change."""
+    """ADA-22, ADA-32: a card in the asked player's hand would change the roll."""
     if not _on_a_border(s, ATTACK) or s.bands[s.origin] < 2 or not s.cards:
         return False
     if s.count != 0 or s.used != -1 or s.due != 0 or s.looked != 0:
@@ -163,7 +163,7 @@ def _combat_is_right(s: State) -> Int:
 
 @kernel
 def _placing_is_right(s: State) -> Int:
-    """Enrolment and cards: what is left to place, pay or look at."""
+    """Enrolment and cards: the amount left to place, pay or look at is possible."""
     stage = s.stage
     if stage == PLACE_ENROLLED:
         return _enrolment_is_right(s)
@@ -179,7 +179,7 @@ def _placing_is_right(s: State) -> Int:
 
 @kernel
 def _enrolment_is_right(s: State) -> Int:
-    """ADA-31: bands for lairs and central land, as many as there are, one after the other."""
+    """ADA-31: the bands placed and due are those for lairs and central land, within the reserve."""
     if s.order != s.first[ENROL] or s.enrolled[s.raid] != 1:
         return False
     if s.used != -1 or s.roll != 0 or s.looked != 0:
@@ -193,7 +193,7 @@ def _enrolment_is_right(s: State) -> Int:
 
 @kernel
 def _payment_is_right(s: State) -> Int:
-    """ADA-32, ADA-36: gold in several places, enough to pay, and a card to be had."""
+    """ADA-32, ADA-36: gold lies in several places, suffices to pay, and the deck has a card."""
     if s.order != s.first[BUY] or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
     colour, purses = acting_colour(s), 0
@@ -205,7 +205,7 @@ def _payment_is_right(s: State) -> Int:
 
 @kernel
 def _plain_order(s: State, card: Int) -> Int:
-    """The order under way is to play this card, which is played."""
+    """The order under way is to play this card, and it has been played."""
     for plain in range(PLAIN_KINDS.size):
         if s.order == s.first[PLAY] + plain:
             return PLAIN_KINDS[plain] == card and s.played[card] > 0
@@ -214,7 +214,7 @@ def _plain_order(s: State, card: Int) -> Int:
 
 @kernel
 def _levy_is_right(s: State) -> Int:
-    """ADA-32, ADA-35: a roll that is placed on one of several territories, of one or two."""
+    """ADA-32, ADA-35: a roll is to be placed on one of several territories, as the card allows."""
     natives = s.stage == PLACE_NATIVES
     small = _plain_order(s, NATIVES_CARD if natives else RECRUIT_CARD)
     big = _plain_order(s, BIG_NATIVES_CARD if natives else BIG_RECRUIT_CARD)

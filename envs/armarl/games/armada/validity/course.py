@@ -1,6 +1,6 @@
-"""Where a lawful game of Armada stands: in the preliminary turn, in a turn or raid, at an end."""
+"""Validation of the course of an Armada game: the preliminary turn, turns and raids, the end."""
 
-# ruff: noqa: SIM110 - what these propose cannot be compiled, or could raise
+# ruff: noqa: SIM110 - the proposed code cannot be compiled, or could raise
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from armarl.games.armada.validity.pieces import any_set, is_city, total_of
 
 @kernel
 def is_preliminary(s: State) -> Int:
-    """ADA-12 to ADA-14: colours before the one in turn are done, and those after it not begun."""
+    """ADA-12 to ADA-14: earlier colours than the acting one are done, later ones have not begun."""
     if s.turn != -1 or s.winner != -1 or s.colour[0] == s.neutral:
         return False
     if not _nothing_has_happened(s) or s.to_move != acting_seat(s):
@@ -59,7 +59,7 @@ def is_preliminary(s: State) -> Int:
 
 @kernel
 def _nothing_has_happened(s: State) -> Int:
-    """No turn, raid, claim, card or exploration, and no pieces outside the lairs."""
+    """There was no turn, raid, claim, card or exploration, and no piece is outside the lairs."""
     if s.raid != 0 or s.asked != 0 or s.idle != 0 or s.thrown != 0 or total_of(s.played) != 0:
         return False
     if total_of(s.claims) != 0 or not _no_budget(s, 0) or not _no_budget(s, 1) or s.colour[1] != 0:
@@ -86,7 +86,7 @@ def _no_budget(s: State, raid: Int) -> Int:
 
 @kernel
 def _neutral_lair_is_right(s: State) -> Int:
-    """ADA-12: three bands on each of its cities, one elsewhere, and no ship."""
+    """ADA-12: nobody's lair has 3 bands on each city, 1 on each other territory, and no ship."""
     for territory in range(s.neutral * LAIR, (s.neutral + 1) * LAIR):
         bands = NEUTRAL_IN_CITY if is_city(s, territory) else NEUTRAL_ELSEWHERE
         if s.bands[territory] != bands or s.ship[territory] != 0:
@@ -96,7 +96,7 @@ def _neutral_lair_is_right(s: State) -> Int:
 
 @kernel
 def _ships_in(s: State, colour: Int) -> Int:
-    """Ships on the cities of a lair."""
+    """Count the ships on the cities of a lair."""
     n = 0
     for city in range(colour * CITIES, (colour + 1) * CITIES):
         n += s.ship[city_place(s, city)]
@@ -105,7 +105,7 @@ def _ships_in(s: State, colour: Int) -> Int:
 
 @kernel
 def _lair_is_prepared(s: State, colour: Int) -> Int:
-    """ADA-13: two ships and all bands, one after the other."""
+    """ADA-13: a lair has its ships and bands, as far as its colour has come."""
     ships: Int = SHIPS_EACH
     bands = starting_bands(s, np.int64(colour))
     if colour > s.colour[0]:
@@ -118,7 +118,7 @@ def _lair_is_prepared(s: State, colour: Int) -> Int:
 
 @kernel
 def _preparing_is_right(s: State) -> Int:
-    """ADA-13: a ship is to be placed, or bands on one territory after the other."""
+    """ADA-13: a ship is to be placed, or bands on one territory after another."""
     if s.order != -1 or s.origin != -1 or s.used != -1 or s.roll != 0 or s.looked != 0:
         return False
     if s.stage == PLACE_SHIP:
@@ -137,7 +137,7 @@ def _preparing_is_right(s: State) -> Int:
 
 @kernel
 def course_is_right(s: State) -> Int:
-    """ADA-9, ADA-15, ADA-26, ADA-33: whose turn or raid it is, and with what budget."""
+    """ADA-9, ADA-15, ADA-26, ADA-33: the turn or raid, its colour and its budget are possible."""
     if s.turn < 0 or s.turn > s.max_turns or s.raid < 0 or s.raid > 1:
         return False
     for colour in range(FOUR):
@@ -155,7 +155,7 @@ def course_is_right(s: State) -> Int:
 
 @kernel
 def _colour_in_turn(s: State) -> Int:
-    """ADA-9: the turns go round; a turn that has ended the game has been counted."""
+    """ADA-9: the colour follows from the number of turns; a turn that ended the game is counted."""
     if s.colour[0] == s.neutral:
         return False
     colour = next_colour(s, np.int64(FOUR - 1))
@@ -168,7 +168,7 @@ def _colour_in_turn(s: State) -> Int:
 
 @kernel
 def _asking_is_right(s: State) -> Int:
-    """ADA-26, ADA-33: before an order in a turn all have been asked; idle turns have just ended."""
+    """ADA-26, ADA-33: before an order all have been asked, and no idle turns are counted."""
     last = 0
     if s.cards:
         last = 1 if s.players == 2 else FOUR - 1
@@ -201,7 +201,7 @@ def _budget_is_right(s: State, raid: Int, coups: Int) -> Int:
 
 @kernel
 def end_is_right(s: State) -> Int:
-    """ADA-28 to ADA-30: a claim has held, only one player has bands, or the game was cut short."""
+    """ADA-28 to ADA-30: a claim held, only one player has bands, or the game was truncated."""
     if s.to_move < 0 or s.to_move >= s.players or not no_chain(s):
         return False
     if s.winner < -1 or s.winner >= s.players:

@@ -1,6 +1,6 @@
-"""What there is in a lawful state of Armada: options, pieces, cards, and what dice can show."""
+"""Validation of the contents of an Armada state: options, pieces, cards and dice."""
 
-# ruff: noqa: SIM110 - what these propose cannot be compiled, or could raise
+# ruff: noqa: SIM110 - the proposed code cannot be compiled, or could raise
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def same_options(s: State, blank: State) -> Int:
 
 @kernel
 def seats_are_right(s: State) -> Int:
-    """ADA-9 to ADA-12: the colours in play order to the seats in turn, but nobody's."""
+    """ADA-9 to ADA-12: the colours, except nobody's, go to the seats in turn, in play order."""
     lowest = 0 if s.players == 3 else -1
     highest = FOUR - 1 if s.players == 3 else -1
     if s.neutral < lowest or s.neutral > highest:
@@ -88,7 +88,7 @@ def seats_are_right(s: State) -> Int:
 
 @kernel
 def place_is_lawful(s: State, place: Int) -> Int:
-    """What lies in a place can lie there."""
+    """A place holds only what it can hold."""
     if s.bands[place] < 0 or s.gold[place] < 0 or s.ship[place] < 0 or s.ship[place] > 1:
         return False
     if s.owner[place] < NOBODY or s.owner[place] > TRIBES:
@@ -102,7 +102,7 @@ def place_is_lawful(s: State, place: Int) -> Int:
 
 @kernel
 def is_city(s: State, place: Int) -> Int:
-    """Whether a territory has a city."""
+    """Return whether a territory has a city."""
     for city in range(ALL_CITIES):
         if city_place(s, city) == place:
             return True
@@ -111,7 +111,7 @@ def is_city(s: State, place: Int) -> Int:
 
 @kernel
 def _square_is_lawful(s: State, place: Int) -> Int:
-    """ADA-8, ADA-19: all lies on ships, whose crews are of colours that sail."""
+    """ADA-8, ADA-19: all pieces are on ships, and the crews' colours can sail."""
     if s.owner[place] == TRIBES or (s.bands[place] > 0) != (s.owner[place] != NOBODY):
         return False
     if s.neutral >= 0 and s.owner[place] == s.neutral:
@@ -123,7 +123,7 @@ def _square_is_lawful(s: State, place: Int) -> Int:
 
 @kernel
 def _territory_is_lawful(s: State, place: Int) -> Int:
-    """ADA-14, ADA-21: lairs are owned; unexplored land is empty; tribes lie under their flag."""
+    """ADA-14, ADA-21: lairs are owned, unexplored land is empty, tribes are under their flag."""
     tribes, owner = s.tribes[place], s.owner[place]
     if tribes < 0 or (tribes > 0 and owner != TRIBES):
         return False
@@ -136,7 +136,7 @@ def _territory_is_lawful(s: State, place: Int) -> Int:
 
 @kernel
 def total_of(numbers: Any) -> Int:
-    """The sum of small numbers."""
+    """Return the sum of small numbers."""
     total: Int = 0
     for i in range(numbers.size):
         total += np.int64(numbers[i])
@@ -145,7 +145,7 @@ def total_of(numbers: Any) -> Int:
 
 @kernel
 def any_set(numbers: Any) -> Int:
-    """Whether any is not 0."""
+    """Return whether any number is not 0."""
     for i in range(numbers.size):
         if numbers[i] != 0:
             return True
@@ -154,7 +154,7 @@ def any_set(numbers: Any) -> Int:
 
 @kernel
 def _bands_of(s: State, colour: Int) -> Int:
-    """The bands of a colour on the board."""
+    """Count the bands of a colour on the board."""
     n: Int = 0
     for place in range(PLACE_ROOM):
         if s.owner[place] == colour:
@@ -164,7 +164,7 @@ def _bands_of(s: State, colour: Int) -> Int:
 
 @kernel
 def pieces_add_up(s: State) -> Int:
-    """ADA-6, and nothing is below 0."""
+    """ADA-6: the numbers of pieces add up, and none is below 0."""
     if s.supply_gold < 0 or s.supply_tribes < 0 or s.box < 0:
         return False
     for colour in range(FOUR):
@@ -182,7 +182,7 @@ def pieces_add_up(s: State) -> Int:
 
 @kernel
 def cards_add_up(s: State) -> Int:
-    """ADA-32: of every kind the copies, or none without the option; no gap in the deck."""
+    """ADA-32: every kind has its copies, or none without the option, and the deck has no gap."""
     if s.deck_size < 0 or s.deck_size > s.deck.size:
         return False
     for i in range(s.deck.size):
@@ -203,7 +203,7 @@ def cards_add_up(s: State) -> Int:
 
 @kernel
 def _found(s: State, card: Int) -> Int:
-    """How many cards of a kind there are anywhere."""
+    """Count the cards of a kind, wherever they are."""
     n = np.int64(s.played[card])
     for player in range(MAX_PLAYERS):
         n += np.int64(s.hand[player, card])
@@ -214,7 +214,7 @@ def _found(s: State, card: Int) -> Int:
 
 @kernel
 def knowledge_is_right(s: State) -> Int:
-    """ADA-37: what is known of hands is so; cards remembered are in the deck or were drawn."""
+    """ADA-37: known hands are true, and remembered cards are in the deck or were drawn."""
     for seat in range(MAX_PLAYERS):
         for answer in range(ANSWERS):
             if not _answer_is_right(s, seat, answer):
@@ -244,7 +244,7 @@ def _answer_is_right(s: State, seat: Int, answer: Int) -> Int:
 
 @kernel
 def _most_remembered(s: State, seat: Int, card: Int) -> Int:
-    """Cards of a kind in the deck, and those that others may have drawn since."""
+    """Count the cards of a kind in the deck, and those that others may have drawn since."""
     n: Int = 0
     for i in range(s.deck_size):
         n += s.deck[i] == card + 1
@@ -255,7 +255,7 @@ def _most_remembered(s: State, seat: Int, card: Int) -> Int:
 
 @kernel
 def is_face(die: Int, face: Int) -> Int:
-    """Whether a die has a face."""
+    """Return whether a die has a face."""
     for i in range(FACES.shape[1]):
         if FACES[die, i] == face:
             return True
@@ -264,7 +264,7 @@ def is_face(die: Int, face: Int) -> Int:
 
 @kernel
 def dice_are_right(s: State) -> Int:
-    """ADA-7: as many dice as were thrown, each on a face of its own."""
+    """ADA-7: the recorded throws are possible faces of their dice, and the rest is 0."""
     if s.thrown < 0 or s.thrown > MOST_FACES:
         return False
     for i in range(MOST_FACES):

@@ -1,12 +1,12 @@
-"""Whether a record that comes from outside is a lawful state of Armada.
+"""Validation of Armada states that come from outside.
 
-`valid` holds for every state that play reaches, and for every determinised one. Concealed states of
-a game with cards are not whole, and are refused. What it accepts can be played to its end: pieces
-and cards are conserved, numbers are in their ranges, and whatever the rules derive is what they
-would derive.
+`valid` accepts every state that play can reach, and every determinised one. It refuses concealed
+states of a game with cards, because they are incomplete. Every accepted state can be played to its
+end: pieces and cards are conserved, numbers are in their ranges, and derived values are what the
+rules would derive.
 
-Pieces, cards and dice are judged in `valid_pieces`, turns and the end in `valid_course`, the
-decision that is open in `valid_chain`.
+`valid_pieces` checks pieces, cards and dice; `valid_course` turns and the end; `valid_chain` the
+open decision.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from armarl.games.armada.validity.pieces import (
 )
 
 FAULTS = (
-    "it is lawful",
-    "its options or its chart are not those of this variant, or unused bytes are not 0",
-    "the colours are not those of ADA-9 to ADA-12",
-    "what lies in a place cannot lie there (ADA-8, ADA-16, ADA-19, ADA-21)",
-    "bands, gold, tribes or ships are not as many as ADA-6 says",
-    "the cards in the deck, in the hands and played are not those of ADA-32",
-    "what is remembered of cards, or known of hands, is not so (ADA-37)",
-    "the dice show what they cannot (ADA-7)",
-    "the preliminary turn is not at a place that it can be at (ADA-12, ADA-13)",
-    "the turn, its budget or the raid is not one that can be (ADA-15, ADA-26, ADA-33)",
-    "the decision is not one that can be open (ADA-17, ADA-22, ADA-31 to ADA-35)",
-    "the end is not one that a game can have (ADA-28 to ADA-30)",
+    "the state is lawful",
+    "the options or the chart are not those of this variant, or unused bytes are not 0",
+    "the colours are not assigned as in ADA-9 to ADA-12",
+    "a place holds pieces that it cannot hold (ADA-8, ADA-16, ADA-19, ADA-21)",
+    "the numbers of bands, gold, tribes or ships are not those of ADA-6",
+    "the cards in the deck, in the hands and played do not add up to ADA-32",
+    "remembered cards or known hands contradict the real ones (ADA-37)",
+    "the dice show impossible faces (ADA-7)",
+    "the preliminary turn is at an impossible point (ADA-12, ADA-13)",
+    "the turn, its budget or the raid is impossible (ADA-15, ADA-26, ADA-33)",
+    "the open decision is impossible (ADA-17, ADA-22, ADA-31 to ADA-35)",
+    "the end of the game is impossible (ADA-28 to ADA-30)",
 )
 (
     LAWFUL,
@@ -58,7 +58,7 @@ FAULTS = (
 
 @kernel
 def valid(s: State, blank: State) -> Int:
-    """LAWFUL, or the number of the first law, in the order of FAULTS, that a state breaks."""
+    """Return LAWFUL, or the number of the first fault of a state in the order of FAULTS."""
     if not same_options(s, blank):
         return OPTIONS
     if not seats_are_right(s):
@@ -79,7 +79,7 @@ def valid(s: State, blank: State) -> Int:
 
 @kernel
 def _fault_in_time(s: State) -> Int:
-    """What is wrong with the turn, the decision that is open, or the end."""
+    """Return the fault of the turn, the open decision or the end, or LAWFUL."""
     if s.stage < 0 or s.stage > OVER or s.colour[0] < 0 or s.colour[0] >= FOUR:
         return COURSE
     if s.stage < ORDER:
