@@ -4,14 +4,25 @@ Importing it registers the environments with Gymnasium and PettingZoo. Everythin
 when it is first used, so that `import armarl` stays quick. `__init__.pyi` lists the public names.
 """
 
+import sys
 from importlib.metadata import version
+from typing import Any
 
 import lazy_loader
 
 from armarl.environments.registration import register_all
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_imported, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __version__ = version("armarl")
 __all__ += ["__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name. Raise Python's usual error for others, which suggests a near name."""
+    if name not in __all__:
+        module = sys.modules[__name__]
+        raise AttributeError(f"module 'armarl' has no attribute {name!r}", name=name, obj=module)
+    return _imported(name)
+
 
 register_all()

@@ -29,6 +29,7 @@ from armarl.matches.records import read_records
 from armarl.players.simple_players import RandomPlayer
 from armarl.policies.saved_policy import load_policy, save_policy
 from armarl.roster.make_player import make_player
+from paths import HELPERS
 from processes import started, wait_for
 
 TWO, THREE, TEAMS = (make_game("armadora", players=players) for players in (2, 3, 4))
@@ -181,7 +182,7 @@ def test_workers_end_with_the_process_that_waits_for_them(tmp_path):
     program = f"""
 import os, signal, sys
 from armarl.workers.spread import spread
-sys.path.append({str(Path(__file__).parent)!r})
+sys.path += [{str(Path(__file__).parent)!r}, {str(HELPERS)!r}]
 from test_arena import stay
 if __name__ == "__main__":
     list(spread(stay, [{str(tmp_path)!r}] * 4, 2))

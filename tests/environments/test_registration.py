@@ -99,7 +99,8 @@ def test_importing_is_light_and_silent(variant):
     use = f"from armarl import {variant.game}_v0 as game; game.env().reset(seed=0); "
     if variant.game == "kuhn_poker":  # from outside: it has no module in the package
         use = (
-            f"import sys; sys.path.append({EXAMPLES!r}); import armarl, gymnasium, kuhn_poker; "
+            f"import sys; sys.path.append({str(EXAMPLES)!r}); "
+            "import armarl, gymnasium, kuhn_poker; "
             "armarl.register_game(kuhn_poker.ENTRY); "
             "gymnasium.make('armarl/KuhnPoker-v0').reset(seed=0); "
         )

@@ -122,9 +122,9 @@ def test_it_learns_what_the_cpu_learns_from_the_same_chance(
     settings, precision, same_chance, tmp_path, monkeypatch
 ):
     """Rollouts agree to the byte, weights approximately: means are summed in another order."""
-    for module in ("learner", "games"):  # dense passes on both
+    for module in ("ppo_learner", "rollout.ppo_games"):  # dense passes on both
         monkeypatch.setattr(
-            f"armarl_training.learners.ppo.{module}.use_sparse", lambda *given: False
+            f"armarl_training.learners.ppo.{module}.use_incremental", lambda *given: False
         )
     settings = {**settings, **ALONE}
     settings["ppo"] = {**settings.get("ppo", {}), "precision": precision}

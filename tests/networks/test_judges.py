@@ -185,7 +185,7 @@ def test_judges_that_do_not_fit(tmp_path, changes, message):
 def test_a_judge_of_another_survey(tmp_path, monkeypatch):
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, judge_of(GAME).tensors(), "relu")
-    monkeypatch.setattr("armarl.policies.saved_policy.survey_of", lambda game: game.observation)
+    monkeypatch.setattr("armarl.policies.policy_checks.survey_of", lambda game: game.observation)
     with pytest.raises(PolicyError, match="was made for the survey"):
         load_policy(path, GAME)
 

@@ -335,12 +335,17 @@ def test_code_is_not_run_where_it_is_not_wanted():
 
 
 @pytest.fixture
-def registry(monkeypatch):
-    monkeypatch.setattr(make_player, "_players", dict(registry._players))
-    monkeypatch.setattr(make_player, "_around", dict(registry._around))
+def own_registry():
+    """Names that a test registers are gone afterwards."""
+    names = (registry._players, registry._around)
+    before = [dict(registered) for registered in names]
+    yield
+    for registered, as_before in zip(names, before, strict=True):
+        registered.clear()
+        registered.update(as_before)
 
 
-@pytest.mark.usefixtures("registry")
+@pytest.mark.usefixtures("own_registry")
 def test_names_that_users_add():
     armarl.register_player("backwards", tiny.Backwards)
     register_player("backwards", tiny.Backwards)  # a module may be imported twice

@@ -13,7 +13,11 @@ from armarl_training.config.training_config import NetworkConfig, TrainingConfig
 from armarl_training.learners.ppo.incremental.changes import entries_of, shares_of
 from armarl_training.learners.ppo.incremental.decision_chains import chain_length, chains_of
 from armarl_training.learners.ppo.incremental.first_layer import Followed
-from armarl_training.learners.ppo.incremental.passes import sparse_passes, suit, use_sparse
+from armarl_training.learners.ppo.incremental.passes import (
+    incremental_passes,
+    suit,
+    use_incremental,
+)
 from armarl_training.learners.ppo.networks import make_actor, make_critic
 from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.learners.ppo.update.dense_passes import RecordedPasses
@@ -172,7 +176,7 @@ def test_gradients_are_those_of_passes_over_everything(
 
     learner._dealt = dealt
     for sparse in (False, True):
-        learner._sparse = sparse
+        learner._incremental = sparse
         learner._rng = np.random.default_rng(1)
         learner._take_step = keep
         taken = []
@@ -210,7 +214,7 @@ def test_what_is_played_along_games_is_what_other_passes_play(name, options, net
     torch.manual_seed(0)
     actor, critic = make_actor(game, config), make_critic(game, config, kept)
     factors, workspace = (1 / kept.privileged_scales).astype(np.float32), Workspace(device.place)
-    passes = sparse_passes(device, game, actor, critic, factors)
+    passes = incremental_passes(device, game, actor, critic, factors)
     recorded = RecordedPasses(actor, critic)
     batch, followed = SelfPlayBatch(game, 30), Followed(kept, 30, passes.first.units)
     turn, rng = batch.reset(seed=3), np.random.default_rng(0)
@@ -241,7 +245,7 @@ def test_what_is_played_along_games_is_what_other_passes_play(name, options, net
             with torch.no_grad():
                 for weights in (*actor.parameters(), *critic.parameters()):
                     weights *= 0.9
-            passes = sparse_passes(device, game, actor, critic, factors)
+            passes = incremental_passes(device, game, actor, critic, factors)
             passes.first.begin(followed)
         turn = batch.step([rng.choice(np.flatnonzero(row)) for row in legal])
 
@@ -259,4 +263,4 @@ def test_where_they_suit():
     assert not suits(device="cuda")
     assert suits("armadora")
     brief = {"total_decisions": 1, "game": "armada", "ppo": {"precision": "bfloat16"}}
-    assert not use_sparse(TrainingConfig(**brief), make_game("armada"))
+    assert not use_incremental(TrainingConfig(**brief), make_game("armada"))

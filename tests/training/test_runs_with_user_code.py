@@ -1,6 +1,7 @@
 """Training runs with users' own opponents and learners."""
 
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +21,12 @@ from small_runs import (
 )
 
 
+@pytest.fixture(autouse=True)
+def _found_by_name(monkeypatch):
+    """This file is a module that `module:Class` can name."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+
+
 class Illegal:
     """Chooses actions that do not exist."""
 
@@ -32,12 +39,12 @@ class Illegal:
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
-    opponents = {"share": 1.0, "earlier": 0, "players": {"test_runs_with_ones_own:Illegal": 1}}
+    opponents = {"share": 1.0, "earlier": 0, "players": {"test_runs_with_user_code:Illegal": 1}}
     settings = config(learner=learner, opponents=opponents)
     with pytest.raises(ConfigError, match="train with --code"):
         start_run(settings, tmp_path / "run")
     run = start_run(settings, tmp_path / "run", code=True)
-    with pytest.raises(IllegalActionError, match="the player 'test_runs_with_ones_own:Illegal'"):
+    with pytest.raises(IllegalActionError, match="the player 'test_runs_with_user_code:Illegal'"):
         run.train()
 
 
@@ -70,9 +77,9 @@ class Mine(PPO):
 def test_a_learner_of_ones_own(tmp_path):
     """Its settings can be anywhere. Stopped and resumed, it ends as if it had not been."""
     td = {"temperature": 0.5}
-    settings = config(learner="test_runs_with_ones_own:Mine", td=td, total_decisions=3 * ROLLOUT)
+    settings = config(learner="test_runs_with_user_code:Mine", td=td, total_decisions=3 * ROLLOUT)
     with pytest.raises(
-        ConfigError, match=r"learner: test_runs_with_ones_own:Mine: .* train with --code"
+        ConfigError, match=r"learner: test_runs_with_user_code:Mine: .* train with --code"
     ):
         start_run(settings, tmp_path / "whole")
     assert not (tmp_path / "whole").exists()
@@ -106,7 +113,7 @@ class Idle:
 
 def test_a_learner_that_lacks_something(tmp_path):
     with pytest.raises(ConfigError, match="type Idle, lacks imitate, recent, in_play, policy"):
-        start_run(config(learner="test_runs_with_ones_own:Idle"), tmp_path / "run", code=True)
+        start_run(config(learner="test_runs_with_user_code:Idle"), tmp_path / "run", code=True)
     assert not (tmp_path / "run").exists()
 
 
@@ -115,7 +122,7 @@ def test_what_is_no_configuration(tmp_path):
         start_run("armadora-quick", tmp_path / "run")
 
 
-@pytest.mark.parametrize("name", ["test_runs_with_ones_own:Nobody", "no_such_module:Mine"])
+@pytest.mark.parametrize("name", ["test_runs_with_user_code:Nobody", "no_such_module:Mine"])
 def test_a_learner_of_ones_own_that_there_is_not(tmp_path, name):
     with pytest.raises(ConfigError, match=f"learner: {name}: .*no"):
         start_run(config(learner=name), tmp_path / "run", code=True)

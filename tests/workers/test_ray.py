@@ -16,7 +16,6 @@ from armarl.cli.__main__ import main
 from armarl.games.make_game import make_game
 from armarl.matches.match import play_match
 from armarl.players import registry
-from armarl.roster.make_player import make_player
 from armarl.workers.ray_cluster import ClusterError, RayCluster
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run.run import start_run
@@ -86,8 +85,7 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
     """It has several shards and earlier selves; a worker is killed at its first shard."""
-    monkeypatch.setattr(make_player, "_players", dict(registry._players))
-    registry.register_player("deadly", partial(tiny.KilledOnce, folder=tmp_path))
+    monkeypatch.setitem(registry._players, "deadly", partial(tiny.KilledOnce, folder=tmp_path))
     settings = tiny.settings(
         learner=learner,
         options={"board": "mini"},

@@ -32,10 +32,10 @@ from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.incremental.changes import alike_inputs, entries_of
 from armarl_training.learners.ppo.incremental.decision_chains import Chains, chain_length, chains_of
 from armarl_training.learners.ppo.incremental.passes import (
-    SparsePasses,
+    IncrementalPasses,
+    incremental_passes,
     lay_out,
-    sparse_passes,
-    use_sparse,
+    use_incremental,
 )
 from armarl_training.learners.ppo.networks import Actor, PlainCritic, make_actor, make_critic
 from armarl_training.learners.ppo.rollout.ppo_games import PPOGames
@@ -91,8 +91,8 @@ class PPO(ShardedLearner):
         self.actor = make_actor(game, config.network).to(device.place)
         self.average = copy.deepcopy(self.actor)
         self.critic = make_critic(game, config.network, self._kept).to(device.place)
-        self._sparse = use_sparse(config, game)
-        if self._sparse:
+        self._incremental = use_incremental(config, game)
+        if self._incremental:
             lay_out(self.actor, self.average, self.critic)
         self._actors: list[torch.Tensor] = list(self.actor.parameters())
         self._averages: list[torch.Tensor] = list(self.average.parameters())
@@ -171,7 +171,7 @@ class PPO(ShardedLearner):
         loss_weights = LossWeights(ppo.clip_range, entropy, ppo.magnet, ppo.value_coefficient)
         scratches = self._make_scratches(-(-len(rows) // number))
         samples = self._samples(rollout, self._normalised(flat(advantages), rows), targets)
-        make_batch = self._sparse_batch if self._sparse else self._dense_batch
+        make_batch = self._sparse_batch if self._incremental else self._dense_batch
         batch = make_batch(rollout, rows, samples)
         norm: torch.Tensor | float = 0.0
         for _ in range(ppo.epochs):
@@ -275,18 +275,18 @@ class PPO(ShardedLearner):
         length = chain_length(ppo.minibatch, ppo.rollout_length, players)
         return chains_of(rollout.learners[:-1], rollout.movers[:-1], length)
 
-    def _passes(self) -> NetworkPasses | SparsePasses:
+    def _passes(self) -> NetworkPasses | IncrementalPasses:
         """Return passes through the networks with their current weights."""
         actor, critic, reading = self.actor, self.critic, self._reading
-        if self._sparse:
-            return sparse_passes(self._device, self._game, actor, critic, reading.factors)
+        if self._incremental:
+            return incremental_passes(self._device, self._game, actor, critic, reading.factors)
         return passes_of(actor, critic, reading.dtype)
 
     def _gradients(
-        self, passes: NetworkPasses | SparsePasses, part: MinibatchPart
+        self, passes: NetworkPasses | IncrementalPasses, part: MinibatchPart
     ) -> Sequence[torch.Tensor]:
         """Return the gradients of all parameters for one part of a minibatch."""
-        if isinstance(passes, SparsePasses):
+        if isinstance(passes, IncrementalPasses):
             return passes.gradients(part)
         device, seen, workspace = self._device, part.seen, part.workspace
         privileged = self._reading.privileged(seen.quantities, seen.secrets, part.rows, workspace)

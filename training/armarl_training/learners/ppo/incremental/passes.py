@@ -49,7 +49,7 @@ SparseOutputs = tuple[Floats, Floats]
 SparseGradients = tuple[torch.Tensor, list[torch.Tensor], list[torch.Tensor]]
 
 
-class SparsePasses:
+class IncrementalPasses:
     """Passes through networks of plain layers, equally many in both, with their current weights."""
 
     def __init__(
@@ -168,7 +168,7 @@ class _Rest:
     def act(
         self, following: Following, masks: Masks, advice: Advised, workspace: Workspace
     ) -> SparseOutputs:
-        """See `SparsePasses.act`."""
+        """See `IncrementalPasses.act`."""
         n, device, last = len(masks), self._device, self._last
         actions, players = last.actor_biases.size - 1, last.critic_biases.size
         inputs = np.empty((device.scratch_rows(n), int(self._units.sum())), np.float32)
@@ -190,13 +190,13 @@ class _Rest:
         return logits, critic_logits
 
 
-def sparse_passes(
+def incremental_passes(
     device: LearnerDevice, game: Game, actor: nn.Module, critic: nn.Module, factors: Array
-) -> SparsePasses:
+) -> IncrementalPasses:
     """Return the sparse passes through two networks of plain layers."""
     assert isinstance(actor, Actor)
     assert isinstance(critic, PlainCritic)
-    return SparsePasses(device, actor, critic, factors, alike_inputs(game))
+    return IncrementalPasses(device, actor, critic, factors, alike_inputs(game))
 
 
 def lay_out(*networks: nn.Module) -> None:
@@ -230,7 +230,7 @@ def _changes_little(config: TrainingConfig, game: Game) -> bool:
     return first * shares.anew + (1 - first) * shares.after < FEW
 
 
-def use_sparse(config: TrainingConfig, game: Game) -> bool:
+def use_incremental(config: TrainingConfig, game: Game) -> bool:
     """Return whether a learner uses these passes. They need float32."""
     return config.ppo.precision == "float32" and suit(config, game)
 

@@ -14,7 +14,11 @@ from armarl.policies.network_players import NetworkPlayer
 from armarl_training.common.random_streams import Stream, entropy
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.learners.ppo.incremental.first_layer import Followed
-from armarl_training.learners.ppo.incremental.passes import SparsePasses, sparse_passes, use_sparse
+from armarl_training.learners.ppo.incremental.passes import (
+    IncrementalPasses,
+    incremental_passes,
+    use_incremental,
+)
 from armarl_training.learners.ppo.networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.learners.ppo.rollout.rival_seats import Logits
 from armarl_training.learners.ppo.rollout.rollout import Rollout, SelfPlay
@@ -68,10 +72,10 @@ class PPOGames:
         self._actor = make_actor(game, network).to(device.place)
         self._critic = make_critic(game, network, kept).to(device.place)
         self._reading = Reading(kept, ppo.precision)
-        self._sparse = use_sparse(config, game)
+        self._incremental = use_incremental(config, game)
         self._workspace = Workspace(device.place)
         self._actor_critic = self._make_actor_critic()
-        if isinstance(self._actor_critic, SparsePasses):
+        if isinstance(self._actor_critic, IncrementalPasses):
             games, units = len(self.self_play.lineups), self._actor_critic.first.units
             self._followed_games = Followed(kept, games, units)
         # Earlier selves that play on a GPU, with their networks on that device.
@@ -91,7 +95,7 @@ class PPOGames:
         self._take_over(networks)
         early = self._config.early_reward
         weight = max(0.0, 1 - done / early.until)
-        small = isinstance(self._actor_critic, PlainActorCritic | SparsePasses)
+        small = isinstance(self._actor_critic, PlainActorCritic | IncrementalPasses)
         with torch_alone(small):  # too small to split among threads
             return self.self_play.play(
                 self._act, self._critic_values, early=early.reward, weight=weight
@@ -104,13 +108,15 @@ class PPOGames:
         for module in modules.values():
             module.to(self._reading.dtype)
         self._actor_critic = self._make_actor_critic()
-        if isinstance(self._actor_critic, SparsePasses):
+        if isinstance(self._actor_critic, IncrementalPasses):
             self._actor_critic.first.begin(self._followed_games)
 
-    def _make_actor_critic(self) -> ActorCritic | SparsePasses:
+    def _make_actor_critic(self) -> ActorCritic | IncrementalPasses:
         actor, critic = self._actor, self._critic
-        if self._sparse:
-            return sparse_passes(self._device, self._game, actor, critic, self._reading.factors)
+        if self._incremental:
+            return incremental_passes(
+                self._device, self._game, actor, critic, self._reading.factors
+            )
         return actor_critic_of(actor, critic, self._reading.dtype)
 
     @torch.no_grad()
@@ -118,7 +124,7 @@ class PPOGames:
         self, quantities: Array, advice: Array, secrets: Array, masks: Array, movers: Array
     ) -> tuple[Array, Array]:
         """Return logits and the values of all seats; see `rollout.Act`."""
-        if isinstance(self._actor_critic, SparsePasses):
+        if isinstance(self._actor_critic, IncrementalPasses):
             logits, critic_logits = self._actor_critic.act(
                 followed=self._followed_games,
                 quantities=quantities,
