@@ -1,7 +1,7 @@
 """ArmaRL: the board games Armadora and Armada as reinforcement-learning environments.
 
-Importing it registers the environments with Gymnasium and PettingZoo; the rest is imported when
-it is first used.
+Importing the package registers the environments with Gymnasium and PettingZoo. All other modules
+are imported on first use.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import on first use what takes Numba with it."""
+    """Import names that need Numba on first use."""
     if name not in _HOMES:
         raise AttributeError(f"module 'armarl' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
