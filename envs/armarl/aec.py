@@ -206,7 +206,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._do_more()
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, in new arrays. It may be called at any time."""
+        """Return an agent's observation, in new arrays. Can be called at any time."""
         observation, mask = self._view(self._seats[agent])
         if self._mask_in_info:
             return observation
@@ -401,7 +401,7 @@ class CheckedAECEnv(RawAECEnv):
         self._end({**dict.fromkeys(self.agents, 0.0), agent: ILLEGAL_REWARD}, ENDED, CUT_SHORT)
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, in new arrays. It may be called at any time."""
+        """Return an agent's observation, in new arrays. Can be called at any time."""
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)

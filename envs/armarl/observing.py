@@ -56,6 +56,12 @@ class Declared:
 
     Attributes:
         option: the field of the state that is 0 in variants without this block.
+
+    Example:
+        >>> from armarl.observing import Declared
+        >>> hands = Declared("hand_sizes", ("players",), 16, "Warriors left", scale=16.0)
+        >>> hands.of_variant({"players": 3}).shape
+        (3,)
     """
 
     name: str
@@ -91,7 +97,18 @@ def _field(entry: int | str) -> str:
 
 
 class Blocks:
-    """The declarations of a game's observation, in order."""
+    """The declarations of a game's observation, in order.
+
+    Example:
+        >>> from armarl.observing import Blocks, Declared
+        >>> blocks = Blocks(lambda s, seat: seat)
+        >>> @blocks.add(Declared("to_move", ("players",), 1, "is to move"))
+        ... def _to_move(s, seat, block):
+        ...     for player in range(s.players):
+        ...         block.out[player] = player == s.to_move
+        >>> blocks.table({"players": 3}, None).size
+        3
+    """
 
     def __init__(self, look: Callable[..., Any]) -> None:
         self._look = merged(look)

@@ -166,6 +166,12 @@ def pick(mask: Mask, draw: float) -> Int:
     """Return the legal action at the fraction `draw`, in [0, 1), of the list of legal actions.
 
     Returns 0 if none is legal. A mask holds only 0 and 1, so one instruction counts eight actions.
+
+    Example:
+        >>> import numpy as np
+        >>> from armarl.randomness import pick
+        >>> int(pick(np.array([0, 1, 0, 1], np.int8), 0.5))
+        3
     """
     whole = mask.size - mask.size % 8
     n = 0
