@@ -18,7 +18,7 @@ __all__ += ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name. Raise Python's usual error for others, which suggests a near name."""
+    """Import a public name when it is first used; otherwise suggest a near name, as Python does."""
     if name not in __all__:
         module = sys.modules[__name__]
         raise AttributeError(f"module 'armarl' has no attribute {name!r}", name=name, obj=module)

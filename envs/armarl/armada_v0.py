@@ -1,9 +1,10 @@
 """Armada as a PettingZoo AEC environment: `from armarl import armada_v0`.
 
-Options of `env` and `raw_env`, all keywords: `players` (2, 3 or 4; default 2), `cards` (False),
-`enrolment` (False), `max_turns` (400), `chart` (another chart than ours: a file, its text, or its
-dictionary), `reward` ("win"), `render_mode` (None, "human" or "ansi"); `mask` ("observation" or
-"info"), `observation_key` and `mask_key` say where action masks are.
+`env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `cards` (False),
+`enrolment` (False), `max_turns` (400), `chart` (a chart to replace the built-in one: a file, its
+text, or its dictionary), `reward` ("win") and `render_mode` (None, "human" or "ansi"). `mask`
+("observation" or "info"), `observation_key` and `mask_key` set the place and the names of action
+masks.
 """
 
 from __future__ import annotations
@@ -16,10 +17,25 @@ __all__ = ["env", "raw_env"]
 
 
 def env(**options: Any) -> RawAECEnv:
-    """Armada with PettingZoo's usual checks: an illegal action loses the game."""
+    """Make Armada with PettingZoo's usual checks. An illegal action loses the game.
+
+    Example:
+        >>> from armarl import armada_v0
+        >>> env = armada_v0.env(players=2, cards=True)
+        >>> env.possible_agents
+        ['player_0', 'player_1']
+    """
     return make_aec(CheckedAECEnv, "armada", **options)
 
 
 def raw_env(**options: Any) -> RawAECEnv:
-    """Armada without them: an illegal action raises `IllegalActionError`."""
+    """Make Armada without these checks. An illegal action raises `IllegalActionError`.
+
+    Example:
+        >>> from armarl import armada_v0
+        >>> env = armada_v0.raw_env(players=2)
+        >>> env.reset(seed=1)
+        >>> env.agent_selection in env.possible_agents
+        True
+    """
     return make_aec(RawAECEnv, "armada", **options)

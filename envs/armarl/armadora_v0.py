@@ -1,9 +1,9 @@
 """Armadora as a PettingZoo AEC environment: `from armarl import armadora_v0`.
 
-Options of `env` and `raw_env`, all keywords: `players` (2, 3 or 4; default 2), `advanced` (False),
-`peek` (True), `board` ("whole"; "mini": a tiny one for two players, for study), `reward` ("win" or
-"gold"), `render_mode` (None, "human" or "ansi"); `mask` ("observation" or "info"),
-`observation_key` and `mask_key` say where action masks are.
+`env` and `raw_env` take these keyword options: `players` (2, 3 or 4; default 2), `advanced`
+(False), `peek` (True), `board` ("whole", or "mini", a tiny board for two players, for study),
+`reward` ("win" or "gold") and `render_mode` (None, "human" or "ansi"). `mask` ("observation" or
+"info"), `observation_key` and `mask_key` set the place and the names of action masks.
 """
 
 from __future__ import annotations
@@ -16,10 +16,25 @@ __all__ = ["env", "raw_env"]
 
 
 def env(**options: Any) -> RawAECEnv:
-    """Armadora with PettingZoo's usual checks: an illegal action loses the game."""
+    """Make Armadora with PettingZoo's usual checks. An illegal action loses the game.
+
+    Example:
+        >>> from armarl import armadora_v0
+        >>> env = armadora_v0.env(players=3)
+        >>> env.possible_agents
+        ['player_0', 'player_1', 'player_2']
+    """
     return make_aec(CheckedAECEnv, "armadora", **options)
 
 
 def raw_env(**options: Any) -> RawAECEnv:
-    """Armadora without them: an illegal action raises `IllegalActionError`."""
+    """Make Armadora without these checks. An illegal action raises `IllegalActionError`.
+
+    Example:
+        >>> from armarl import armadora_v0
+        >>> env = armadora_v0.raw_env(players=2)
+        >>> env.reset(seed=1)
+        >>> env.agent_selection
+        'player_0'
+    """
     return make_aec(RawAECEnv, "armadora", **options)

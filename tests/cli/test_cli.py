@@ -219,9 +219,9 @@ def test_evaluate_with_options(run):
         (("random", "--games", "1" + 23 * "0"), "games must be in 1 to 100000000, not 1000"),
         (("random", "--seed", "-1"), "seed must be in 0 to 9223372036854775796, not -1"),
         (("random", "--workers", "0"), "at least 1 worker, not 0"),
-        (("random", "--json", "."), ". is a folder, not a file that could be written"),
+        (("random", "--json", "."), ". is a folder; name a file to write"),
         (("random", "--json", "no/where.json"), "there is no folder no to write where.json to"),
-        (("random", "--records", "."), ". is a folder, not a file that could be written"),
+        (("random", "--records", "."), ". is a folder; name a file to write"),
     ],
 )
 def test_evaluate_refuses(run, arguments, named):
@@ -589,7 +589,7 @@ def test_interrupted(run, monkeypatch):
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("--seed", "9" * 20), "seed must be in 0 to 9223372036854775807, not 999"),
         (("--seed", "-5"), "seed must be in 0 to 9223372036854775807, not -5"),
-        (("--record", "."), ". is a folder, not a file that could be written"),
+        (("--record", "."), ". is a folder; name a file to write"),
         (("--record", "no/where.txt"), "there is no folder no to write where.txt to"),
     ],
 )

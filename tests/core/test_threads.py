@@ -133,4 +133,4 @@ def test_the_number_of_threads():
             check=False,
         )
         assert ran.stdout == printed
-        assert printed or "ARMARL_THREADS must be in 1 to 256, not 'many'" in ran.stderr
+        assert printed or "ARMARL_THREADS must be 1 to 256, got 'many'" in ran.stderr

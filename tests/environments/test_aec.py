@@ -228,13 +228,13 @@ def test_foreign_and_damaged_states_are_refused(variant):
     data = env.state_bytes()
     with pytest.raises(ValueError, match=r'"players": 2.*"players": 3'):
         variant.aec(players=3).load_state(data)
-    with pytest.raises(ValueError, match="damaged saved game, or one of another version"):
+    with pytest.raises(ValueError, match="damaged saved game, or saved by another version"):
         env.load_state(data[:-10])
     flipped = bytearray(data)
     flipped[-20] ^= 1
     with pytest.raises(ValueError, match="damaged saved game"):
         env.load_state(bytes(flipped))
-    with pytest.raises(ValueError, match="no saved game"):
+    with pytest.raises(ValueError, match="not a saved game"):
         env.load_state(b"")
     assert env.state_bytes() == data
 
@@ -297,7 +297,7 @@ def test_another_chart_goes_with_the_game():
         assert twin.chart.as_dict() == renamed
         assert everything(twin) == everything(env)
     assert env.game.actions.hash != standard.game.actions.hash
-    with pytest.raises(ValueError, match="no saved game of this environment"):
+    with pytest.raises(ValueError, match="not a saved game of this environment"):
         env.load_state(standard.state_bytes())
 
 
@@ -388,7 +388,7 @@ def test_an_agent_that_there_is_not(face):
     env = getattr(armadora_v0, face)(players=3)
     env.reset(seed=1)
     for ask in (env.observe, env.observation_space, env.action_space):
-        with pytest.raises(KeyError, match="no agent 'player_3'; there are player_0, player_1, pl"):
+        with pytest.raises(KeyError, match="unknown agent 'player_3'; choose from player_0"):
             ask("player_3")
     assert copy.deepcopy(env).action_space("player_2") == env.action_space("player_2")
 
@@ -484,5 +484,5 @@ def test_there_is_no_concealed_state(face):
     with pytest.raises(AttributeError, match="cannot be accessed before reset"):
         env.concealed_state()
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="no agent 'player_7': there is player_0, player_1"):
+    with pytest.raises(ValueError, match="unknown agent 'player_7'; choose from player_0"):
         env.concealed_state("player_7")

@@ -342,7 +342,7 @@ def test_wrong_options(variant):
         SeatEnv(variant.make(), players=3)
     with pytest.raises(ValueError, match="seat must be in 0 to 1, not 2"):
         variant.seat_env(seat=2)
-    with pytest.raises(ValueError, match="a game for 3 has 2 opponents, not 1"):
+    with pytest.raises(ValueError, match="a 3-player game takes 2 opponents, got 1"):
         variant.seat_env(players=3, opponents=["random"])
     with pytest.raises(ValueError, match="no player 'rndom'"):
         variant.seat_env(opponents="rndom")

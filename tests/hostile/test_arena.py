@@ -149,7 +149,7 @@ def test_two_do_not_play_in_one_folder(folder: Path) -> None:
     """Their lines would be written through each other."""
     with (
         lock_folder(folder, ArenaError),
-        pytest.raises(ArenaError, match=f"worked in by process {os.getpid()}"),
+        pytest.raises(ArenaError, match=f"in use by process {os.getpid()}"),
     ):
         play_tournament(GAME, PLAYERS, 8, folder=folder)
     assert len(play_tournament(GAME, PLAYERS, 8, folder=folder).games) == 16

@@ -90,7 +90,7 @@ def test_links_are_followed_and_must_be_ours(
     shared.mkdir()
     shared.chmod(0o777)
     link.symlink_to(shared)
-    assert f"others can write into {shared.resolve()}" in str(fault_of(link / "kernels"))
+    assert f"others can write to {shared.resolve()}" in str(fault_of(link / "kernels"))
     (private / "circle").symlink_to(private / "circle")
     monkeypatch.setenv("ARMARL_CACHE_DIR", str(private / "circle"))
     assert choose_folder() != private / "circle" / "kernels"
@@ -106,7 +106,7 @@ def test_a_planted_folder_for_temporary_files_is_not_used(
     assert choose_folder() is None
     told = capsys.readouterr().err
     assert told.count("\n") == 1
-    assert "compiled anew each time" in told
+    assert "each process compiles the rules" in told
     assert str(planted) in told
     planted.rmdir()
     chosen = choose_folder()
@@ -220,7 +220,7 @@ def test_a_full_disk(private: Path) -> None:
         """
     done = _run(script, ARMARL_CACHE_DIR=str(private))
     assert len(done.stdout.split()) == 2
-    assert done.stderr.count("cannot be kept") == 1
+    assert done.stderr.count("cannot be cached") == 1
     assert list((private / "kernels").iterdir()) == []
 
 

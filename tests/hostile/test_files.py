@@ -188,7 +188,7 @@ def _write_raw(path: Path, header: dict[str, Any], data: bytes = b"") -> None:
 def test_saved_games_are_bytes(data: Any) -> None:
     env = RawAECEnv(GAME)
     env.reset(seed=0)
-    with pytest.raises(TypeError, match="a saved game is bytes"):
+    with pytest.raises(TypeError, match="a saved game must be bytes"):
         env.load_state(data)
 
 

@@ -132,7 +132,7 @@ def test_threads_are_set_while_games_are_played() -> None:
 @pytest.mark.parametrize("value", ["", "0", "-1", "1.5", "two", "9" * 5000, "257"])
 def test_what_the_environment_may_say(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARMARL_THREADS", value)
-    with pytest.raises(ValueError, match="ARMARL_THREADS must be in 1 to 256"):
+    with pytest.raises(ValueError, match="ARMARL_THREADS must be 1 to 256"):
         threads._threads_at_start()
 
 

@@ -434,17 +434,17 @@ time.sleep(60)
 """
     with in_another_process(program) as process:
         assert process.stdout.readline() == "locked\n"
-        with pytest.raises(RunError, match=f"is being worked in by process {process.pid}"):
+        with pytest.raises(RunError, match=f"is in use by process {process.pid}"):
             resume_run(stopped)
     assert resume_run(stopped).decisions > 0
 
 
 def test_a_run_that_is_closed_holds_its_folder_no_longer(stopped):
     with resume_run(stopped) as run:
-        with pytest.raises(RunError, match="is being worked in by process"):
+        with pytest.raises(RunError, match="is in use by process"):
             resume_run(stopped)
         run.close()
-        with resume_run(stopped) as other, pytest.raises(RunError, match="is being worked in"):
+        with resume_run(stopped) as other, pytest.raises(RunError, match="is in use by"):
             run.train()
         other.close()  # a second time
     with pytest.raises(ZeroDivisionError), resume_run(stopped) as run:
@@ -455,7 +455,7 @@ def test_a_run_that_is_closed_holds_its_folder_no_longer(stopped):
 
 
 def test_a_folder_is_held_from_the_start_of_a_run(tmp_path):
-    with start_run(config(), tmp_path / "run"), pytest.raises(RunError, match="is being worked in"):
+    with start_run(config(), tmp_path / "run"), pytest.raises(RunError, match="is in use by"):
         resume_run(tmp_path / "run")
     assert resume_run(tmp_path / "run").decisions == 0
 

@@ -250,7 +250,7 @@ def test_a_sweep_that_was_stopped_goes_on_in_the_middle_of_a_trial(config, tmp_p
     with closing(Sweep(config, settings, tmp_path / "sweep")) as sweep:
         assert not sweep.run(1, train=stopped)
         assert sweep.best is None
-        with pytest.raises(RunError, match="is being worked in by process"):
+        with pytest.raises(RunError, match="is in use by process"):
             Sweep(config, settings, tmp_path / "sweep")
     begun = []
 
@@ -273,7 +273,7 @@ def test_a_trial_whose_folder_is_held_is_not_thrown_away(config, tmp_path):
     with (
         resume_run(folder / "000"),
         closing(Sweep(config, SEARCHED, folder)) as sweep,
-        pytest.raises(LockError, match="000 is being worked in by process"),
+        pytest.raises(LockError, match="000 is in use by process"),
     ):
         sweep.run(1, said.append)
     with closing(Sweep(config, SEARCHED, folder)) as sweep:

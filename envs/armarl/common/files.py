@@ -1,7 +1,7 @@
-"""Folders of runs and of tournaments: files are written as a whole, and by one process at a time.
+"""Folders of runs and tournaments. Files are written as a whole, by one process at a time.
 
-Such a folder may come from somebody else, so links in it are not followed, and what is no file is
-not waited for.
+Such a folder may come from someone else. So links in it are not followed, and pipes or devices in
+it are never waited for.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import IO
 from armarl.common.messages import brief
 
 LOCK = "lock"
-_HALF = ".half-written-by-armarl"  # at the end of a name
-# Of a run.
+_HALF = ".half-written-by-armarl"  # the suffix of temporary files
+# The files of a run.
 POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
 
 
 def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
-    """Keep other processes from working in a folder, as long as the returned file is open.
+    """Lock a folder against other processes, as long as the returned file is open.
 
-    The lock is the operating system's, so that of a process that died is gone with it.
+    The operating system holds the lock, so it ends when the process dies.
 
     Raises:
-        refused: another process, or another caller in this one, works there; or there are links in
-            the folder, through which files elsewhere would be written or removed.
+        refused: another process, or another caller in this process, holds the lock; or the folder
+            contains links, through which files elsewhere could be written or removed.
     """
     for path in folder.iterdir():
         if path.is_symlink():
-            raise refused(f"{path} is a link: what belongs to a folder lies in it")
+            raise refused(f"{path} is a link: replace it by the file itself")
     try:
         file = _open_lock(folder / LOCK)
     except OSError as error:
@@ -45,7 +45,7 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
         owner = brief(file.read(20)) or "unknown"
         file.close()
         raise refused(
-            f"{folder} is being worked in by process {owner}: wait for it, or stop it"
+            f"{folder} is in use by process {owner}: wait for that process, or stop it"
         ) from error
     file.seek(0)
     file.truncate()
@@ -55,14 +55,14 @@ def lock_folder(folder: Path, refused: type[RuntimeError]) -> IO[str]:
 
 
 def _open_lock(path: Path) -> IO[str]:
-    """Open the file, which is written later: so no link is followed, and no pipe waited for.
+    """Open the lock file. It is written later, so no link is followed, and no pipe waited for.
 
     Raises:
-        OSError: it is something else than a file, or may not be written.
+        OSError: the path is not a file, or is not writable.
     """
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     if path.exists() and not path.is_file():
-        raise OSError("it is no file")
+        raise OSError("it is not a file")
     return os.fdopen(os.open(path, flags, 0o666), "r+", encoding="utf-8", errors="replace")
 
 
@@ -70,7 +70,7 @@ def _lock(file: IO[str]) -> None:
     if os.name == "nt":
         import msvcrt
 
-        file.seek(1 << 20)  # beyond the text, so that others can read it
+        file.seek(1 << 20)  # lock a byte beyond the text, so others can read the text
         msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
     else:
         import fcntl
@@ -79,15 +79,15 @@ def _lock(file: IO[str]) -> None:
 
 
 def read_text(path: Path, most: int) -> str:
-    """The text of a file of at most so many bytes.
+    """Read a text file of at most `most` bytes.
 
     Raises:
-        FileNotFoundError: there is none.
-        ValueError: it is no file, or no text, or larger.
+        FileNotFoundError: the path does not exist.
+        ValueError: the path is not a file, the file is larger, or it is not UTF-8 text.
     """
     if not path.is_file():
         if path.exists():
-            raise ValueError("it is no file")
+            raise ValueError("it is not a file")
         raise FileNotFoundError(f"there is no file {path}")
     with path.open("rb") as file:
         content = file.read(most + 1)
@@ -97,47 +97,50 @@ def read_text(path: Path, most: int) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Check before long work that its result can be written.
+    """Check before a long computation that its result can be written.
 
     Raises:
-        ValueError: there is no folder for it, or it is one itself.
-        PermissionError: it may not be written.
+        ValueError: the folder for the file does not exist, or the path is a folder itself.
+        PermissionError: the file is not writable.
     """
     if not path.resolve().parent.is_dir():
         raise ValueError(f"there is no folder {path.parent} to write {path.name} to")
     if path.is_dir():
-        raise ValueError(f"{path} is a folder, not a file that could be written")
+        raise ValueError(f"{path} is a folder; name a file to write")
     if not os.access(path if path.exists() else path.resolve().parent, os.W_OK):
-        raise PermissionError(f"{path} may not be written: give another file")
+        raise PermissionError(f"{path} is not writable; name another file")
 
 
 def refuse_to_write_over(
     folder: Path, names: Iterable[str], without: str, refused: type[RuntimeError]
 ) -> None:
-    """Check a folder in which we begin for files that are somebody's and that we would write.
+    """Check that a new folder does not contain foreign files that we would overwrite.
 
     Args:
-        without: what the folder lacks, by which the files would be ours.
+        folder: the folder.
+        names: the names of the files that we would write.
+        without: a phrase for the file that is missing, and that would show that the files are ours.
+        refused: the class of the error.
 
     Raises:
-        refused: it has one.
+        refused: the folder contains one of the files.
     """
     for name in names:
         if (folder / name).exists():
             raise refused(
                 f"{folder} has a {name}, and {without}: name another folder, so that nothing is "
-                "written over"
+                "overwritten"
             )
 
 
 def append_whole(path: Path, content: bytes) -> None:
-    """Add to a file all of the content, or nothing.
+    """Append all of the content to a file, or nothing.
 
     Raises:
-        OSError: the disk is full or not writable; the file is as long as it was.
+        OSError: the disk is full or not writable. The file keeps its old length.
     """
     with _named(path), path.open("ab", buffering=0) as file:
-        if not path.is_file():  # such as /dev/stdout, which has no length
+        if not path.is_file():  # for example /dev/stdout, which has no length
             file.write(content)
             return
         length, left = file.seek(0, os.SEEK_END), memoryview(content)
@@ -151,19 +154,19 @@ def append_whole(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """As `write_bytes`, in UTF-8."""
+    """Write text with `write_bytes`, as UTF-8."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that `path` always holds the old content or the new one, whole.
+    """Write a file atomically: `path` always holds either the old or the new content.
 
-    Where `path` is a link, the file takes its place, and what it led to is as it was.
+    If `path` is a link, the file replaces the link. The target of the link is unchanged.
 
     Raises:
-        OSError: the disk is full or not writable; what was at `path` is untouched.
+        OSError: the disk is full or not writable. The old content at `path` is unchanged.
     """
-    # By a number that no other writer has, in another thread or behind the same number of process.
+    # A random number, since another thread or another machine's process may have our process id.
     temporary = path.with_name(f".{path.name}.{secrets.randbits(63)}{_HALF}")
     try:
         with _named(path), temporary.open("xb") as file:
@@ -177,7 +180,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Say which file an error of the disk is about: of a write it names none."""
+    """Add the file's name to disk errors. Errors of writes do not name it."""
     try:
         yield
     except OSError as error:
@@ -186,8 +189,10 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def remove_temporaries(folder: Path) -> None:
-    """Remove what a killed process left half written, as `write_text` names it; a name that
-    nobody else gives, since users' own files may lie beside ours."""
+    """Remove the temporary files that a killed process left behind.
+
+    Only names as `write_text` makes them match, since the folder may also contain users' own files.
+    """
     name = f".*.[0-9]*{_HALF}"
     for path in [*folder.glob(name), *folder.glob(f"*/{name}")]:
         if path.is_file():

@@ -1,4 +1,4 @@
-"""What strangers have written, in our messages: short, and nothing that a terminal would obey."""
+"""Make foreign text safe for our messages: short, and free of terminal control sequences."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ MOST_SHOWN = 300  # characters
 
 
 def printable(text: str) -> str:
-    """A text without what a terminal would take for a command."""
+    """Replace all characters that a terminal could take for a command."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def brief(said: object, most: int = MOST_SHOWN) -> str:
-    """What a file or an error says, in one line no longer than is read."""
+    """Shorten a file's or an error's text to one printable line."""
     text = printable(" ".join(str(said).split()))
     return text if len(text) <= most else f"{text[:most]} ..."
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """` (did you mean armadora-2p?)` for what is nearly a known name, else nothing.
+    """Return ` (did you mean armadora-2p?)` if a known name is similar, else an empty string.
 
-    Names of several words are looked for in any order of these.
+    The words of a name, separated by hyphens, may be in any order.
     """
     by_words = {_in_order(one): one for one in known}
     near = difflib.get_close_matches(_in_order(name[:MOST_SHOWN]), by_words, 1)
@@ -34,7 +34,7 @@ def _in_order(name: str) -> str:
 
 
 def relation(sides: Sequence[int], seat: int, other: int) -> str:
-    """What somebody in another seat is to one's own: ` (you)`, ` (your partner)` or nothing."""
+    """Return ` (you)`, ` (your partner)` or an empty string for seat `other`, as seen by `seat`."""
     if other == seat:
         return " (you)"
     return " (your partner)" if sides[other] == sides[seat] else ""

@@ -1,4 +1,4 @@
-"""Code of users' own, which they name as `module:Class`, and where it is looked for."""
+"""Import user code that is named as `module:Class`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _folders: list[str] = []
 
 
 def look_in(folder: Path) -> None:
-    """Let modules of one's own lie in a folder, too; last, so that none takes another's place.
+    """Add a folder to search for user modules. It comes last, so its modules hide no others.
 
-    Python looks there only once somebody names such a module. Until then nothing in it runs:
-    libraries look for others that need not be installed (`coverage`, `cffi`), and would import
-    whatever lies there by such a name, beside a policy of a stranger's for instance.
+    Python searches the folder only after the user names a module of their own. Until then nothing
+    in it runs. Libraries try to import others that may not be installed (`coverage`, `cffi`). They
+    would import a file of that name from the folder, for example one next to a downloaded policy.
     """
     _folders.append(str(folder))
 
 
 def import_own(module: str) -> ModuleType:
-    """Import a module that somebody has named."""
+    """Import a module that the user has named."""
     sys.path.extend(folder for folder in _folders if folder not in sys.path)
     return import_module(module)

@@ -1,4 +1,4 @@
-"""A window on an array: some of its entries, without what a slice looks after."""
+"""Array views in kernels, without the bounds checks of a slice."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 
 
 def _window_in_python(numbers: NDArray[Any], first: int, size: int) -> NDArray[Any]:
-    """The same in plain Python."""
+    """`window` in plain Python."""
     return numbers[first : first + size]
 
 
 def _address(context: Any, builder: Any, whole: Any, first: Any) -> Any:
-    """Of an entry; entries need not lie side by side."""
-    if whole._fe_type.layout == "C":  # LLVM then sees that they do
+    """Return the address of an entry. The array need not be contiguous."""
+    if whole._fe_type.layout == "C":  # LLVM then sees that the array is contiguous
         return builder.gep(whole.data, [first])
     (stride,) = cgutils.unpack_tuple(builder, whole.strides, 1)
     return cgutils.pointer_add(builder, whole.data, builder.mul(first, stride))
@@ -27,12 +27,12 @@ def _address(context: Any, builder: Any, whole: Any, first: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def window(typing_context: Any, numbers: Any, first: Any, size: Any) -> Any:
-    """`numbers[first : first + size]` of a flat array, with `first` in [0, its size].
+    """Return the view `numbers[first : first + size]` of a flat array. `first` is in [0, its size].
 
-    A slice looks whether its bounds are negative or too large; that takes about as long as a short
-    loop over it. Here the end alone is looked after, and for another reason: LLVM makes vector
-    instructions of a loop over the window because it does not know its size. Of a loop of so many
-    steps as a board has squares, if it knew the number, it would make one step after the other.
+    A slice checks if its bounds are negative or too large. That takes about as long as a short loop
+    over it. Here only the end is checked, and for another reason. LLVM vectorises a loop over the
+    view because it does not know its size. If it knew that the loop has as many steps as a board
+    has squares, it would unroll the loop into scalar steps.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Sets as bits of a word: how many are set, and which is the first; and words of eight bytes.
+"""Bit operations on 64-bit words: count ones, find the lowest one, load eight bytes.
 
-Each is one instruction of a processor, or few, on a GPU as well.
+Each takes one or a few processor instructions, also on a GPU.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from armarl.compiler.types import Int
 
 @inlined
 def count(bits: Int) -> Int:
-    """The number of ones in a word (int64 or uint64), as an int64."""
+    """Return the number of ones in a word (int64 or uint64), as an int64."""
     return _ones(bits)
 
 
 @inlined
 def lowest(bits: Int) -> Int:
-    """The number of the lowest one in a word (int64) that is not 0."""
+    """Return the index of the lowest one in a word (int64). The word must not be 0."""
     return _zeros_below(bits)
 
 
 @inlined
 def eight_bytes(numbers: Any, first: Int) -> Int:
-    """Eight numbers of one byte, from `first` on, as a word (uint64), which LLVM loads at once."""
+    """Return eight one-byte numbers from `first` on as a word (uint64). LLVM loads it at once."""
     word = np.uint64(0)
     for i in range(8):
         word |= np.uint64(np.uint8(numbers[first + i])) << np.uint64(8 * i)
     return word
 
 
-# --- LLVM's words for them -----------------------------------------------------------------------
+# --- the LLVM instructions -----------------------------------------------------------------------
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -1,4 +1,4 @@
-"""How the rules are compiled: one decorator, one cache (`kernel_cache`), one announcement."""
+"""Compile the rules with Numba: the decorators, and the message while compiling."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numba.core import event
 from armarl.compiler.kernel_cache import keep, say
 
 PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
-"""Whether the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`: slowly, and a debugger gets
-in. The games are the same, byte by byte."""
+"""True if the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`. This is slow, but a debugger
+can step into them. The games are the same, byte by byte."""
 
 if PLAIN_PYTHON:
-    np.seterr(over="ignore")  # compiled arithmetic on uint64 wraps without a word as well
+    np.seterr(over="ignore")  # compiled arithmetic on uint64 also wraps silently
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-_ANY_ORDER = frozenset({"reassoc", "nsz", "contract"})  # LLVM's words
+_ANY_ORDER = frozenset({"reassoc", "nsz", "contract"})  # names of LLVM's flags
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,11 +27,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(
     function: F, *, inline: bool = False, entry: bool = True, freedom: frozenset[str] = frozenset()
 ) -> F:
-    """Compile a rule on first use. Kernels use no allocation, no exception and no Python object.
+    """Compile a function on first use. A kernel may not allocate, raise, or use Python objects.
 
-    Numba's runtime is left out: it would count references to every array that a kernel touches,
-    which takes longer than many a rule. Nothing that allocates compiles without it. `freedom` is
-    what LLVM may do to floating-point arithmetic.
+    Numba's runtime is left out. It would count references to every array that a kernel touches, and
+    that takes longer than many rules. Code that allocates does not compile without it.
+
+    Args:
+        function: the function to compile.
+        inline: True compiles it into its callers.
+        entry: False compiles no entry point for Python.
+        freedom: LLVM's fast-math flags for floating-point arithmetic.
     """
     if PLAIN_PYTHON:
         return function
@@ -44,37 +49,37 @@ def kernel(
 
 
 def inlined(function: F) -> F:
-    """A kernel that is compiled into its callers, for what innermost loops call.
+    """A kernel that is compiled into its callers, for functions that innermost loops call.
 
-    A call hands over seven numbers for each array. But it is compiled again in each of them: mind
-    the time of the first use.
+    This saves the cost of calls, which pass seven numbers per array. But the kernel is compiled
+    again in each caller, so the first use takes longer.
     """
     return kernel(function, inline=True)
 
 
 def part(function: F) -> F:
-    """An `inlined` kernel that nothing but kernels call: no entry from Python is made for it."""
+    """An `inlined` kernel that only kernels call. It has no entry point for Python."""
     return kernel(function, inline=True, entry=False)
 
 
 def summed(function: F) -> F:
-    """An `inlined` kernel whose sums may be taken in any order, and so many numbers at a time.
+    """An `inlined` kernel whose sums may be computed in any order, so they can be vectorised.
 
-    For learning alone: on another kind of processor the last digits may be others.
+    Use it only for learning. The last digits may differ on another kind of processor.
     """
     return kernel(function, inline=True, freedom=_ANY_ORDER)
 
 
 def compared(function: F) -> F:
-    """The same for the largest of many numbers, where one that is none may be passed over."""
+    """Like `summed`, for the largest of many numbers. NaNs may be ignored."""
     return kernel(function, inline=True, freedom=_ANY_ORDER | {"nnan"})
 
 
 def merged(function: F) -> F:
-    """A kernel that becomes part of its callers' source before they are compiled.
+    """A kernel that is merged into its caller before the caller is compiled.
 
-    For what has but one caller: it is neither optimised nor made machine code of by itself, which
-    would be done again for the caller.
+    Use it for functions with only one caller. They are then not optimised and compiled twice, once
+    alone and once in the caller.
     """
     if PLAIN_PYTHON:
         return function
@@ -82,17 +87,17 @@ def merged(function: F) -> F:
 
 
 class _Announcement(event.Listener):  # type: ignore[misc]
-    """Says on stderr, once per process, that kernels are not in the cache and are compiled."""
+    """Print to stderr, once per process, that kernels without a cache entry are being compiled."""
 
     made = False
 
     def on_start(self, event: Any) -> None:
-        module = event.data["dispatcher"].py_func.__module__ or ""  # made by `exec`: it has none
+        module = event.data["dispatcher"].py_func.__module__ or ""  # None if made by `exec`
         if not self.made and module.startswith("armarl."):
             self.made = True
             say(
-                "compiling what this needs for the first time on this machine (10 to 40 seconds; "
-                "`armarl compile` compiles all there is) ..."
+                "compiling kernels for their first use on this machine (10 to 40 seconds; "
+                "`armarl compile` compiles all of them in advance) ..."
             )
 
     def on_end(self, event: Any) -> None:

@@ -1,16 +1,18 @@
-"""Where compiled kernels are kept, so that they are compiled once and not in every process.
+"""The disk cache of compiled kernels. It saves compiling them in every process.
 
-Machine code is run, and its envelope unpickled, as it is found: whoever can write into the folder
-can run code as this user. So a folder is used only if nobody else can write into it or into any
-folder above it. Entries carry a checksum, and what is empty, cut or damaged is compiled anew;
-without a folder, or with a full disk, kernels are compiled in every process, and that is said.
+A cache entry is machine code in a pickled envelope, and it is loaded and run as found. Anyone who
+can write to the folder can run code as this user. So a folder is used only if no other user can
+write to it or to any folder above it. Entries carry a checksum. Empty, truncated or damaged entries
+are compiled again. Without a folder, or with a full disk, kernels are compiled in every process,
+and a message says so.
 
-Numba's own cache looks at the file of the function itself alone and does not notice when a *callee*
-in another file changes. Here an entry is named after all that it was made of (`fingerprint`).
+Numba's own cache only checks the file of the function itself. It does not notice when a *callee* in
+another file changes. Here the name of a cache entry depends on everything that the kernel is made
+of (`fingerprint`).
 
-Entries of many processes are linked into one. Numba tells kernels of one name apart by a number
-that counts within a process, so closures, which have one name whatever they close over, are given
-one each: else one would be called in the place of another.
+Cache entries of many processes are linked into one process. Numba tells kernels of the same name
+apart by a number that counts within a process. Closures share one name, whatever they close over,
+so each gets a name of its own here. Otherwise one could be called in place of another.
 """
 
 from __future__ import annotations
@@ -39,11 +41,11 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 _CHECKSUM_BYTES = 32
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # may write
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of other users
 
 
 def say(line: str) -> None:
-    """Tell the user on stderr, where there is one."""
+    """Print a line to stderr, if there is one."""
     if sys.stderr is not None:
         print(f"armarl: {line}", file=sys.stderr, flush=True)
 
@@ -57,12 +59,12 @@ def _say_once(line: str) -> None:
 
 
 def _from_environment(name: str) -> Path | None:
-    """An absolute path that a variable gives; an empty one counts as none, as XDG has it."""
+    """Return the absolute path in a variable. An empty variable counts as unset, as in XDG."""
     chosen = os.environ.get(name)
     if not chosen:
         return None
     if not Path(chosen).is_absolute():
-        _say_once(f"{name} must be an absolute path, not {chosen!r}; it is not used")
+        _say_once(f"{name} must be an absolute path, got {chosen!r}; it is ignored")
         return None
     return Path(chosen)
 
@@ -75,7 +77,7 @@ def _home() -> Path | None:
 
 
 def _folders() -> Iterator[Path]:
-    """Where kernels may be kept, the best first."""
+    """Yield the candidate cache folders, best first."""
     if chosen := _from_environment("ARMARL_CACHE_DIR"):
         yield chosen
     home = _home()
@@ -88,22 +90,22 @@ def _folders() -> Iterator[Path]:
     elif caches := _from_environment("XDG_CACHE_HOME") or (home and home / ".cache"):
         yield caches / "armarl"
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    with suppress(OSError):  # there is no folder for temporary files either
+    with suppress(OSError):  # there may be no folder for temporary files either
         yield Path(tempfile.gettempdir()).absolute() / f"armarl-{user}"
 
 
 def _path_to(folder: Path) -> list[Path]:
-    """The folders from the root down to this one."""
+    """Return the folders from the root down to this one."""
     return [*reversed(folder.parents), folder]
 
 
 def fault_of(folder: Path) -> str | None:
-    """Why others could change what lies in a folder, or None if only this user and root can.
+    """Return the reason why others could change a folder's content. None means that they cannot.
 
-    Links on the way must be trusted as well as what they lead to. Of a folder that does not exist
-    yet those above it are looked at. A folder that all may write into, but rename only what is
-    theirs (the sticky bit), may stand above it, as /tmp does. On Windows there is nothing to be
-    read from modes: there a user's profile is closed to others.
+    Only this user and root are trusted. Links on the path are checked, and so are their targets. If
+    the folder does not exist yet, the folders above it are checked. A folder above it may be
+    writable by all if its sticky bit is set, as in /tmp: then users can rename only their own
+    files. On Windows modes tell nothing. There a user's profile is closed to others.
     """
     if not hasattr(os, "getuid"):
         return None
@@ -122,21 +124,21 @@ def fault_of(folder: Path) -> str | None:
             return f"{step} is not a folder"
         shared = found.st_mode & _OTHERS
         if shared and (step == real or not found.st_mode & stat.S_ISVTX):
-            return f"others can write into {step} (chmod go-w would close it)"
+            return f"others can write to {step} (run chmod go-w to prevent this)"
     return None
 
 
 def _make(folder: Path) -> None:
-    """Make a folder and those above it for this user alone, whatever the umask is."""
+    """Make a folder and its parents, for this user alone, whatever the umask is."""
     for step in _path_to(folder):
         if not step.exists():
             step.mkdir(mode=0o700, exist_ok=True)
 
 
 def choose_folder() -> Path | None:
-    """The first folder that is ours alone and can be written; None, and a line said, without one.
+    """Return the first folder that only this user can write to. Without one, warn and return None.
 
-    A folder that was chosen by `ARMARL_CACHE_DIR` and cannot be taken is named as well.
+    If `ARMARL_CACHE_DIR` names a folder that cannot be used, a message says so as well.
     """
     faults = []
     for base in _folders():
@@ -146,25 +148,25 @@ def choose_folder() -> Path | None:
             if fault is None:
                 folder = folder.resolve()  # no link is followed from here on
                 _make(folder)
-                fault = fault_of(folder)  # someone may have been quicker
+                fault = fault_of(folder)  # another user may have made it first
             if fault is None:
                 tempfile.TemporaryFile(dir=folder).close()
                 break
-        except (OSError, ValueError, RuntimeError) as error:  # a null character, links in a circle
+        except (OSError, ValueError, RuntimeError) as error:  # such as a null character, link loops
             fault = f"{folder}: {error}"
         faults.append(fault)
     else:
         folder = None
     if folder is None:
-        say(f"compiled rules cannot be kept and are compiled anew each time: {'; '.join(faults)}")
+        say(f"no usable cache folder, so each process compiles the rules: {'; '.join(faults)}")
     elif faults and os.environ.get("ARMARL_CACHE_DIR"):
-        say(f"compiled rules are kept in {folder.parent}: {'; '.join(faults)}")
+        say(f"compiled rules are cached in {folder.parent} instead: {'; '.join(faults)}")
     return folder
 
 
-# --- what a kernel is made of --------------------------------------------------------------------
+# --- fingerprints of kernels ---------------------------------------------------------------------
 
-_EDITION = 2  # counts up where entries of before must not be read
+_EDITION = 2  # increase it when older cache entries must not be read
 _COMPILERS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
 _SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
 _KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numba_cuda", "numpy")
@@ -172,14 +174,14 @@ _PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generi
 
 
 def fingerprint(dispatcher: Any) -> str:
-    """A hash of all that the compiler sees of a kernel, of the kernels that it calls, and so on.
+    """Hash everything that the compiler sees of a kernel and of the kernels that it calls.
 
-    That is their bytecode, their constants and the values of the global names that they use; and
-    the versions of what compiles them. Sources of a game from outside need not be told, nor data
-    that a table was read from. An edited comment changes nothing.
+    This is their bytecode, their constants, the values of the global names that they use, and the
+    versions of the compilers. So it also covers external games and the data that tables were read
+    from, without a list of files. Editing a comment changes nothing.
 
     Raises:
-        TypeError: a kernel uses a value of a kind whose content is not known here.
+        TypeError: a kernel uses a value of a kind that cannot be hashed here.
     """
     settings = [getattr(numba.config, name, None) for name in _SETTINGS]
     digest = hashlib.sha256(f"{_COMPILERS}{settings}".encode())
@@ -188,7 +190,7 @@ def fingerprint(dispatcher: Any) -> str:
 
 
 def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> None:
-    """Add a value to the hash; of a module, what the `names` beside it stand for."""
+    """Add a value to the hash. For a module, add only the values of its attributes in `names`."""
     digest.update(f"{type(value).__name__}:".encode())
     if id(value) in seen:
         digest.update(str(seen[id(value)]).encode())
@@ -202,11 +204,11 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
             _feed(item, names, digest, seen)
     elif isinstance(value, ModuleType):
         _feed_module(value, names, digest, seen)
-    elif hasattr(value, "py_func"):  # a dispatcher, of the CPU or of a GPU
+    elif hasattr(value, "py_func"):  # a dispatcher for the CPU or a GPU
         seen[id(value)] = len(seen)
         digest.update(f"{_options(value)};".encode())
         _feed(value.py_func, names, digest, seen)
-    elif isinstance(function := inspect.unwrap(value), FunctionType):  # an intrinsic wraps its own
+    elif isinstance(function := inspect.unwrap(value), FunctionType):  # unwraps an intrinsic
         seen[id(value)] = len(seen)
         _feed_function(function, digest, seen)
     elif isinstance(value, types.Type):
@@ -214,14 +216,14 @@ def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> Non
     elif isinstance(value, EnumType):
         digest.update(f"{ {one.name: one.value for one in list[Any](value)} };".encode())
     elif isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
-        fields = getattr(value, "_fields", "")  # of a NamedTuple
+        fields = getattr(value, "_fields", "")  # a NamedTuple has fields
         digest.update(f"{value.__module__}.{value.__qualname__}{fields};".encode())
     else:
-        raise TypeError(f"kernels use {value!r}, whose content cannot be hashed")
+        raise TypeError(f"a kernel uses {value!r}, which cannot be hashed")
 
 
 def _options(dispatcher: Any) -> dict[str, Any]:
-    """How a dispatcher compiles; sets in order, since their own is another in every process."""
+    """Return a dispatcher's options. Sets are sorted, since their order differs by process."""
     return {
         name: sorted(value) if isinstance(value, (set, frozenset)) else value
         for name, value in dispatcher.targetoptions.items()
@@ -250,7 +252,7 @@ def _feed_function(function: FunctionType, digest: Any, seen: dict[int, int]) ->
 
 
 def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
-    """Add bytecode and constants to the hash, its text of documentation apart; its names."""
+    """Add bytecode and constants, without the docstring, to the hash. Return the names used."""
     names = set(code.co_names)
     flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)  # profilers change others
     known = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -263,11 +265,11 @@ def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
     return names
 
 
-# --- the entries ---------------------------------------------------------------------------------
+# --- cache entries -------------------------------------------------------------------------------
 
 
 class KernelCache(_Cache):  # type: ignore[misc]
-    """The entries of one kernel, a file for each signature: a checksum and Numba's envelope."""
+    """The cache entries of one kernel. A file per signature has a checksum and Numba's envelope."""
 
     def __init__(self, dispatcher: Any, folder: Path) -> None:
         self._dispatcher, self._folder = dispatcher, folder
@@ -289,7 +291,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel, or None if there is none to be had."""
+        """Return the compiled kernel from the cache, or None if there is none."""
         target_context.refresh()
         path = self._path(sig, target_context.codegen())
         if not self._enabled or path is None:
@@ -297,29 +299,29 @@ class KernelCache(_Cache):  # type: ignore[misc]
         try:
             content = path.read_bytes()
         except OSError:
-            return None  # as a rule: not there yet
+            return None  # usually not compiled yet
         checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
         try:
             if hashlib.sha256(payload).digest() != checksum:
-                raise ValueError("its checksum is wrong")
+                raise ValueError("the checksum is wrong")
             return self._unpacked(payload, target_context)
-        except Exception as error:  # Numba's: whatever was in there, it can be made again
-            _say_once(f"a damaged entry in {self._folder} is compiled anew ({error})")
+        except Exception as error:  # Numba may raise anything, and the entry can be made again
+            _say_once(f"recompiling a damaged cache entry in {self._folder} ({error})")
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled kernel, whole or not at all."""
+        """Write a compiled kernel to the cache, as a whole or not at all."""
         path = self._path(sig, data.codegen)
         if not self._enabled or path is None or data.lifted or data.library.has_dynamic_globals:
             return
         try:
             payload = self._packed(data)
             _write(path, hashlib.sha256(payload).digest() + payload)
-        except (OSError, RuntimeError, pickle.PicklingError) as error:  # Numba packs not all
-            _say_once(f"compiled rules cannot be kept: {error}")
+        except (OSError, RuntimeError, pickle.PicklingError) as error:  # Numba cannot pack all
+            _say_once(f"compiled rules cannot be cached: {error}")
 
     def _packed(self, data: Any) -> bytes:
-        """Numba's envelope of a compiled kernel."""
+        """Return Numba's envelope of a compiled kernel."""
         packed: bytes = dumps(data._reduce())
         return packed
 
@@ -328,7 +330,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
     @property
     def _compiler(self) -> str:
-        """The version of what is not in every kernel's `fingerprint`."""
+        """Versions of further compilers that are not in every kernel's `fingerprint`."""
         return ""
 
     @property
@@ -337,14 +339,14 @@ class KernelCache(_Cache):  # type: ignore[misc]
         return "".join(c if c.isalnum() or c in "._" else "_" for c in name)[:150]
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
-        """The file of a signature; None if the kernel's content is not known.
+        """Return the file of a signature, or None if the kernel cannot be hashed.
 
-        Numba asks for it before it compiles: a closure has a name of its own by then.
+        Numba calls this before it compiles, so a closure gets its own name in time.
         """
         try:
             content = fingerprint(self._dispatcher)
-        except (TypeError, ValueError) as error:  # ValueError: a closure that is not complete
-            _say_once(f"{self._prefix} is compiled anew in each process: {error}")
+        except (TypeError, ValueError) as error:  # ValueError: an incomplete closure
+            _say_once(f"{self._prefix} is compiled in each process: {error}")
             return None
         if (function := self._dispatcher.py_func).__closure__:
             function.__qualname__ = f"{self._name}_{content}"
@@ -354,7 +356,7 @@ class KernelCache(_Cache):  # type: ignore[misc]
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, whoever else does so at once."""
+    """Write a file as a whole or not at all, even if other processes write it at the same time."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -370,7 +372,7 @@ FOLDER = choose_folder()
 
 
 def keep(dispatcher: Any, cache: type[KernelCache] = KernelCache) -> Any:
-    """Have what a dispatcher compiles kept in the folder, where there is one."""
+    """Give a dispatcher a disk cache, if there is a cache folder."""
     if FOLDER is not None:
         dispatcher._cache = cache(dispatcher, FOLDER)
     return dispatcher

@@ -1,8 +1,8 @@
-"""The random generator that lives inside a state: SplitMix64 (Steele, Lea and Flood, 2014).
+"""The random number generator inside a state: SplitMix64 (Steele, Lea and Flood, 2014).
 
-Its whole state is one uint64 field named `rng`, so a state holds its own future. Numba lets LLVM
-assume that signed integers never overflow, so all arithmetic that wraps is on uint64, and none of
-it mixes with signed integers, which would make floats.
+The generator's whole state is one uint64 field named `rng`, so a game state determines its own
+future. Numba lets LLVM assume that signed integers never overflow. So all arithmetic that wraps
+uses uint64. It never mixes uint64 with signed integers, since that would produce floats.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _1 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(1)
 _11, _UNIT = np.uint64(11), 2.0**-53
-_EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # of a word's bytes
+_EACH, _TOPS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)  # for bytes of a word
 
 
 @inlined
 def mix(x: Int) -> Int:
-    """SplitMix64's finaliser: uint64 to uint64, one to one."""
+    """Apply SplitMix64's finaliser, a bijection from uint64 to uint64."""
     x = (x ^ (x >> _30)) * _MIX_1
     x = (x ^ (x >> _27)) * _MIX_2
     return x ^ (x >> _31)
@@ -34,45 +34,45 @@ def mix(x: Int) -> Int:
 
 @inlined
 def seed(state: State, number: Int) -> None:
-    """Set the generator of `state` from any int64."""
+    """Seed the generator of `state` with any int64."""
     state.rng = mix(np.uint64(number) + _GOLDEN)
 
 
 @inlined
 def random_bits(state: State) -> Int:
-    """The next 63 random bits, as a non-negative int64."""
+    """Return the next 63 random bits, as a non-negative int64."""
     state.rng = state.rng + _GOLDEN
     return np.int64(mix(state.rng) >> _1)
 
 
 @inlined
 def random_below(state: State, n: Int) -> Int:
-    """A random integer in [0, n); the bias of the modulus is below 2**-50 for every n used here."""
+    """Return a random integer in [0, n). The modulo bias is below 2**-50 for every n used here."""
     return random_bits(state) % n
 
 
-# --- chance outside the states: one stream a game, in an array of uint64 -------------------------
+# --- chance outside the states: one stream per game, in an array of uint64 ----------------------
 #
-# Players see numbers of these streams, and SplitMix64 can be run backwards: from two numbers of it
-# follow its state, and from that the seed with which the game was dealt. So a stream is derived
-# from its seed, and what players see from the stream, by a function that cannot.
+# Players see numbers of these streams. SplitMix64 can be inverted: two of its numbers reveal its
+# state, and the state reveals the seed of the deal. So a one-way function derives a stream from
+# its seed, and the numbers that players see from the stream.
 
-_SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)  # what a word is wanted for
+_SEEDED, _DRAWN, _MOVED_ON = np.uint64(1), np.uint64(2), np.uint64(3)  # the purposes of a hash
 _SIP_0, _SIP_1 = np.uint64(0x736F6D6570736575), np.uint64(0x646F72616E646F6D)
 _SIP_2, _SIP_3 = np.uint64(0x6C7967656E657261), np.uint64(0x7465646279746573)
-_LENGTH, _LAST = np.uint64(8 << 56), np.uint64(0xFF)  # of a message of one word
+_LENGTH, _LAST = np.uint64(8 << 56), np.uint64(0xFF)  # for a message of one word
 _ZERO = np.uint64(0)
 
 
 @inlined
 def _rotated(x: Int, by: Int) -> Int:
-    """The bits of a word (uint64), so many places to the left."""
+    """Rotate the bits of a word (uint64) to the left."""
     return (x << by) | (x >> (np.uint64(64) - by))
 
 
 @inlined
 def _sip_round(a: Int, b: Int, c: Int, d: Int) -> tuple[Any, Any, Any, Any]:
-    """A round of SipHash on its four words."""
+    """Apply one round of SipHash to its four words."""
     a, c = a + b, c + d
     b, d = _rotated(b, np.uint64(13)) ^ a, _rotated(d, np.uint64(16)) ^ c
     a, c = _rotated(a, np.uint64(32)) + d, c + b
@@ -82,7 +82,7 @@ def _sip_round(a: Int, b: Int, c: Int, d: Int) -> tuple[Any, Any, Any, Any]:
 
 @inlined
 def _sip_block(a: Int, b: Int, c: Int, d: Int, block: Any) -> tuple[Any, Any, Any, Any]:
-    """SipHash takes in a word: two rounds."""
+    """Feed a word to SipHash, with two rounds."""
     a, b, c, d = _sip_round(a, b, c, d ^ block)
     a, b, c, d = _sip_round(a, b, c, d)
     return a ^ block, b, c, d
@@ -90,9 +90,10 @@ def _sip_block(a: Int, b: Int, c: Int, d: Int, block: Any) -> tuple[Any, Any, An
 
 @kernel
 def sip_hash(key: Int, more_key: Int, word: Int) -> Int:
-    """SipHash-2-4 (Aumasson and Bernstein, 2012) of a word under a key of two: uint64 throughout.
+    """SipHash-2-4 (Aumasson and Bernstein, 2012) of a word under a key of two words, all uint64.
 
-    Nobody knows a way from it to the key, or to what it says of another word, but to try all keys.
+    No better way than trying all keys is known to get from a hash to its key, or to the hash of
+    another word.
     """
     a, b, c, d = _SIP_0 ^ key, _SIP_1 ^ more_key, _SIP_2 ^ key, _SIP_3 ^ more_key
     a, b, c, d = _sip_block(a, b, c, d, word)
@@ -105,23 +106,24 @@ def sip_hash(key: Int, more_key: Int, word: Int) -> Int:
 
 @kernel
 def seed_chance(chance: NDArray[np.uint64], i: Int, number: Int) -> None:
-    """Set stream `i` from any int64, which cannot be found from it but by trying."""
+    """Seed stream `i` with any int64. Only trying seeds can find the seed from the stream."""
     chance[i] = sip_hash(np.uint64(number), _ZERO, _SEEDED)
 
 
 @inlined
 def uniform(chance: NDArray[np.uint64], i: Int) -> Real:
-    """The next random number in [0, 1) of stream `i`, quickly, for what no player is shown."""
+    """Return the next number in [0, 1) of stream `i`. Fast, but never show it to a player."""
     chance[i] += _GOLDEN
     return np.float64(np.int64(mix(chance[i]) >> _11)) * _UNIT
 
 
 @kernel
 def draw(chance: NDArray[np.uint64], i: Int) -> Real:
-    """The next random number in [0, 1) of stream `i`, for a player.
+    """Return the next random number in [0, 1) of stream `i`, for a player to see.
 
-    It says nothing of the stream: that moves on to another word of the same function, of which it
-    is the key, so that neither what came before nor what comes can be found from a number.
+    The number reveals nothing about the stream. The stream is the hash key. The number and the
+    stream's next value are hashes of different words, so neither earlier nor later numbers can be
+    found from it.
     """
     word = sip_hash(chance[i], _ZERO, _DRAWN)
     chance[i] = sip_hash(chance[i], _ZERO, _MOVED_ON)
@@ -135,14 +137,14 @@ _2 = np.uint64(2)
 
 @inlined
 def split_draw(draw: Real, part: Int) -> Real:
-    """Another random number in [0, 1) out of one, by hashing: for each `part`, 1 to 3, its own."""
+    """Derive another random number in [0, 1) by hashing, a different one for each `part` 1 to 3."""
     word = np.uint64(draw * 2.0**53)
     return np.float64(np.int64(mix((word << _2) ^ np.uint64(part)) >> _11)) * _UNIT
 
 
 @kernel
 def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
-    """Write the first part and the second of each of n random numbers into `parts`, (2, n)."""
+    """Write the first and the second part of each of n random numbers to `parts`, (2, n)."""
     for i in range(draws.size):
         for part in range(2):
             parts[part, i] = split_draw(draws[i], part + 1)
@@ -153,17 +155,23 @@ def split_all(draws: NDArray[np.float64], parts: NDArray[np.float64]) -> None:
 
 @inlined
 def _byte_at(word: Int, rank: Int) -> Int:
-    """The number of the byte that has `rank` ones before it, in a word of bytes that are 0 or 1."""
-    ones_so_far = word * _EACH  # byte i: the ones in bytes 0 to i
-    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # they are over `rank`
+    """Return the index of the one with `rank` ones before it, in a word of bytes 0 or 1."""
+    ones_so_far = word * _EACH  # byte i holds the number of ones in bytes 0 to i
+    beyond = ((ones_so_far | _TOPS) - np.uint64(rank + 1) * _EACH) & _TOPS  # counts over `rank`
     return 8 - count(beyond)
 
 
 @inlined
 def pick(mask: Mask, draw: float) -> Int:
-    """The legal action at `draw`, a number in [0, 1), of their list; 0 if none is legal.
+    """Return the legal action at the fraction `draw`, in [0, 1), of the list of legal actions.
 
-    A mask holds 0 and 1, so eight actions are counted in one instruction.
+    Returns 0 if none is legal. A mask holds only 0 and 1, so one instruction counts eight actions.
+
+    Example:
+        >>> import numpy as np
+        >>> from armarl.randomness import pick
+        >>> int(pick(np.array([0, 1, 0, 1], np.int8), 0.5))
+        3
     """
     whole = mask.size - mask.size % 8
     n = 0
@@ -187,9 +195,9 @@ def pick(mask: Mask, draw: float) -> Int:
 
 @inlined
 def list_legal(mask: Mask, actions: NDArray[np.uint32]) -> Int:
-    """Write the legal actions of a mask in their order; returns how many there are.
+    """Write the legal actions of a mask to `actions`, in order. Return their number.
 
-    A mask holds 0 and 1, and most of it 0, so eight are passed over in one step.
+    A mask is mostly 0, so eight actions are skipped in one step.
     """
     whole = mask.size - mask.size % 8
     n = 0

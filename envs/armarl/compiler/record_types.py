@@ -1,8 +1,8 @@
-"""The records that states are, and how plain Python reads them when nothing is compiled.
+"""The record type of states, also for plain Python without compilation.
 
-Compiled code reads a field by its name and widens every integer to 64 bits. A scalar of a NumPy
-structured array does neither. With `NUMBA_DISABLE_JIT=1` states are therefore records of a type
-that does both, so that the rules run unchanged, and to the same bytes, under a debugger.
+Compiled code reads a field as an attribute and widens every integer to 64 bits. A scalar of a NumPy
+structured array does neither. So with `NUMBA_DISABLE_JIT=1` states are records of a type that does
+both. The rules then run unchanged under a debugger, with the same bytes as a result.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Fields = Sequence[tuple[Any, ...]]
 
 
 class PlainRecord(np.void):  # type: ignore[misc]  # as np.record is
-    """One state: fields are attributes, integers are as wide as in compiled code."""
+    """A state whose fields are attributes, and whose integers are as wide as in compiled code."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -31,7 +31,7 @@ class PlainRecord(np.void):  # type: ignore[misc]  # as np.record is
 
 
 class PlainArray(np.ndarray[Any, Any]):
-    """An array within a state, whose items are as wide as in compiled code."""
+    """An array within a state. Its items are as wide as in compiled code."""
 
     def __getitem__(self, key: Any) -> Any:
         return _widened(super().__getitem__(key))
@@ -46,18 +46,25 @@ def _widened(value: Any) -> Any:
 
 
 def record_type(fields: Fields) -> np.dtype[Any]:
-    """The type of a game's states from the names, types and shapes of its fields.
+    """Return the dtype of a game's states from the names, types and shapes of its fields.
 
     Raises:
         ValueError: there are gaps between the fields, or `rng` or `players` is missing.
+
+    Example:
+        >>> import numpy as np
+        >>> from armarl.plain_records import record_type
+        >>> state = record_type([("rng", np.uint64), ("players", np.uint8), ("spare", np.uint8, 7)])
+        >>> state.itemsize
+        16
     """
     layout = np.dtype(list(fields), align=True)
     if missing := {"rng", "players"} - set(layout.names or ()):
-        raise ValueError(f"every state has the fields rng and players; missing: {sorted(missing)}")
+        raise ValueError(f"a state needs the fields rng and players; missing: {sorted(missing)}")
     used = sum(layout[name].itemsize for name in layout.names or ())
     if used != layout.itemsize:
         raise ValueError(
-            f"the fields fill {used} of {layout.itemsize} bytes: put the widest first, and fill up "
-            "with spare bytes, since copies leave gaps to chance"
+            f"the fields fill {used} of {layout.itemsize} bytes: put the widest first and add "
+            "spare bytes at the end, since copies leave the bytes in gaps undefined"
         )
     return np.dtype((PlainRecord, layout)) if PLAIN_PYTHON else layout

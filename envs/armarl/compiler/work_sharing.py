@@ -1,4 +1,4 @@
-"""How several threads share a batch of games, within compiled code."""
+"""Compiled code by which several threads take shares of work from a batch of games."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 
 from armarl.compiler.decorators import PLAIN_PYTHON
 
-TAKEN, PLAYED, CALL = range(3)  # of `progress`: numbers of shares, and the number of the call
-# How often a thread looks whether it may go on, before it goes to sleep: some 100 microseconds.
-_PATIENCE = 80_000
+# Entries of `progress`: the number of shares taken, that of shares played, the number of the call.
+TAKEN, PLAYED, CALL = range(3)
+_PATIENCE = 80_000  # polls before a waiting thread goes to sleep, about 100 microseconds
 
 _INTEGER = types.int64
 _INTEGERS = types.Array(_INTEGER, 1, "C")
 
 
 class Body(Protocol):
-    """What happens to game `i` of a batch; `thread` chooses a row of what no two threads share."""
+    """The work for game `i` of a batch. `thread` selects scratch rows that no two threads share."""
 
     def __call__(self, batch: Any, i: int, thread: int, /) -> None: ...
 
 
-# Numba has such instructions for GPUs alone.
+# Numba offers atomic operations only for GPUs.
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> Any:
-    """`numbers[i] += addend` in one step, for int64; returns what was there."""
+    """Atomic `numbers[i] += addend` for int64. Returns the old value."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
@@ -42,7 +42,7 @@ def _fetch_and_add(typing_context: Any, numbers: Any, i: Any, addend: Any) -> An
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
-    """`numbers[i]`, int64, as it is now, whoever has written it."""
+    """Atomic load of `numbers[i]`, int64. It sees what other threads have written."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = _pointer(context, builder, signature, arguments)
@@ -52,13 +52,13 @@ def _load(typing_context: Any, numbers: Any, i: Any) -> Any:
 
 
 def _pointer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """To `numbers[i]`, the first two arguments."""
+    """Return a pointer to `numbers[i]`, the first two arguments."""
     array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
 
 
 def _fetch_and_add_alone(numbers: NDArray[np.int64], i: int, addend: int) -> int:
-    """The same in plain Python, where one thread plays all games."""
+    """`_fetch_and_add` in plain Python, where one thread plays all games."""
     before = int(numbers[i])
     numbers[i] += addend
     return before
@@ -69,7 +69,7 @@ if PLAIN_PYTHON:
 
 
 def body(batch: Any, i: int, thread: int) -> None:
-    """Stands for the body that `take_shares` is compiled with (see `armarl.binding`)."""
+    """A placeholder for the body that `take_shares` is compiled with (see `armarl.binding`)."""
     raise NotImplementedError
 
 
@@ -80,9 +80,10 @@ def take_shares(
     thread: int,
     batch: Any,
 ) -> None:
-    """Play one share of the games of a batch after another, until all of them are taken.
+    """Play one share of a batch after another, until all are taken.
 
-    Thread 0 then waits for the others; and they for its next call, since to be woken takes long.
+    Thread 0 then waits for the other threads. They poll for its next call for a while, since waking
+    a thread takes long.
     """
     if thread == 0:
         progress[CALL] = _fetch_and_add(calls, 0, 1) + 1

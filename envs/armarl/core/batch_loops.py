@@ -1,13 +1,13 @@
-"""The compiled loops that every face runs, written once for every game.
+"""Compiled loops that all environments run, written once for all games.
 
-A *body* says what happens to game `i` of a batch. The batch is a NamedTuple of arrays that come
-from the caller; nothing is allocated. `Game.run` has threads range over the games
-(`armarl.threads`); a GPU kernel calls the same body with its own thread's `i`. `verbs` stands for
-the verbs of the game that a body is compiled for (`armarl.binding`).
+A *body* does the work for game `i` of a batch. The batch is a NamedTuple of arrays that the caller
+allocates. `Game.run` distributes the games over threads (`armarl.threads`). A GPU kernel calls the
+same body with its own thread's `i`. `verbs` stands for the verbs of the game that a body is
+compiled for (`armarl.binding`).
 
-Where a batch has `games`, body `i` works on state `games[i]` and row `i` of what stands beside it.
-Where it has scratch, `rows[own(thread)]` is the row that no other thread touches. Of `WrittenRows`
-body `i` writes the whole of row `i`, and reads nothing.
+If a batch has `games`, body `i` works on state `games[i]` and on row `i` of the other arrays. In
+scratch arrays, `rows[own(thread)]` is the row that no other thread touches. In `WrittenRows`, body
+`i` writes all of row `i` and reads nothing.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ Int8s = NDArray[np.int8]
 Int64s = NDArray[np.int64]
 Float32s = NDArray[np.float32]
 Float64s = NDArray[np.float64]
-Chance = NDArray[np.uint64]  # (batch,) one stream of random numbers for each game
-WrittenRows = NDArray[Any]  # a row for each game: a GPU lays them out in a way of its own
+Chance = NDArray[np.uint64]  # (batch,) one stream of random numbers per game
+WrittenRows = NDArray[Any]  # one row per game; a GPU uses its own memory layout
 
-# What `play_one` returns in place of a seat.
+# Results of `play_one` in place of a seat.
 HAS_ENDED, WAS_CUT_SHORT, WAS_ILLEGAL = -ENDED, -CUT_SHORT, -ILLEGAL
 ILLEGAL_REWARD = -1.0
 
 
 def own(thread: int) -> int:
-    """The number of the row of scratch that no other thread touches.
+    """Return the index of a thread's own scratch row.
 
-    Those between stay unused, since cores share cache lines.
+    The rows in between stay unused, so that threads do not share cache lines.
     """
     return 2 * thread
 
 
-# --- one game, for the faces that play one -------------------------------------------------------
+# --- one game, for single environments -----------------------------------------------------------
 
 
 def deal_one(states: States, i: int, number: int, reseed: bool) -> int:
-    """Start a new game in `states[i]`; with `reseed`, from the seed `number`. The seat to move."""
+    """Start a game in `states[i]`, with `reseed` from seed `number`. Return the seat to move."""
     s = states[i]
     if reseed:
         seed(s, number)
@@ -55,10 +55,10 @@ def deal_one(states: States, i: int, number: int, reseed: bool) -> int:
 
 
 def play_one(states: States, i: int, action: int, mask: Mask, rewards: Returns, kind: int) -> int:
-    """Play `action` in `states[i]` if it is legal; `mask` is scratch.
+    """Play `action` in `states[i]` if it is legal. `mask` is scratch.
 
-    Returns the seat to move, or HAS_ENDED or WAS_CUT_SHORT (`rewards`, float64 (players,), then
-    holds the returns), or WAS_ILLEGAL, which leaves the state as it was.
+    Returns the seat to move, or one of three negative numbers. After HAS_ENDED and WAS_CUT_SHORT
+    `rewards`, float64 (players,), holds the returns. After WAS_ILLEGAL the state is unchanged.
     """
     s = states[i]
     verbs.legal(s, mask)
@@ -73,7 +73,7 @@ def play_one(states: States, i: int, action: int, mask: Mask, rewards: Returns, 
 
 
 def view_one(states: States, i: int, seat: int, observation: Observation, mask: Mask) -> None:
-    """Observation and mask of a seat in `states[i]`; the mask is 0 for whoever is not to move."""
+    """Write a seat's observation and mask in `states[i]`. The mask is 0 if it is not to move."""
     s = states[i]
     verbs.observe(s, seat, observation)
     if verbs.status(s) == PLAYING and verbs.to_move(s) == seat:
@@ -89,7 +89,7 @@ class Deals(NamedTuple):
     """New games from seeds."""
 
     states: States
-    games: Int64s  # (n,) which of the states
+    games: Int64s  # (n,) indices of states
     seeds: Int64s  # (n,)
 
 
@@ -101,7 +101,7 @@ def deal(batch: Deals, i: int, thread: int) -> None:
 
 
 class Starts(NamedTuple):
-    """New games whose generators go on."""
+    """New games whose random number generators continue."""
 
     states: States
     games: Int64s  # (n,)
@@ -126,7 +126,7 @@ def apply(batch: Actions, i: int, thread: int) -> None:
 
 
 class Judgements(NamedTuple):
-    """Actions to be judged before any of them is played."""
+    """Actions to check before any of them is played."""
 
     states: States
     games: Int64s  # (n,)
@@ -136,7 +136,7 @@ class Judgements(NamedTuple):
 
 
 def judge(batch: Judgements, i: int, thread: int) -> None:
-    """Whether an action is legal."""
+    """Check if an action is legal."""
     mask, action = batch.masks[own(thread)], batch.actions[i]
     verbs.legal(batch.states[batch.games[i]], mask)
     batch.allowed[i] = 0
@@ -145,20 +145,20 @@ def judge(batch: Judgements, i: int, thread: int) -> None:
 
 
 class Inspections(NamedTuple):
-    """States from outside."""
+    """States from outside, to be validated."""
 
     states: States  # (n,)
     blank: States  # (1,) the variant's options
-    faults: Int64s  # (n,) written: 0, or the number of the law that a state breaks
+    faults: Int64s  # (n,) written: 0, or the number of the condition that a state violates
 
 
 def judge_state(batch: Inspections, i: int, thread: int) -> None:
-    """Whether a state is lawful."""
+    """Check if a state is valid."""
     batch.faults[i] = verbs.valid(batch.states[i], batch.blank[0])
 
 
 class Statuses(NamedTuple):
-    """How games stand."""
+    """Statuses of games."""
 
     states: States  # (n,)
     statuses: Int64s  # (n,) written: PLAYING, ENDED or CUT_SHORT
@@ -166,13 +166,13 @@ class Statuses(NamedTuple):
 
 
 def read_status(batch: Statuses, i: int, thread: int) -> None:
-    """Status and seat to move."""
+    """Write the status and the seat to move."""
     batch.statuses[i] = verbs.status(batch.states[i])
     batch.seats[i] = verbs.to_move(batch.states[i])
 
 
 class Progresses(NamedTuple):
-    """How far seats have come."""
+    """Progress of seats."""
 
     states: States  # (n,)
     seats: Int64s  # (n,)
@@ -180,19 +180,19 @@ class Progresses(NamedTuple):
 
 
 def read_progress(batch: Progresses, i: int, thread: int) -> None:
-    """How far the seat has come."""
+    """Write the progress of a seat."""
     batch.progress[i] = verbs.progress(batch.states[i], batch.seats[i])
 
 
 class Owners(NamedTuple):
-    """Whose turns it is."""
+    """Owners of the current turns."""
 
     states: States  # (n,)
     seats: Int64s  # (n,) written
 
 
 def read_owner(batch: Owners, i: int, thread: int) -> None:
-    """The seat whose turn it is."""
+    """Write the seat whose turn it is."""
     batch.seats[i] = verbs.turn_of(batch.states[i])
 
 
@@ -206,12 +206,12 @@ class Outcomes(NamedTuple):
 
 
 def read_returns(batch: Outcomes, i: int, thread: int) -> None:
-    """The returns of all seats."""
+    """Write the returns of all seats."""
     verbs.returns(batch.states[batch.games[i]], batch.kind, batch.returns[i])
 
 
 class Views(NamedTuple):
-    """What one seat of each game sees."""
+    """Views of one seat per game."""
 
     states: States  # (n,)
     seats: Int64s  # (n,)
@@ -220,7 +220,7 @@ class Views(NamedTuple):
 
 
 def view(batch: Views, i: int, thread: int) -> None:
-    """Observation and mask of a seat; the mask is 0 for whoever is not to move."""
+    """Write a seat's observation and mask. The mask is 0 if it is not to move."""
     view_one(batch.states, i, batch.seats[i], batch.observations[i], batch.masks[i])
 
 
@@ -232,24 +232,24 @@ class Masks(NamedTuple):
 
 
 def read_mask(batch: Masks, i: int, thread: int) -> None:
-    """The mask of the seat to move."""
+    """Write the mask of the seat to move."""
     verbs.legal(batch.states[i], batch.masks[i])
 
 
 class Concealments(NamedTuple):
-    """States from which what a seat is not shown is taken out."""
+    """States in which to remove the information that a seat may not see."""
 
     states: States  # (n,) written
     seats: Int64s  # (n,)
 
 
 def conceal(batch: Concealments, i: int, thread: int) -> None:
-    """Take out what the seat is not shown."""
+    """Remove the information that the seat may not see."""
     verbs.conceal(batch.states[i], batch.seats[i])
 
 
 class Determinisations(NamedTuple):
-    """States in which what a seat is not shown is dealt anew."""
+    """States in which to deal the information anew that a seat may not see."""
 
     states: States  # (n,) written
     seats: Int64s  # (n,)
@@ -257,7 +257,7 @@ class Determinisations(NamedTuple):
 
 
 def determinise(batch: Determinisations, i: int, thread: int) -> None:
-    """Deal anew what the seat is not shown."""
+    """Deal the information anew that the seat may not see."""
     verbs.determinise(batch.states[i], batch.seats[i], batch.seeds[i])
 
 
@@ -268,21 +268,21 @@ class Choices(NamedTuple):
     """Decisions of the seats to move."""
 
     states: States  # (n,)
-    draws: Float64s  # (n,) in [0, 1); for a greedy choice plus a style's number, or below 0: none
+    draws: Float64s  # (n,) in [0, 1); greedy choices add the style's number, below 0 skips them
     masks: Int8s  # (2 * threads, actions) scratch
     scratch: States  # (2 * threads, 1) records to try actions on
     actions: Int64s  # (n,) written
 
 
 def choose_randomly(batch: Choices, i: int, thread: int) -> None:
-    """The legal action at the draw's place in their list."""
+    """Choose the legal action that the random number selects from the list."""
     mask = batch.masks[own(thread)]
     verbs.legal(batch.states[i], mask)
     batch.actions[i] = pick(mask, batch.draws[i])
 
 
 def choose_greedily(batch: Choices, i: int, thread: int) -> None:
-    """The scripted choice, where one is asked for."""
+    """Make the scripted player's choice, unless the draw is below 0."""
     if batch.draws[i] < 0:
         return
     mask, scratch = batch.masks[own(thread)], batch.scratch[own(thread)]
@@ -290,7 +290,7 @@ def choose_greedily(batch: Choices, i: int, thread: int) -> None:
 
 
 class Streams(NamedTuple):
-    """Streams of chance to seed."""
+    """Random number streams to seed."""
 
     chance: Chance  # written
     games: Int64s  # (n,)
@@ -298,7 +298,7 @@ class Streams(NamedTuple):
 
 
 def seed_stream(batch: Streams, i: int, thread: int) -> None:
-    """Set a game's stream of chance from its seed."""
+    """Seed a game's random number stream."""
     seed_chance(batch.chance, batch.games[i], batch.seeds[i])
 
 
@@ -311,23 +311,23 @@ class Picks(NamedTuple):
 
 
 def pick_action(batch: Picks, i: int, thread: int) -> None:
-    """A random legal action; 0 where none is legal."""
+    """Pick a random legal action, or 0 if none is legal."""
     batch.actions[i] = pick(batch.masks[i], uniform(batch.chance, i))
 
 
 class Questions(NamedTuple):
-    """What the players who are to move are asked."""
+    """The inputs of players that are to move."""
 
     states: States
     games: Int64s  # (n,)
     chance: Chance
     seen: States  # (n,) written: concealed copies
-    movers: Int64s  # (n,) written: their seats
-    draws: Float64s  # (n,) written: a random number for each
+    movers: Int64s  # (n,) written: the seats to move
+    draws: Float64s  # (n,) written: a random number per game
 
 
 def ask(batch: Questions, i: int, thread: int) -> None:
-    """A concealed copy, its seat and a random number."""
+    """Write a concealed copy, the seat to move and a random number."""
     game = batch.games[i]
     batch.movers[i] = verbs.to_move(batch.states[game])
     batch.draws[i] = draw(batch.chance, game)
@@ -347,7 +347,7 @@ class Playouts(NamedTuple):
 
 
 def play_out(batch: Playouts, i: int, thread: int) -> None:
-    """Random play to the end: returns and number of actions."""
+    """Play at random to the end. Write the returns and the number of actions."""
     s, mask = batch.states[i], batch.masks[own(thread)]
     length = 0
     while verbs.status(s) == PLAYING:
@@ -362,21 +362,21 @@ def play_out(batch: Playouts, i: int, thread: int) -> None:
 
 
 class Plays(NamedTuple):
-    """Games in which an action is played, whoever is to move."""
+    """Games in which the seat to move plays an action."""
 
     states: States  # (n,)
-    actions: Int64s  # (n,) of whoever is to move
+    actions: Int64s  # (n,) of the seats to move
     kind: int  # number of the reward
-    same_step: bool  # a game that ends starts anew at once
-    over: Int8s  # (n,) how games ended that have not started anew; PLAYING for the others
-    legal: Int8s  # (n, actions) masks of the states as they are; our own copy
-    ends: Int8s  # (n,) written: how the step left each game
+    same_step: bool  # restart a game in the same step in which it ends
+    over: Int8s  # (n,) final status of games that have not restarted; PLAYING for the others
+    legal: Int8s  # (n, actions) masks of the current states; our own copy
+    ends: Int8s  # (n,) written: status of each game after the step
     rewards: Float64s  # (n, players) written
-    finals: States  # (n,) written where `same_step` has ended a game: its last state
+    finals: States  # (n,) written if `same_step` and the game ended: its last state
 
 
 class Sights(NamedTuple):
-    """Games that are shown to whoever is to move."""
+    """Views of the seats to move."""
 
     states: States  # (n,)
     over: Int8s  # (n,) as in `Plays`
@@ -387,16 +387,16 @@ class Sights(NamedTuple):
 
 
 class SelfPlay(NamedTuple):
-    """Games whose seats are all the caller's: a step of them, and what it leaves."""
+    """A step of games in which the caller plays all seats, and the views after it."""
 
     plays: Plays
     sights: Sights
 
 
 def take_turn(batch: Plays, i: int, thread: int) -> None:
-    """Play one action, whoever is to move, and start a new game where one is over.
+    """Play one action of the seat to move. With `same_step`, restart the game if it ends.
 
-    A game that was over before starts anew without an action.
+    A game that was already over restarts, and its action is ignored.
     """
     s = batch.states[i]
     for seat in range(batch.rewards.shape[1]):
@@ -422,7 +422,7 @@ def take_turn(batch: Plays, i: int, thread: int) -> None:
 
 
 def write_masks(s: State, over: bool, legal: Mask, mask: Mask) -> None:
-    """What is legal, nothing where the game is over: in our own copy and in the caller's."""
+    """Write the mask to our own copy and to the caller's. It is 0 where the game is over."""
     if over:
         legal[:] = 0
     else:
@@ -432,7 +432,7 @@ def write_masks(s: State, over: bool, legal: Mask, mask: Mask) -> None:
 
 
 def view_mover(batch: Sights, i: int, thread: int) -> None:
-    """The seat to move and its view; the mask is 0 where the game is over."""
+    """Write the seat to move and its view. The mask is 0 where the game is over."""
     s = batch.states[i]
     seat = verbs.to_move(s)
     batch.seats[i] = seat
@@ -441,12 +441,12 @@ def view_mover(batch: Sights, i: int, thread: int) -> None:
 
 
 def step(batch: SelfPlay, i: int, thread: int) -> None:
-    """`take_turn`, then `view_mover`, while the state is at hand."""
+    """Do `take_turn`, then `view_mover`, while the state is in the cache."""
     take_turn(batch.plays, i, thread)
     view_mover(batch.sights, i, thread)
 
 
-# Bodies with so little to do in a game that only large batches are worth several threads.
+# Bodies with so little work per game that only large batches are worth several threads.
 LIGHT: tuple[Body, ...] = (
     *(apply, read_status, read_owner, read_progress, seed_stream, pick_action),
 )

@@ -1,8 +1,8 @@
-"""Functions that are written once for every game, compiled for one of them.
+"""Compile functions that are written once for all games, for one particular game.
 
-Such a function uses the name `verbs` (imported from `armarl.verbs`), or calls one that does. For a
-game it is compiled as a copy whose `verbs` are that game's own. (A closure would do the same, but
-Numba cannot keep a closure over compiled functions in its cache on disk.)
+Such a function uses the name `verbs` (imported from `armarl.verbs`), or calls a function that does.
+For a game, a copy of it is compiled whose `verbs` are that game's own. (A closure would do the
+same, but Numba's disk cache cannot store a closure over compiled functions.)
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Compiler(Protocol):
-    """What makes a compiled function of a plain one; `merge`: as part of its one caller."""
+    """Compile a plain function. With `merge` the function becomes part of its only caller."""
 
     def __call__(self, function: Any, /, *, merge: bool = False) -> Any: ...
 
 
 def compile_for_cpu(function: Any, *, merge: bool = False) -> Any:
-    """A kernel, or what becomes part of one."""
+    """Compile a function as a kernel, or as a part of one."""
     return merged(function) if merge else kernel(function)
 
 
 class Binding:
-    """The functions above a game, compiled for it when they are first asked for."""
+    """The generic functions for one game, each compiled on first request."""
 
     def __init__(
         self,
@@ -41,28 +41,31 @@ class Binding:
         compiler: Compiler = compile_for_cpu,
         instead: Mapping[Callable[..., Any], Callable[..., Any]] | None = None,
     ) -> None:
-        """For the game of this name.
+        """Create a binding. Nothing is compiled yet.
 
         Args:
-            compiler: what compiles a function; for a GPU `numba.cuda`'s, with verbs of its own.
-            instead: functions that are called in the place of others.
+            game: the game's name.
+            its_verbs: the game's verbs.
+            compiler: the compiler of functions. For a GPU it is that of `numba.cuda`, with its own
+                verbs.
+            instead: functions to replace, with their replacements.
         """
         self._game, self.verbs, self._compiler = game, its_verbs, compiler
         self._instead = instead or {}
-        # By whether they are merged: what is compiled depends on no order of first calls.
+        # The key contains `merge`, so the result does not depend on the order of first calls.
         self._functions: dict[tuple[Callable[..., Any], bool], Any] = {}
         self._drivers: dict[Body, Any] = {}
 
     def function(self, function: F, *, merge: bool = False) -> F:
-        """`function` with the game's verbs."""
+        """Return `function` compiled with the game's verbs."""
         found = self._functions.get((function, merge))
         if found is None:
-            made = self._compile(function, merge)  # of two threads that ask at once, the first's
+            made = self._compile(function, merge)  # if two threads race, the first one's is kept
             found = self._functions.setdefault((function, merge), made)
         return cast(F, found)
 
     def driver(self, body: Body) -> Callable[..., None]:
-        """`shares.take_shares` over a body with the game's verbs."""
+        """Return `shares.take_shares` for a body, compiled with the game's verbs."""
         found = self._drivers.get(body)
         if found is None:
             inner = self.function(body, merge=True)
@@ -82,7 +85,7 @@ class Binding:
 
 
 def _is_unbound(value: Any) -> bool:
-    """Whether it is a function of a module that is written for every game."""
+    """Tell if a value is a function of a module that is written for all games."""
     return inspect.isfunction(value) and value.__globals__.get("verbs") is verbs
 
 
@@ -91,7 +94,7 @@ def _name(function: Any) -> str:
 
 
 def _copy(function: Callable[..., Any], name: str, known: dict[str, Any]) -> Callable[..., Any]:
-    """A copy under a name, by which the cache on disk knows it, that finds `known` as globals."""
+    """Copy a function under a new name, which the disk cache uses, with `known` in its globals."""
     copy = types.FunctionType(function.__code__, {**function.__globals__, **known})
     copy.__name__ = copy.__qualname__ = name
     copy.__defaults__, copy.__kwdefaults__ = function.__defaults__, function.__kwdefaults__

@@ -1,4 +1,4 @@
-"""Observations declared block by block: what a block is stands together with what writes it.
+"""Declare observations block by block, each block together with the kernel that writes it.
 
 A game's `observation.py` is a list of its blocks, each with the kernel that fills it:
 
@@ -9,10 +9,10 @@ A game's `observation.py` is a list of its blocks, each with the kernel that fil
         for mine in range(MINES):
             gold.out[mine] = s.gold[mine] * gold.unit
 
-`look(s, seat)`, compiled likewise, makes the `view` that all writers get with the state: the seat,
-and what several of them need. Blocks that are worked out together have one writer. Where a block
-begins in the flat observation is nowhere said: `observe` and the table of a variant follow from the
-declarations.
+`look(s, seat)` is compiled as well. It makes the `view` that all writers get along with the state.
+The view holds the seat and everything that several writers need. Blocks that are computed together
+share one writer. A block's position in the flat observation is never declared. `observe` and the
+table of a variant follow from the declarations.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ Writer = Callable[..., None]
 
 
 class Target(NamedTuple):
-    """Where a writer puts the numbers of a block, all of them.
+    """The output of a writer for one block. The writer must set every number in it.
 
     Attributes:
         out: the block, float32 and flat.
-        unit: 1 / scale, which quantities are multiplied by: float64, or an array of it with one
-            number per entry of the last axis. For small whole numbers the product, rounded to
-            float32, is what a division would give, and takes less time.
+        unit: 1 / scale, the factor for integer features: a float64, or a float64 array with one
+            number per entry of the last axis. For small integers the product, rounded to float32,
+            equals a division and takes less time.
     """
 
     out: NDArray[np.float32]
@@ -49,13 +49,19 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True)
 class Declared:
-    """A block as a game declares it for all its variants; see `armarl.tables.Block`.
+    """A block as declared for all variants of a game. See `armarl.tables.Block`.
 
-    A length, the maximum or the scale may be the name of a whole number in the state, "players"
-    for example.
+    A length, the maximum or the scale may be the name of an integer field of the state, such as
+    "players".
 
     Attributes:
         option: the field of the state that is 0 in variants without this block.
+
+    Example:
+        >>> from armarl.observing import Declared
+        >>> hands = Declared("hand_sizes", ("players",), 16, "Warriors left", scale=16.0)
+        >>> hands.of_variant({"players": 3}).shape
+        (3,)
     """
 
     name: str
@@ -68,7 +74,7 @@ class Declared:
     option: str | None = None
 
     def of_variant(self, values: Mapping[str, int]) -> Block:
-        """The block with the values of a variant in place of names."""
+        """Return the block of a variant, with the variant's values in place of names."""
 
         def number(entry: Any) -> Any:
             return values[entry] if isinstance(entry, str) else entry
@@ -81,7 +87,7 @@ class Declared:
 
     @property
     def size(self) -> str:
-        """Its number of entries, as an expression."""
+        """The number of entries, as a Python expression."""
         factors = [self.option] if self.option else []
         return " * ".join(_field(factor) for factor in (*factors, *self.shape))
 
@@ -91,16 +97,27 @@ def _field(entry: int | str) -> str:
 
 
 class Blocks:
-    """The declarations of a game's observation, in order."""
+    """The declarations of a game's observation, in order.
+
+    Example:
+        >>> from armarl.observing import Blocks, Declared
+        >>> blocks = Blocks(lambda s, seat: seat)
+        >>> @blocks.add(Declared("to_move", ("players",), 1, "is to move"))
+        ... def _to_move(s, seat, block):
+        ...     for player in range(s.players):
+        ...         block.out[player] = player == s.to_move
+        >>> blocks.table({"players": 3}, None).size
+        3
+    """
 
     def __init__(self, look: Callable[..., Any]) -> None:
         self._look = merged(look)
         self._written: list[tuple[tuple[Declared, ...], Writer]] = []
 
     def add(self, *blocks: Declared) -> Callable[[Writer], Writer]:
-        """The decorated kernel writes these blocks: called with the state, the view and targets.
+        """Declare blocks and decorate their writer, a kernel that gets state, view and targets.
 
-        It is compiled into `observe`. Blocks of one writer have one and the same option.
+        The writer is compiled into `observe`. All blocks of a writer must have the same option.
         """
 
         def declare(writer: Writer) -> Writer:
@@ -110,17 +127,17 @@ class Blocks:
         return declare
 
     def table(self, values: Mapping[str, int], board: Board | None) -> ObservationTable:
-        """The blocks of a variant, whose state holds these values."""
+        """Return the observation table of a variant whose state holds these values."""
         declared = [block for blocks, _ in self._written for block in blocks]
         present = [block for block in declared if not block.option or values[block.option]]
         return ObservationTable([block.of_variant(values) for block in present], board)
 
     def observe(self, name: str, gap: int = 0) -> Any:
-        """The verb `observe(s, seat, out)`, compiled from all writers.
+        """Return the verb `observe(s, seat, out)`, compiled from all writers.
 
         Args:
-            name: of the compiled function.
-            gap: entries left alone before each block and after the last, for tests.
+            name: the name of the compiled function.
+            gap: the number of untouched entries before each block and after the last, for tests.
         """
         text = "\n".join(self._lines(name, gap)) + "\n"
         file = f"<{name}>"
@@ -130,7 +147,7 @@ class Blocks:
         return kernel(names[name])
 
     def _names(self) -> dict[str, Any]:
-        """What the text of `observe` speaks of."""
+        """Return the globals for the source of `observe`."""
         names: dict[str, Any] = {
             "__name__": __name__,
             "look": self._look,
@@ -146,7 +163,7 @@ class Blocks:
         return names
 
     def _lines(self, name: str, gap: int) -> Iterator[str]:
-        """The text of `observe`: where each block begins and ends, then all writers in order."""
+        """Yield the source of `observe`: first the bounds of blocks, then the calls of writers."""
         yield f"def {name}(s, seat, out):"
         yield "    view = look(s, seat)"
         end = "0"

@@ -1,10 +1,10 @@
-"""Compiled loops over many games, on several threads of this process.
+"""Run compiled loops over many games on several threads of this process.
 
-The caller and waiting threads take shares of a batch, a few consecutive games each, until none are
-left: so none waits for another that began late or has longer games. The loops run without the
-interpreter's lock. A game is touched by one thread only and no loop looks from one game to another,
-so the number of threads changes no result. Several batches may be played at once, each from a
-thread of the caller's, and a forked process gets threads of its own.
+The caller's thread and the waiting threads take shares of work from a batch, each a few consecutive
+games, until none are left. So no thread waits for another that began late or has longer games. The
+loops run without the interpreter's lock. Only one thread touches a game, and no loop reads another
+game, so the number of threads does not change any result. Several batches may be played at once,
+each from a thread of the caller. A forked process gets its own threads.
 """
 
 from __future__ import annotations
@@ -26,30 +26,42 @@ from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.compiler.work_sharing import PLAYED, TAKEN
 
 Driver = Callable[..., None]
-_NONE_LEFT = 2**62  # in place of the number of the next share
+_NONE_LEFT = 2**62  # the number of the next share when no more may be taken
 
-# For each thread: with fewer, to call it takes longer than to play them.
+# The minimum per thread. With fewer games, calling the thread takes longer than playing them.
 LEAST_GAMES = 64
-LEAST_GAMES_OF_LIGHT_LOOPS = 512  # those that neither observe nor look for legal actions
+LEAST_GAMES_OF_LIGHT_LOOPS = 512  # loops that compute neither observations nor legal actions
 MOST_THREADS = 256
-LEAST_SHARE = 8  # games that a thread takes at once
+LEAST_SHARE = 8  # the fewest games that a thread takes at once
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def set_threads(number: int | None) -> None:
-    """Play batches of games on this many threads; None stands for all cores.
+    """Set the number of threads that play batches of games. None uses all cores.
 
-    The environment variable `ARMARL_THREADS` sets the same at the start.
+    The environment variable `ARMARL_THREADS` sets the initial number.
+
+    Args:
+        number: the number of threads, 1 to 256, or None.
 
     Raises:
-        TypeError: the number is no integer.
-        ValueError: it is below 1 or above MOST_THREADS.
+        TypeError: the number is not an integer.
+        ValueError: the number is below 1 or above MOST_THREADS.
+
+    Example:
+        >>> import armarl
+        >>> from armarl.threads import get_threads
+        >>> before = get_threads()
+        >>> armarl.set_threads(2)
+        >>> get_threads()
+        2
+        >>> armarl.set_threads(before)
     """
     global _threads
     if number is None:
@@ -59,28 +71,37 @@ def set_threads(number: int | None) -> None:
 
 
 def get_threads() -> int:
-    """The number of threads on which batches of games are played."""
+    """Return the number of threads that play batches of games.
+
+    Example:
+        >>> from armarl.threads import get_threads
+        >>> 1 <= get_threads() <= 256
+        True
+    """
     return _threads
 
 
 def threads_for(games: int, least: int | None = None) -> int:
-    """The number of threads that play a batch: each has at least so many games."""
+    """Return the number of threads for a batch, so that each has at least `least` games."""
     if PLAIN_PYTHON:
         return 1
     return max(1, min(_threads, games // (least or LEAST_GAMES)))
 
 
 def most_threads_for(games: int, least: int | None = None) -> int:
-    """The threads that may ever play a batch: scratch for so many is enough, whatever
-    `set_threads` says by the time at which the batch is played."""
+    """Return the largest number of threads that could ever play a batch.
+
+    Scratch memory for that many is enough, even if `set_threads` is called before the batch is
+    played.
+    """
     return max(1, min(MOST_THREADS, games // (least or LEAST_GAMES)))
 
 
 @lru_cache
 def _bounds(games: int, number: int, least: int) -> NDArray[np.int64]:
-    """Where the shares of a batch begin, and its end: first large shares, then ever smaller ones.
+    """Return the start of each share of a batch, and the batch's end. Shares get smaller.
 
-    So the threads end together, and seldom work on neighbours, which lie in one line of the cache.
+    So the threads finish together, and rarely work on neighbouring games, which share a cache line.
     """
     bounds = [0]
     while bounds[-1] < games:
@@ -95,9 +116,9 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
 
     Args:
         driver: `shares.take_shares`, compiled for a body.
-        games: number of games in the batch.
-        batch: what the body takes.
-        least: of the games for each thread; LEAST_GAMES if None.
+        games: the number of games in the batch.
+        batch: the body's first argument.
+        least: the minimum number of games per thread. None is LEAST_GAMES.
     """
     number = threads_for(games, least)
     workers = _workers()
@@ -108,44 +129,44 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
         for thread in range(1, number):
             workers.help(thread, driver, (workers.calls, progress, bounds, thread, batch), helpers)
         driver(workers.calls, progress, bounds, 0, batch)
-        while progress[PLAYED] < shares:  # a thread has lost its core
+        while progress[PLAYED] < shares:  # only if a thread has lost its core
             if helpers.errors:
                 raise helpers.errors[0]
             time.sleep(1e-5)
     finally:
-        if progress[PLAYED] < shares:  # Ctrl-C, or an error: no thread goes on behind our back
+        if progress[PLAYED] < shares:  # after Ctrl-C or an error, stop the other threads too
             progress[TAKEN] = _NONE_LEFT
             helpers.wait()
 
 
 class _Helpers:
-    """The threads that help with one call: which have begun and ended, and what went wrong."""
+    """The threads that help with one call: counts of begun and ended ones, and their errors."""
 
     def __init__(self) -> None:
-        self.begun: list[None] = []  # lists, since adding to one is a single step of Python
+        self.begun: list[None] = []  # lists, since appending is atomic in Python
         self.ended: list[None] = []
         self.errors: list[Exception] = []
 
     def wait(self) -> None:
-        """Wait until all that have begun have ended; those to come will find nothing to do."""
+        """Wait until all that have begun have ended. Later ones will find nothing to do."""
         while len(self.ended) < len(self.begun):
             with suppress(KeyboardInterrupt):
                 time.sleep(1e-4)
 
 
 class _Workers:
-    """Threads that wait for calls; quicker at hand than those of an executor."""
+    """Threads that wait for calls. They start faster than those of an executor."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
         self.number = 0
-        self.calls = np.zeros(1, np.int64)  # how many callers have made
+        self.calls = np.zeros(1, np.int64)  # the number of calls so far
         self._queue: SimpleQueue[tuple[Driver, tuple[Any, ...], _Helpers]] = SimpleQueue()
 
     def help(
         self, number: int, driver: Driver, arguments: tuple[Any, ...], helpers: _Helpers
     ) -> None:
-        """Have a call made as soon as a thread is free; by then no share may be left."""
+        """Queue a call for the next free thread. By then there may be no share left."""
         if self.number < number:
             self.number += 1
             Thread(target=self._work, name=f"armarl-{self.number}", daemon=True).start()
@@ -157,14 +178,14 @@ class _Workers:
             helpers.begun.append(None)
             try:
                 driver(*arguments)
-            except Exception as error:  # the caller tells it
+            except Exception as error:  # the caller raises it
                 helpers.errors.append(error)
             helpers.ended.append(None)
-            del driver, arguments, helpers  # large arrays
+            del driver, arguments, helpers  # frees large arrays
 
 
 def _workers() -> _Workers:
-    """The threads of this process."""
+    """Return the worker threads of this process."""
     global _all_workers
     if _all_workers.process != os.getpid():
         _all_workers = _Workers()
@@ -176,7 +197,7 @@ def _threads_at_start() -> int:
     if chosen is None:
         return min(available_cores(), MOST_THREADS)
     if not chosen.isdecimal() or len(chosen) > 9 or not 1 <= int(chosen) <= MOST_THREADS:
-        raise ValueError(f"ARMARL_THREADS must be in 1 to {MOST_THREADS}, not {chosen[:20]!r}")
+        raise ValueError(f"ARMARL_THREADS must be 1 to {MOST_THREADS}, got {chosen[:20]!r}")
     return int(chosen)
 
 

@@ -1,4 +1,4 @@
-"""The PettingZoo face: every game as an AEC environment, raw or with PettingZoo's usual checks."""
+"""PettingZoo AEC environments for every game, raw or with PettingZoo's usual checks."""
 
 from __future__ import annotations
 
@@ -26,23 +26,35 @@ _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
 
 
 class _OfAgents(dict[str, Any]):
-    """Something for every agent; a KeyError says which agents there are."""
+    """A dictionary with an entry per agent. Its KeyError lists the known agents."""
 
     def __missing__(self, agent: object) -> Any:
-        raise KeyError(f"there is no agent {agent!r}; there are {', '.join(self)}")
+        raise KeyError(f"unknown agent {agent!r}; choose from {', '.join(self)}")
 
 
 class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
-    """One game for agents `player_0`, `player_1`, ... in the order of the seats.
+    """A game as an AEC environment. The agents are `player_0`, `player_1`, ... in seat order.
 
     An agent observes `{"observation": float32 of shape (size,), "action_mask": int8 of shape
-    (actions,)}`, in new arrays each time; the mask is all 0 while another agent is to move and
-    after the end. With `mask="info"` it observes the array alone, and the mask is in its info. An
-    agent that has several actions in one turn stays selected. All agents stay until the end, which
-    comes to all at once and brings the only rewards.
+    (actions,)}`, in new arrays each time. The mask is all 0 while another agent is to move and
+    after the game has ended. With `mask="info"` the observation is the bare array, and the mask
+    is in the agent's info. An agent that has several actions in one turn stays selected. All
+    agents stay until the game ends. It ends for all of them at once, and only then are there
+    rewards.
 
     Attributes:
-        state_space: of `state()`.
+        state_space: the space of `state()`.
+
+    Example:
+        >>> from armarl import armadora_v0
+        >>> env = armadora_v0.raw_env(players=2)
+        >>> env.reset(seed=1)
+        >>> view = env.observe(env.agent_selection)
+        >>> env.agent_selection, view["observation"].shape, view["action_mask"].shape
+        ('player_0', (576,), (229,))
+        >>> env.step(env.action_id("W1 a1"))
+        >>> env.agent_selection
+        'player_1'
     """
 
     agents: list[str] = until_reset()
@@ -62,19 +74,19 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         observation_key: str = "observation",
         mask_key: str = "action_mask",
     ) -> None:
-        """An environment without a game in play yet.
+        """Create an environment. Call `reset` before playing.
 
         Args:
             game: the variant to play.
-            reward: one of `game.rewards`: what the agents get at the end.
-            render_mode: None; "ansi": `render()` returns the board as text; "human": it prints
-                it, and `reset` and `step` do so by themselves.
-            mask: where masks are, "observation" or "info".
-            observation_key, mask_key: what observation and mask are called there.
+            reward: the reward that agents get at the end, one of `game.rewards`.
+            render_mode: None, "ansi" or "human". With "ansi" `render()` returns the board as text.
+                With "human" it prints the board, and `reset` and `step` call it by themselves.
+            mask: the place of the action masks, "observation" or "info".
+            observation_key, mask_key: the names of the observation and the mask there.
 
         Raises:
-            TypeError: no such render mode.
-            ValueError: no such reward or place of masks.
+            TypeError: the render mode is unknown.
+            ValueError: the reward or the place of the masks is unknown.
         """
         super().__init__(game, render_mode, RENDER_MODES)
         self._place = mask_place(mask, observation_key, mask_key)
@@ -100,19 +112,19 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self.action_spaces = _OfAgents.fromkeys(self.possible_agents, self._action_space)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of what an agent observes, one object for all agents."""
+        """Return the observation space of an agent. All agents share one object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The space of an agent's actions, one object for all agents."""
+        """Return the action space of an agent. All agents share one object."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
 
         Args:
-            seed: an int64 from which the whole game's chance follows. Without one the game goes
-                on with its random generator; the first game of all then takes a seed from the
+            seed: an int64 that determines all chance of the game. Without a seed the game's random
+                number generator continues. The very first game then takes a seed from the
                 operating system.
             options: ignored.
         """
@@ -125,7 +137,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         self._open(self.game.deal_one(self._states, 0, number, reseed))
 
     def _open(self, seat: int) -> None:
-        """Begin a game, or go on with one, in which `seat` is to move."""
+        """Begin or continue a game in which `seat` is to move."""
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -138,11 +150,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._do_more()
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent; None, once the game has ended.
+        """Play an action of the selected agent. Once the game has ended, the action must be None.
 
         Raises:
-            IllegalActionError: the rules forbid the action; nothing has changed.
-            TypeError: the action is no integer.
+            IllegalActionError: the rules forbid the action. The game is unchanged.
+            TypeError: the action is not an integer.
             ValueError: the game has ended, and the action is not None.
             AttributeError: `reset` has not been called.
         """
@@ -154,7 +166,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         seat = self._play(number)
         if seat == WAS_ILLEGAL:
             raise IllegalActionError(self.game.explain(self._states[0], number))
-        # Rewards are 0 until the end, so that nothing needs clearing or adding up before it.
+        # Rewards are 0 until the end, so there is nothing to clear or add up before it.
         self._cumulative_rewards[agent] = 0.0
         if seat >= 0:
             self.agent_selection = self.possible_agents[seat]
@@ -164,7 +176,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._end_with_returns(-seat)
 
     def _do_more(self) -> None:
-        """What few environments do after a step: masks in the infos, a picture for a person."""
+        """Update what only some environments need: masks in the infos, and the printed board."""
         if self._mask_in_info:
             for agent, seat in self._seats.items():
                 self.infos[agent] = {self._mask_key: self._view(seat)[1]}
@@ -172,11 +184,11 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self.render()
 
     def _end_with_returns(self, ending: int) -> None:
-        """End the game as its rules did, ENDED or CUT_SHORT."""
+        """End the game with the returns of its rules. `ending` is ENDED or CUT_SHORT."""
         self._end(dict(zip(self.agents, self._returns.tolist(), strict=True)), ending)
 
     def _end(self, rewards: dict[str, float], *endings: int) -> None:
-        """End the game for all agents, who then leave it in the order of their seats."""
+        """End the game for all agents. They then leave it in seat order."""
         self.rewards = rewards
         if ENDED in endings:
             self.terminations = dict.fromkeys(self.agents, True)
@@ -188,41 +200,43 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             self._do_more()
 
     def observe(self, agent: str) -> Any:
-        """What an agent observes, at any time, in new arrays."""
+        """Return an agent's observation, in new arrays. Can be called at any time."""
         observation, mask = self._view(self._seats[agent])
         if self._mask_in_info:
             return observation
         return {self._observation_key: observation, self._mask_key: mask}
 
     def state(self) -> NDArray[np.float32]:
-        """What all agents observe, one after the other: float32 of shape (players * size,).
+        """Return the observations of all agents joined: float32 of shape (players * size,).
 
-        It is what the table knows together, for a critic of all seats: hidden Warriors and hands,
-        but no dice or cards to come. The whole game is in `describe()` and `state_bytes()`.
+        This is what the players know together, for a centralised critic. It contains hidden
+        Warriors and hands, but no future dice or cards. `describe()` and `state_bytes()` contain
+        the whole game.
         """
         return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
 
     def concealed_state(self, agent: str | None = None) -> States:
-        """The game as an agent may know it, a copy in an array of one: what a player chooses by.
+        """Return a copy of the state without what an agent may not know, for players to choose by.
 
-        `player.choose(env.concealed_state(), np.array([seat]), np.array([draw]))` gives the actions
-        of a player for the agent to move, `draw` being a random number in [0, 1).
+        The copy is an array of one state. `player.choose(env.concealed_state(), np.array([seat]),
+        np.array([draw]))` returns a player's action for the agent to move, as an array of one.
+        `draw` is a random number in [0, 1).
 
         Args:
-            agent: who may know it; None: the agent to move.
+            agent: the agent whose knowledge the copy contains. None is the agent to move.
 
         Raises:
-            ValueError: there is no such agent.
+            ValueError: the agent is unknown.
             AttributeError: `reset` has not been called.
         """
         agent = self.agent_selection if agent is None else agent
         if agent not in self._seats:
             known = ", ".join(self.possible_agents)
-            raise ValueError(f"no agent {agent!r}: there is {known}")
+            raise ValueError(f"unknown agent {agent!r}; choose from {known}")
         return self.game.concealed(self._states, np.array([self._seats[agent]]))
 
     def _play(self, action: int) -> int:
-        """Play an action; returns what `play_one` does, whose returns are in `_returns`."""
+        """Play an action and return the result of `play_one`. The returns are in `_returns`."""
         return self.game.play_one(
             self._states,
             0,
@@ -233,17 +247,17 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         )
 
     def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Observation and mask of a seat, in new arrays."""
+        """Return the observation and the mask of a seat, in new arrays."""
         observation = np.empty(self._observation_shape, _FLOAT32)
         mask = np.empty(self._mask_shape, _INT8)
         self.game.view_one(self._states, 0, seat, observation, mask)
         return observation, mask
 
     def render(self) -> str | None:
-        """The whole board as text, hidden values too: for an onlooker, not for an agent.
+        """Return the whole board as text, with hidden values. It is for onlookers, not agents.
 
-        In the mode "human" it is printed. What one agent may see is `game.draw(state, seat)` or
-        `describe(seat)`.
+        With render mode "human" the board is printed, and None is returned. `game.draw(state,
+        seat)` and `describe(seat)` show only what one agent may see.
         """
         picture = self._draw(None)
         if self.render_mode != "human":
@@ -252,38 +266,39 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         return None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing. The environment holds no resources."""
 
     def state_bytes(self) -> bytes:
-        """The game in play with its random generator, to be taken up again by `load_state`.
+        """Save the game with its random number generator. `load_state` restores it.
 
-        A line of JSON says of which variant; the record and its CRC-32 follow.
+        The bytes are a line of JSON that names the variant, then the record and its CRC-32.
         """
         record = self._states.tobytes()
         return self._heading() + record + zlib.crc32(record).to_bytes(4, "big")
 
     def load_state(self, data: bytes) -> None:
-        """Go on with the game that `state_bytes` saved.
+        """Restore a game that `state_bytes` saved.
 
         Raises:
-            TypeError: these are no bytes.
-            ValueError: another game, version or variant, damaged, or no state of the game.
+            TypeError: `data` is not bytes.
+            ValueError: the data is of another game, version or variant, is damaged, or is not a
+                valid state of the game.
         """
         if not isinstance(data, bytes | bytearray):
-            raise TypeError(f"a saved game is bytes, not {type(data).__name__}")
+            raise TypeError(f"a saved game must be bytes, got {type(data).__name__}")
         heading = self._heading()
         if not data.startswith(heading):
             saved = data.partition(b"\n")[0][:200]
             raise ValueError(
-                f"no saved game of this environment: it begins with {saved!r} and should with "
-                f"{heading[:-1]!r}"
+                f"not a saved game of this environment: it begins with {saved!r} and should "
+                f"begin with {heading[:-1]!r}"
             )
         record, check = data[len(heading) : -4], data[-4:]
         size = self.game.blank.dtype.itemsize
         if len(record) != size or zlib.crc32(record).to_bytes(4, "big") != check:
             raise ValueError(
-                f"damaged saved game, or one of another version of ArmaRL: expected "
-                f"{len(heading) + size + 4} bytes with their checksum, got {len(data)} bytes"
+                f"damaged saved game, or saved by another version of ArmaRL: expected "
+                f"{len(heading) + size + 4} bytes with a matching checksum, got {len(data)} bytes"
             )
         states = np.frombuffer(record, self.game.blank.dtype).copy()
         self.game.check_states(states)
@@ -301,17 +316,28 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
 
 class CheckedAECEnv(RawAECEnv):
-    """The game with PettingZoo's usual wrappers built in, and without their cost.
+    """`RawAECEnv` with PettingZoo's usual checks built in, without the cost of wrappers.
 
-    It behaves as `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
-    illegal_reward=-1)))` does: calls out of order and actions outside the space are assertion
-    errors; an illegal action is a warning and ends the game, with -1 for the agent that played it,
-    0 for the others, and every agent terminated and truncated. A second warning says why. What is
-    observed from then on is the position in which the action was tried.
+    It behaves like `OrderEnforcingWrapper(AssertOutOfBoundsWrapper(TerminateIllegalWrapper(raw,
+    illegal_reward=-1)))`. Calls out of order and actions outside the space are assertion errors.
+    An illegal action causes a warning and ends the game: the agent that played it gets -1, the
+    others get 0, and every agent is terminated and truncated. A second warning gives the reason.
+    From then on agents observe the position in which the action was tried.
+
+    Example:
+        >>> from armarl import armadora_v0
+        >>> env = armadora_v0.env(players=2)
+        >>> env.reset(seed=1)
+        >>> for agent in env.agent_iter():
+        ...     observation, reward, termination, truncation, info = env.last()
+        ...     over = termination or truncation
+        ...     env.step(None if over else int(observation["action_mask"].argmax()))
+        >>> env.agents
+        []
     """
 
     _has_reset = False
-    _has_updated = False  # since `agent_iter` last gave an agent
+    _has_updated = False  # since `agent_iter` last returned an agent
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -322,7 +348,7 @@ class CheckedAECEnv(RawAECEnv):
         super()._open(seat)
 
     def step(self, action: Any) -> None:
-        """Play an action of the selected agent; None, once the game has ended."""
+        """Play an action of the selected agent. After the game has ended, it must be None."""
         if not self._has_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -336,8 +362,8 @@ class CheckedAECEnv(RawAECEnv):
             self._lose(str(error))
 
     def _takes(self, action: Any) -> bool:
-        """Whether an action is in the space or, of an agent whose game has ended, None."""
-        if type(action) in (int, np.int64):  # as `contains`, in a tenth of its time
+        """Tell if the action is in the space, or is None after the agent's game has ended."""
+        if type(action) in (int, np.int64):  # ten times as fast as `contains`
             return bool(0 <= action < self._scratch_mask.size)
         if action is None:
             agent = self.agent_selection
@@ -348,7 +374,7 @@ class CheckedAECEnv(RawAECEnv):
             return False
 
     def _untaken(self, action: Any) -> str:
-        """Why an action is refused, in PettingZoo's words and in ours."""
+        """The error text for a refused action: PettingZoo's message and our reason."""
         try:
             reason = f"{action_number(action)} is not in 0 to {self._scratch_mask.size - 1}"
         except TypeError as error:
@@ -360,7 +386,7 @@ class CheckedAECEnv(RawAECEnv):
         super()._end_with_returns(ending)
 
     def _lose(self, reason: str) -> None:
-        """End the game at an illegal action of the selected agent."""
+        """End the game after an illegal action of the selected agent."""
         EnvLogger.warn_on_illegal_move()
         EnvLogger.get_logger().warning(reason)
         self.endings.note(ended=1, illegal=1)
@@ -369,25 +395,25 @@ class CheckedAECEnv(RawAECEnv):
         self._end({**dict.fromkeys(self.agents, 0.0), agent: ILLEGAL_REWARD}, ENDED, CUT_SHORT)
 
     def observe(self, agent: str) -> Any:
-        """What an agent observes, at any time, in new arrays."""
+        """Return an agent's observation, in new arrays. Can be called at any time."""
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
     def render(self) -> str | None:
-        """The whole board as text, hidden values too: for an onlooker, not for an agent."""
+        """Return the whole board as text, with hidden values. It is for onlookers, not agents."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
 
     def state(self) -> NDArray[np.float32]:
-        """What all agents observe, one after the other: float32 of shape (players * size,)."""
+        """Return the observations of all agents joined: float32 of shape (players * size,)."""
         if not self._has_reset:
             EnvLogger.error_state_before_reset()
         return super().state()
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable:
-        """The selected agent, again and again, until all have left or `max_iter` times."""
+        """Iterate over the selected agents, until all have left or after `max_iter` steps."""
         if not self._has_reset:
             EnvLogger.error_agent_iter_before_reset()
         return _CheckedIterable(self, max_iter)
@@ -399,7 +425,7 @@ class _CheckedIterable(AECIterable):  # type: ignore[misc]
 
 
 class _CheckedIterator(AECIterator):  # type: ignore[misc]
-    """As PettingZoo's order-enforcing one, which insists on a wrapped environment."""
+    """Like PettingZoo's order-enforcing iterator, which only accepts a wrapped environment."""
 
     def __next__(self) -> str:
         agent: str = super().__next__()
@@ -418,11 +444,11 @@ def make_aec(
     mask_key: str = "action_mask",
     **options: Any,
 ) -> RawAECEnv:
-    """An environment of a game by its name, with the game's options as keywords.
+    """Make an environment from a game's name, with the game's options as keywords.
 
     Raises:
-        TypeError: an unknown option or render mode.
-        ValueError: a value out of range.
+        TypeError: an option or the render mode is unknown.
+        ValueError: a value is out of range.
     """
     own = "reward, render_mode, mask, observation_key, mask_key"
     game = face_game(name, options, own)
@@ -430,5 +456,5 @@ def make_aec(
 
 
 def checked_env(name: str, **options: Any) -> RawAECEnv:
-    """A game by its name with PettingZoo's usual checks: an illegal action loses the game."""
+    """Make an environment with PettingZoo's usual checks: an illegal action loses the game."""
     return make_aec(CheckedAECEnv, name, **options)

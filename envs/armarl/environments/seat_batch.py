@@ -1,7 +1,7 @@
-"""Games in which one seat learns while players hold the others: what the faces of them share.
+"""Games in which one seat learns while players hold the others. Single-seat environments use this.
 
-Every game has its own chance, seeded with its deal, for the learner's seat and the players' draws.
-A game is therefore the same alone and in a batch of any size.
+Every game has its own stream of random numbers for the learner's seat and the players' draws. The
+stream is seeded with the deal. So a game is the same alone and in a batch of any size.
 """
 
 from __future__ import annotations
@@ -25,34 +25,36 @@ from armarl.roster.make_player import make_player
 
 
 class SeatBatch:
-    """The games of one or many environments, each from one decision of its learner to the next.
+    """A batch of games that a step plays from one decision of the learner to the next.
 
     Attributes:
         states: (size,) the games.
-        seats: (size,) int64, the learner's in each game; -1 before one is drawn.
-        legal: (size, actions) int8, the masks of his decisions, as they were shown last.
-        over: (size,) bool, whose game is over, and not opened again yet.
-        ends: (size,) int8, how the last step left each game: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
-        rewards: (size,) float64, the learner's of the last step.
-        players: all who may hold the other seats.
-        chance: (size,) uint64, each game's stream of chance for seats and players.
-        lineups: (size, players) int64: `lineups[i, k]` is the number in `players` of who sits `k`
-            seats after the learner, and LEARNER for himself.
+        seats: (size,) int64, the learner's seat in each game; -1 before one is drawn.
+        legal: (size, actions) int8, the learner's action masks, as last shown.
+        over: (size,) bool, True where the game is over and not yet opened again.
+        ends: (size,) int8, the status after the last step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
+        rewards: (size,) float64, the learner's rewards of the last step.
+        players: all players that may hold the other seats.
+        chance: (size,) uint64, each game's random number stream for seats and players.
+        lineups: (size, players) int64: `lineups[i, k]` is the index in `players` of the player that
+            sits `k` seats after the learner. `lineups[i, 0]` is LEARNER.
     """
 
     def __init__(
         self, game: Game, size: int, players: Sequence[Player], reward: str, seat: int | None
     ) -> None:
-        """A batch whose games have not been opened yet.
+        """Create a batch. Its games are not opened yet.
 
         Args:
-            players: one player for all other seats, or one for each, clockwise from the learner.
+            game: the variant to play.
+            size: the number of games.
+            players: one player for all other seats, or one per seat, clockwise from the learner.
             reward: one of `game.rewards`.
-            seat: the learner's; None draws it anew for each game.
+            seat: the learner's seat. None draws it anew for each game.
 
         Raises:
-            TypeError: the seat is no integer.
-            ValueError: no such reward or seat, or not one game.
+            TypeError: the seat is not an integer.
+            ValueError: the reward or the seat does not exist, or `size` is below 1.
         """
         if seat is not None:
             seat = whole_number("seat", seat, 0, game.players - 1)
@@ -65,23 +67,26 @@ class SeatBatch:
         self.rewards = np.zeros(size)
         self.lineups = np.full((size, game.players), LEARNER)
         self._half_played = False
-        self._asking = False  # whether a player has not answered yet
+        self._asking = False  # a player has been asked and has not answered yet
         self._reward_kind = game.reward_kind(reward)
         self._seat = -1 if seat is None else seat
         self.chance = np.zeros(size, np.uint64)
-        self._waiting = np.full(size, LEARNER)  # who is to move there, unless he plays at random
+        self._waiting = np.full(size, LEARNER)  # the player to move, unless it is random
         self.legal = np.zeros((size, len(game.actions)), np.int8)
 
     def open(self, games: NDArray[np.int64], seeds: NDArray[np.int64] | None = None) -> None:
-        """Start new games, up to the learner's first decision in each.
+        """Start new games and play each to the learner's first decision.
 
-        A game that ends before that is none of his, and another one is started. With seeds (int64,
-        one per game) all chance begins anew; else it goes on as it is.
+        A game that ends before that decision is replaced by another one.
+
+        Args:
+            games: the indices of the games to open, int64.
+            seeds: one seed per game, int64. Without seeds the random number generators continue.
         """
         self._refuse_within()
         reseed = seeds is not None
         if reseed and games.size == self.size:
-            self._half_played = False  # nothing is left of what was
+            self._half_played = False  # all games are replaced
         self._refuse_half_played()
         self._half_played = True
         numbers = games if seeds is None else seeds
@@ -97,16 +102,16 @@ class SeatBatch:
         self._half_played = False
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Who sits after the learner in new games: (games, players - 1) numbers in `players`."""
-        return np.arange(self.game.players - 1) % len(self.players)  # one for all, or each his own
+        """Return the players after the learner: (games, players - 1) indices in `players`."""
+        return np.arange(self.game.players - 1) % len(self.players)  # one for all, or one per seat
 
     def answer(self, actions: NDArray[np.int64]) -> None:
-        """Play the learner's action in every game that is not over, and then the others' actions.
+        """Play the learner's action in every game that is not over, then the players' actions.
 
-        An illegal action is not played, and ends the game for the learner.
+        An illegal action is not played. It ends the game for the learner.
 
         Raises:
-            RuntimeError: a call before this one ended in an error of a player, or one is under way.
+            RuntimeError: a player failed in an earlier call, or a call is in progress.
         """
         self._refuse_within()
         self._refuse_half_played()
@@ -119,36 +124,38 @@ class SeatBatch:
         self._half_played = False
 
     def _refuse_within(self) -> None:
-        """Raise RuntimeError where a player who is being asked would play these games on."""
+        """Raise RuntimeError if a player steps these games while they wait for its choice."""
         if self._asking:
-            raise RuntimeError("these games wait for a player's choice: he cannot play them on")
+            raise RuntimeError(
+                "these games wait for a player's choice: that player cannot step or reset them"
+            )
 
     def _refuse_half_played(self) -> None:
-        """Raise RuntimeError where an error of a player has left games between two decisions."""
+        """Raise RuntimeError if an error of a player has left games between two decisions."""
         if self._half_played:
             raise RuntimeError(
-                "an error has left these games half played: reset all of them with a seed"
+                "an earlier error left these games half played: reset all of them with seeds"
             )
 
     def illegal_actions(self, actions: NDArray[np.int64]) -> dict[int, str]:
-        """By game, why those that the last `answer` did not play are illegal."""
+        """Return the reason for each action that the last `answer` refused, by game index."""
         illegal = np.flatnonzero(self.ends == ILLEGAL).tolist()
         return {i: self.game.explain(self.states[i], int(actions[i])) for i in illegal}
 
     def view(self, observations: NDArray[np.float32], masks: NDArray[np.int8]) -> None:
-        """The learner's observation and mask of every game; the mask is 0 where one is over."""
+        """Write the learner's observation and mask of every game. Masks of ended games are 0."""
         views = seat_loops.LearnerViews(self._batch(), observations, masks)
         self.game.run(seat_loops.view_learner, self.size, views)
 
     def final_views(self, games: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """The learner's last observations (games, size) and masks: 0 where the game is over."""
+        """Return the learner's last observations (games, size) and masks. Ended games' are 0."""
         states = self.game.taken(self.states, games)
         observations, masks = self.game.views(states, self.seats[games])
         masks[self.ends[games] != PLAYING] = 0
         return observations, masks
 
     def _batch(self) -> seat_loops.SeatGames:
-        """The batch as compiled loops take it."""
+        """Return the batch as compiled loops take it."""
         masks = self.game.scratch_masks(self.size)
         return seat_loops.SeatGames(
             states=self.states,
@@ -167,11 +174,11 @@ class SeatBatch:
         )
 
     def _plays_at_random(self) -> NDArray[np.uint8]:
-        """Which players need not be asked: compiled loops make the random player's choices."""
+        """Mark the random players. Compiled loops choose for them, so they are never asked."""
         return np.array([type(player) is RandomPlayer for player in self.players], np.uint8)
 
     def _advance(self, games: NDArray[np.int64]) -> None:
-        """Let random players act in `games`, and note who is to move then."""
+        """Let random players act in `games`, and record the next player to move."""
         self.game.run(seat_loops.advance, games.size, seat_loops.Advances(self._batch(), games))
 
     def _play_others(self) -> None:
@@ -195,13 +202,13 @@ class SeatBatch:
 
 
 class AgainstOpponents:
-    """What the faces of such games have in common."""
+    """The opponents of single-seat environments."""
 
     _batch: SeatBatch
 
     @property
     def opponents(self) -> tuple[Player, ...]:
-        """Who holds the other seats, clockwise from the learning one; always the same."""
+        """The players of the other seats, clockwise from the learning seat. They never change."""
         players, others = self._batch.players, self._batch.game.players - 1
         return tuple(players[k % len(players)] for k in range(others))
 
@@ -214,14 +221,16 @@ class AgainstOpponents:
 
 
 def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> list[Player]:
-    """The players of the other seats: one for all, or one for each, clockwise from the learner.
+    """Make the players of the other seats: one for all, or one each, clockwise from the learner.
 
     Raises:
-        ValueError: a wrong number of them, or a player that there is not.
+        ValueError: the number of players is wrong, or a player is unknown.
     """
     if not isinstance(chosen, list | tuple):
         return [make_player(chosen, game)]  # type: ignore[arg-type]
     others = game.players - 1
     if len(chosen) != others:
-        raise ValueError(f"a game for {game.players} has {others} opponents, not {len(chosen)}")
+        raise ValueError(
+            f"a {game.players}-player game takes {others} opponents, got {len(chosen)}"
+        )
     return [make_player(player, game) for player in chosen]

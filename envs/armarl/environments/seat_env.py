@@ -1,4 +1,4 @@
-"""The Gymnasium face: one seat learns while players hold the others, for every game."""
+"""Single-agent Gymnasium environments for every game: one seat learns, players hold the others."""
 
 from __future__ import annotations
 
@@ -20,27 +20,38 @@ from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opp
 from armarl.players.registry import PlayerLike
 
 Info = dict[str, Any]
-INFO_KEYS = ("seat", "illegal_action")  # besides the mask
-_IT = np.zeros(1, np.int64)  # the number of the only game
+INFO_KEYS = ("seat", "illegal_action")  # in addition to the mask
+_IT = np.zeros(1, np.int64)  # the index of the only game
 
 
 class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
-    """A game as one of its players meets it: from each of its decisions to its next.
+    """A game as a single-agent environment. A step goes from one decision of a seat to its next.
 
-    Observations are float32 of shape (size,), actions ids in [0, actions). The mask of legal
-    actions, int8 of shape (actions,), is given by `action_masks()` and as `info["action_mask"]`;
-    after the end it is all 0. With `mask="observation"` it is observed instead:
-    `{"observation": float32 (size,), "action_mask": int8 (actions,)}`. `info["seat"]` is the seat
-    that learns, int64.
+    Observations are float32 of shape (size,). Actions are ids in [0, actions). The action mask,
+    int8 of shape (actions,), is returned by `action_masks()` and as `info["action_mask"]`. It is
+    all 0 after the end. With `mask="observation"` it is part of the observation instead:
+    `{"observation": float32 (size,), "action_mask": int8 (actions,)}`. `info["seat"]` is the
+    learning seat, int64.
 
-    The only reward other than 0 comes with the end, whoever brings it about: the seat's own
-    return. A player who has no more decisions to take, having passed for instance, sees the end
-    as the outcome of his last action. An illegal action ends the episode with reward -1;
-    `info["illegal_action"]`, int8, is then 1, and else 0.
+    The reward is 0 until the game ends, and then the seat's own return, no matter which seat ends
+    the game. If the seat has no more decisions to take, for example after passing, the end of the
+    game is the outcome of its last action. An illegal action ends the episode with reward -1.
+    `info["illegal_action"]`, int8, is then 1, and otherwise 0.
 
     Attributes:
-        refusal: why the last action was illegal, None if it was not.
-        endings: how many episodes have ended, and by illegal actions.
+        refusal: the reason why the last action was illegal, or None if it was legal.
+        endings: counts of all ended episodes and of those ended by an illegal action.
+
+    Example:
+        >>> import gymnasium
+        >>> import armarl
+        >>> env = gymnasium.make("armarl/Armadora-2p-v0", opponents="greedy", seat=0)
+        >>> observation, info = env.reset(seed=1)
+        >>> observation.shape, int(info["action_mask"].sum())
+        ((576,), 228)
+        >>> observation, reward, terminated, truncated, info = env.step(0)
+        >>> reward, terminated
+        (0.0, False)
     """
 
     # Gymnasium's checker asks for a frame rate even of text.
@@ -59,22 +70,23 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         mask_key: str = "action_mask",
         **options: Any,
     ) -> None:
-        """An environment without an episode begun yet.
+        """Create an environment. Call `reset` before playing.
 
         Args:
             game: a game or its name.
-            opponents: one player for all other seats, or a list with one for each of them,
+            opponents: one player for all other seats, or a list with one player per seat,
                 clockwise from the learning seat (see `players.make_player`).
-            seat: the seat that learns; None draws it anew for each episode.
+            seat: the learning seat. None draws it anew for each episode.
             reward: one of `game.rewards`.
-            render_mode: None, or "ansi" for text pictures of what the seat may see.
-            mask: where the mask is, "info" or "observation".
-            observation_key, mask_key: what observation and mask are called there.
-            options: the game's options, where it is given by name.
+            render_mode: None, or "ansi" for the board as text, as far as the seat may see it.
+            mask: the place of the action mask, "info" or "observation".
+            observation_key, mask_key: the names of the observation and the mask there.
+            options: the game's options, if the game is given by name.
 
         Raises:
-            TypeError: an unknown option or render mode, or options beside a `Game`.
-            ValueError: a value out of range, or a wrong number of opponents.
+            TypeError: an option or the render mode is unknown, or there are options although a
+                `Game` is given.
+            ValueError: a value is out of range, or the number of opponents is wrong.
         """
         own = "opponents, seat, reward, render_mode, mask, observation_key, mask_key"
         game = face_game(game, options, own)
@@ -90,11 +102,11 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
-        """Begin an episode, up to the learning seat's first decision.
+        """Begin an episode and play it to the learning seat's first decision.
 
         Args:
-            seed: the seed of the deal (the same deal as the AEC environment gives for it), and of
-                all chance from then on. Without one chance goes on as it is.
+            seed: the seed of the deal and of all later chance. The AEC environment deals the same
+                game from the same seed. Without a seed the random number generators continue.
             options: ignored.
         """
         number = None if seed is None else deal_number(seed)
@@ -108,11 +120,11 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         return self._observed()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
-        """Play an action of the learning seat, and those of the others up to its next decision.
+        """Play the learning seat's action, then the opponents' actions up to its next decision.
 
         Raises:
-            gymnasium.error.ResetNeeded: before `reset`, or after the end of the episode.
-            TypeError: the action is no integer.
+            gymnasium.error.ResetNeeded: `reset` has not been called, or the episode has ended.
+            TypeError: the action is not an integer.
         """
         batch = self._batch
         if not self._begun:
@@ -130,7 +142,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         return observation, reward, end in (ENDED, ILLEGAL), end == CUT_SHORT, info
 
     def action_masks(self) -> NDArray[np.int8]:
-        """The mask of the seat's legal actions, as MaskablePPO asks for it.
+        """Return the learning seat's action mask. MaskablePPO calls this.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
@@ -141,10 +153,10 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         return mask
 
     def concealed_state(self) -> States:
-        """The game as the learning seat may know it, a copy (1,): what a player chooses by.
+        """Return a copy of the state without what the learning seat may not know, shape (1,).
 
-        `player.choose(env.concealed_state(), np.array([env.seat]), np.array([draw]))` gives the
-        actions (1,) of a player in that seat, `draw` being a random number in [0, 1).
+        `player.choose(env.concealed_state(), np.array([env.seat]), np.array([draw]))` returns a
+        player's action for that seat, shape (1,). `draw` is a random number in [0, 1).
 
         Raises:
             AttributeError: `reset` has not been called.
@@ -152,25 +164,26 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         return self.game.concealed(self._states, self._batch.seats)
 
     def render(self) -> str | None:
-        """The board as text, as far as the learning seat may know it; None without render mode."""
+        """Return the board as text, as far as the seat may know it. None without a render mode."""
         return self._draw(self.seat)
 
     @property
     def states(self) -> States:
-        """The game in play, an array of one record with all that is hidden in it, to be read.
+        """The game in play, as an array of one record with all hidden values. Do not write to it.
 
-        Who plays by it takes `concealed_state()`, or `game.concealed(states, seats)` for others.
+        To choose actions, use `concealed_state()`, or `game.concealed(states, seats)` for other
+        seats.
         """
         return self._states
 
     @property
     def seat(self) -> int | None:
-        """The seat that learns; None before a first episode for which it is drawn."""
+        """The learning seat. None if it is drawn per episode and no episode has begun."""
         seat = int(self._batch.seats[0])
         return seat if seat >= 0 else None
 
     def _observed(self, illegal: bool = False) -> tuple[Any, Info]:
-        """What `reset` and `step` give of the state: observation and info, in new objects."""
+        """Return the observation and the info for `reset` and `step`, in new objects."""
         observation = np.empty((1, self.game.observation.size), np.float32)
         mask = np.empty((1, len(self.game.actions)), np.int8)
         self._batch.view(observation, mask)

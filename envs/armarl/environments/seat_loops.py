@@ -1,6 +1,6 @@
-"""The compiled loops of games in which one seat learns while players hold the others.
+"""Compiled loops for games in which one seat learns while players hold the others.
 
-Written as those of `armarl.loops`; `armarl.seat_batch` runs them.
+They follow the conventions of `armarl.loops`. `armarl.seat_batch` runs them.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from armarl.core.batch_loops import (
 )
 from armarl.core.verbs import ILLEGAL, PLAYING, verbs
 
-LEARNER = -1  # in place of the number of a player: the seat that learns is to move
+LEARNER = -1  # the learning seat is to move, in place of a player's number
 
 
 class SeatGames(NamedTuple):
-    """Games in which one seat learns, with all that a step from decision to decision touches."""
+    """Games in which one seat learns, with all arrays that a step reads or writes."""
 
     states: States  # (n,)
-    seats: Int64s  # (n,) the learner's
-    lineups: Int64s  # (n, players) who sits so many seats after the learner; LEARNER for himself
-    is_random: NDArray[np.uint8]  # by number of the player: compiled loops make his choices
+    seats: Int64s  # (n,) the learner's seat
+    lineups: Int64s  # (n, players) player numbers, by seats after the learner; LEARNER comes first
+    is_random: NDArray[np.uint8]  # by player number: 1 if compiled loops make its choices
     chance: Chance  # (n,)
-    over: NDArray[np.bool_]  # (n,) the game is over, and not opened again yet
-    legal: Int8s  # (n, actions) masks of the learner's decisions, as shown last
-    ends: Int8s  # (n,) how the last step left each game
-    waiting: Int64s  # (n,) the number of the player who is to move, or LEARNER
-    rewards: Float64s  # (n,) the learner's
+    over: NDArray[np.bool_]  # (n,) the game is over and not yet opened again
+    legal: Int8s  # (n, actions) action masks of the learner, as last shown
+    ends: Int8s  # (n,) status of each game after the last step
+    waiting: Int64s  # (n,) number of the player to move, or LEARNER
+    rewards: Float64s  # (n,) the learner's rewards
     kind: int  # number of the reward
     masks: Int8s  # (2 * threads, actions) scratch
     returns: Float64s  # (2 * threads, players) scratch
@@ -49,14 +49,14 @@ class Openings(NamedTuple):
     """Games of a batch to open."""
 
     batch: SeatGames
-    games: Int64s  # (k,) which of them
-    reseed: bool  # all chance begins anew from `seeds`; else it goes on
+    games: Int64s  # (k,) their indices
+    reseed: bool  # seed all chance from `seeds`; else the generators continue
     seeds: Int64s  # (k,)
-    seat: int  # the learner's, or -1 to draw it
+    seat: int  # the learner's seat, or -1 to draw it
 
 
 def open_game(openings: Openings, i: int, thread: int) -> None:
-    """Start a new game, and give the learner his seat."""
+    """Start a new game and set the learner's seat."""
     batch, game = openings.batch, openings.games[i]
     s = batch.states[game]
     if openings.reseed:
@@ -82,7 +82,7 @@ def advance(advances: Advances, i: int, thread: int) -> None:
 
 
 def advance_game(batch: SeatGames, game: int, thread: int) -> None:
-    """`waiting` is then who is to move: LEARNER as well when the game is over."""
+    """Do the same for one game. `waiting` is then the player to move, or LEARNER if it is over."""
     s, lineup, mask = batch.states[game], batch.lineups[game], batch.masks[own(thread)]
     batch.waiting[game] = LEARNER
     while verbs.status(s) == PLAYING:
@@ -102,7 +102,7 @@ class Answers(NamedTuple):
 
 
 def answer(answers: Answers, i: int, thread: int) -> None:
-    """Play the learner's action if the game is not over, and let random players follow.
+    """Play the learner's action if the game is not over, then let random players act.
 
     An illegal action is not played.
     """
@@ -119,7 +119,7 @@ def answer(answers: Answers, i: int, thread: int) -> None:
 
 
 def settle(batch: SeatGames, i: int, thread: int) -> None:
-    """The learner's reward, and in `ends` how the step left the game."""
+    """Write the learner's reward, and the status of the game to `ends`."""
     batch.rewards[i] = 0
     if batch.over[i]:
         return
@@ -135,7 +135,7 @@ def settle(batch: SeatGames, i: int, thread: int) -> None:
 
 
 class LearnerViews(NamedTuple):
-    """Where the learner's views go."""
+    """Output arrays for the learner's views."""
 
     batch: SeatGames
     observations: Float32s  # (n, size) written
@@ -143,7 +143,7 @@ class LearnerViews(NamedTuple):
 
 
 def view_learner(views: LearnerViews, i: int, thread: int) -> None:
-    """The learner's observation and mask, which is 0 where the game is over."""
+    """Write the learner's observation and mask. The mask is 0 where the game is over."""
     batch = views.batch
     s = batch.states[i]
     verbs.observe(s, batch.seats[i], views.observations[i])

@@ -1,4 +1,4 @@
-"""Gymnasium's vector face: many single-seat environments in one, played by compiled loops."""
+"""Gymnasium vector environments: many single-seat environments in one, in compiled loops."""
 
 from __future__ import annotations
 
@@ -39,18 +39,28 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 
 class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np.int64], Any]):
-    """What `gymnasium.vector.SyncVectorEnv` of so many `SeatEnv`s would be, to the byte.
+    """A batch of `SeatEnv`s, equal to a `gymnasium.vector.SyncVectorEnv` of them to the byte.
 
-    Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game, of
-    which `_key` tells the rows that count: `action_mask`, int8 (num_envs, actions), all 0 where a
-    game is over; `seat`, int64; and `illegal_action`, int8, 1 where an illegal action has ended the
-    episode, with reward -1. With `mask="observation"` observations are Dicts of both arrays. With
-    autoreset SAME_STEP the last observation and info of an episode are in `final_obs` and
-    `final_info`.
+    Observations are float32 of shape (num_envs, size). Infos are arrays with a row per game. For
+    each key, the array under `_key` marks the valid rows. The keys are `action_mask`, int8
+    (num_envs, actions), all 0 where a game is over; `seat`, int64; and `illegal_action`, int8, 1
+    where an illegal action has ended the episode with reward -1. With `mask="observation"`
+    observations are dictionaries of both arrays. With autoreset SAME_STEP the last observation and
+    info of an episode are in `final_obs` and `final_info`.
 
     Attributes:
-        refusals: by game, why the illegal actions of the last step were illegal.
-        endings: how many episodes have ended, and by illegal actions.
+        refusals: for each game with an illegal action in the last step, the reason.
+        endings: counts of all ended episodes and of those ended by an illegal action.
+
+    Example:
+        >>> from armarl.vector_env import SeatVectorEnv
+        >>> envs = SeatVectorEnv("armadora", num_envs=3, opponents="greedy", seat=0)
+        >>> observations, infos = envs.reset(seed=1)
+        >>> observations.shape, infos["action_mask"].shape
+        ((3, 576), (3, 229))
+        >>> observations, rewards, ended, cut, infos = envs.step(infos["action_mask"].argmax(1))
+        >>> rewards.tolist()
+        [0.0, 0.0, 0.0]
     """
 
     def __init__(
@@ -70,22 +80,25 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         mask_key: str = "action_mask",
         **options: Any,
     ) -> None:
-        """Environments without an episode begun yet.
+        """Create the environments. Call `reset` before playing.
 
         Args:
             game, opponents, seat, reward, render_mode, mask, observation_key, mask_key, options:
                 as for `SeatEnv`.
-            num_envs: number of games.
-            autoreset_mode: Gymnasium's. NEXT_STEP: the step after an episode's end takes no
-                action, and begins the next one; SAME_STEP: the step that ends an episode begins
-                the next one; DISABLED: `reset(options={"reset_mask": ...})` does.
-            copy: whether every step gives new arrays of observations and masks; if not, the same
-                ones are written into again.
-            max_episode_steps: an episode is truncated after so many decisions of its learner.
+            num_envs: the number of games.
+            autoreset_mode: Gymnasium's mode. With NEXT_STEP the step after the end of an episode
+                ignores its action and begins the next episode. With SAME_STEP the step that ends
+                an episode also begins the next one. With DISABLED only
+                `reset(options={"reset_mask": ...})` begins episodes.
+            copy: True returns new arrays of observations and masks in every step. False writes to
+                the same arrays again.
+            max_episode_steps: the number of the learner's decisions after which an episode is
+                truncated.
 
         Raises:
-            TypeError: an unknown option or render mode, or options beside a `Game`.
-            ValueError: a value out of range, or a wrong number of opponents.
+            TypeError: an option or the render mode is unknown, or there are options although a
+                `Game` is given.
+            ValueError: a value is out of range, or the number of opponents is wrong.
         """
         own = (
             "opponents, seat, reward, autoreset_mode, copy, render_mode, max_episode_steps, mask, "
@@ -108,7 +121,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         limit = max_episode_steps
         some = limit is not None
         self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
-        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far; counted under a limit
+        self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, only counted with a limit
         self._copy = copy
         self._begun = False
         self._new_buffers()
@@ -119,17 +132,17 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         seed: int | Sequence[int] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, Infos]:
-        """Begin episodes, up to the learning seat's first decision in each.
+        """Begin episodes and play each to the learning seat's first decision.
 
         Args:
-            seed: game `i` is dealt from `seed + i`, or from `seed[i]`. Without a seed chance goes
-                on as it is.
-            options: "reset_mask", bool of shape (num_envs,), tells the games that are reset; all
-                without it. Observations and infos are given of all of them.
+            seed: the seed or seeds. Game `i` is dealt from `seed + i`, or from `seed[i]`. Without a
+                seed the random number generators continue.
+            options: "reset_mask", bool of shape (num_envs,), selects the games to reset. Without it
+                all games are reset. Observations and infos always cover all games.
 
         Raises:
-            TypeError: a seed is no integer.
-            ValueError: a wrong number of seeds, one out of range, or a wrong mask.
+            TypeError: a seed is not an integer.
+            ValueError: the number of seeds is wrong, a seed is out of range, or the mask is wrong.
         """
         seeds = deal_numbers(seed, self.num_envs)
         super().reset(seed=deal_number(seed) % 2**64 if is_whole(seed) else None)  # none below 0
@@ -146,13 +159,13 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         return self._observed(), self._infos(np.zeros(self.num_envs, np.int8))
 
     def step(self, actions: NDArray[np.integer[Any]]) -> tuple[Any, Floats, Bools, Bools, Infos]:
-        """Play an action of the learning seat in every game, and those of the others after it.
+        """Play the learning seat's action in every game, then the opponents' actions.
 
         Raises:
-            gymnasium.error.ResetNeeded: before `reset`, or, without autoreset, where a game is
-                over.
-            TypeError: the actions are no integers.
-            ValueError: a wrong number of actions.
+            gymnasium.error.ResetNeeded: `reset` has not been called, or autoreset is disabled and a
+                game is over.
+            TypeError: the actions are not integers.
+            ValueError: the number of actions is wrong.
         """
         batch, same_step = self._batch, self.autoreset_mode is AutoresetMode.SAME_STEP
         if not self._begun:
@@ -187,14 +200,14 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         return self._observed(), batch.rewards.copy(), terminations, truncations, infos
 
     def _late(self, over_before: NDArray[np.int64]) -> Bools:
-        """Which of the games that were played have taken as many decisions as are allowed."""
+        """Mark the games that reached `max_episode_steps` in this step."""
         self._lengths += 1
         late: Bools = self._lengths >= self._limit
         late[over_before] = False
         return late
 
     def action_masks(self) -> NDArray[np.int8]:
-        """The masks of the learning seats, int8 (num_envs, actions).
+        """Return the action masks of the learning seats, int8 (num_envs, actions).
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
@@ -204,7 +217,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         return self._batch.legal.copy()
 
     def render(self) -> tuple[str, ...] | None:
-        """The boards as text, as far as the learning seats may know them.
+        """Return the boards as text, as far as the learning seats may know them.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` has not been called.
@@ -237,7 +250,10 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         return {**infos, **{f"_{key}": everywhere.copy() for key in infos}}
 
     def _finals(self, ended: NDArray[np.int64], illegal: NDArray[np.int8]) -> Infos:
-        """`final_obs` and `final_info` of the games that a step ended: rows of 0 for the others."""
+        """Return `final_obs` and `final_info` of the games that a step ended.
+
+        The rows of the other games are 0.
+        """
         batch, present = self._batch, np.zeros(self.num_envs, np.bool_)
         present[ended] = True
         observations, masks = batch.final_views(ended)

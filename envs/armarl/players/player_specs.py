@@ -1,13 +1,13 @@
-"""The grammar of player specifications: one line of text that names a player, everywhere.
+"""The grammar of player specifications. A specification is one line of text that names a player.
 
     specification = part { "+" part }              armadora-2p+search:200
     part          = name [ ":" argument { "," argument } ]
     argument      = value | key "=" value          greedy:noise=0.2    ismcts:1000,seconds=2
 
-The first part names a player, the others what is put around it. Numbers, `inf`, `true` and
-`false` are read as such, everything else is text; a name or text with a character of the grammar
-in it stands in double quotes. `str(Spec.parse(text))` is the shortest way to write it, and parses
-to the same.
+The first part names a player. The other parts are wrapped around it. Numbers, `inf`, `true` and
+`false` are parsed as such, and everything else is text. A name or text that contains a character of
+the grammar needs double quotes. `str(Spec.parse(text))` is the shortest form, and parses to an
+equal specification.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _WORDS: dict[str, Value] = {"true": True, "false": False, "inf": math.inf}
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.\d*|\.?\d+)(e-?\d{1,3})?", re.IGNORECASE)
 _SPECIAL = re.compile(r'[+:,="\s]')
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")  # a path of Windows may begin so
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")  # the start of a Windows path
 _MOST = 4000  # characters
 
 
 @dataclass(frozen=True)
 class Part:
-    """One name with its arguments: `ismcts:1000,seconds=2`.
+    """A name with its arguments, such as `ismcts:1000,seconds=2`.
 
     Attributes:
-        mark: what stands between the name and its arguments.
+        mark: the separator between the name and its arguments.
     """
 
     mark: ClassVar[str] = ":"
@@ -49,7 +49,20 @@ class Part:
 
 @dataclass(frozen=True)
 class Spec:
-    """A parsed specification: whom it names, and what is put around him, innermost first."""
+    """A parsed player specification.
+
+    Attributes:
+        base: the player.
+        around: the parts wrapped around the player, innermost first.
+
+    Example:
+        >>> from armarl.specs import Spec
+        >>> spec = Spec.parse("armadora-2p + search:200")
+        >>> spec.base.name, spec.around[0].name, spec.around[0].arguments
+        ('armadora-2p', 'search', (200,))
+        >>> str(spec)
+        'armadora-2p+search:200'
+    """
 
     base: Part
     around: tuple[Part, ...] = ()
@@ -59,13 +72,13 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """The specification that `text` writes.
+        """Parse a specification.
 
         Raises:
-            ValueError: it breaks the grammar; the message says where.
+            ValueError: the text breaks the grammar. The message names the fault.
         """
         if len(text) > _MOST:
-            raise ValueError(f"a player's specification has at most {_MOST} characters")
+            raise ValueError(f"a player specification may have at most {_MOST} characters")
         parts = [_part(part, text) for part in _split(text.strip(), "+", text)]
         return cls(parts[0], tuple(parts[1:]))
 
@@ -81,20 +94,20 @@ def _part(text: str, whole: str) -> Part:
     for argument in _split(rest[0], ",", whole) if rest else []:
         key, *value = _split(argument, "=", whole, most=1)
         if not key or (value and not value[0]):
-            raise _wrong(whole, f"{name} lacks an argument")
+            raise _wrong(whole, f"{name} has an empty argument")
         if not value:
             if settings:
-                raise _wrong(whole, f"{key} stands after an argument with a name")
+                raise _wrong(whole, f"{key} follows a named argument")
             arguments.append(_value(key))
         elif key in settings:
-            raise _wrong(whole, f"{key} is given twice")
+            raise _wrong(whole, f"{key} appears twice")
         else:
             settings[key] = _value(value[0])
     return Part(name, tuple(arguments), tuple(settings.items()))
 
 
 def _split(text: str, mark: str, whole: str, most: int = -1) -> list[str]:
-    """Split at a mark outside double quotes, at most so often."""
+    """Split at a mark outside double quotes, at most `most` times. -1 means no limit."""
     pieces: list[str] = []
     start, quoted = 0, False
     for i, character in enumerate(text):
@@ -124,7 +137,7 @@ def _plain(text: str) -> str:
 
 
 def _text(value: Value) -> str:
-    """A value as the grammar writes it, in quotes where it would be read as something else."""
+    """Format a value for the grammar, in quotes if it would parse as something else without."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
@@ -139,8 +152,8 @@ def _name(name: str) -> str:
 
 def _wrong(whole: str, reason: str) -> ValueError:
     return ValueError(
-        f"{whole!r} names no player: {reason}; players are written like greedy, "
-        "greedy:noise=0.2, policies/mine.safetensors:sample or armadora-2p+search:200"
+        f"{whole!r} is not a player specification: {reason}; examples: greedy, "
+        "greedy:noise=0.2, policies/mine.safetensors:sample, armadora-2p+search:200"
     )
 
 

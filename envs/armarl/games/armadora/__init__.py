@@ -1,4 +1,4 @@
-"""Armadora (Christwart Conrad): walls, hidden Warriors, majorities, for 2 to 4 players."""
+"""Armadora (Christwart Conrad): walls, hidden Warriors and majorities, for 2 to 4 players."""
 
 from __future__ import annotations
 
@@ -47,20 +47,27 @@ VERBS = Verbs(
 
 
 def make(players: int = 2, advanced: bool = False, peek: bool = True, board: str = "whole") -> Game:
-    """Armadora for `players` (2 to 4; four play in teams).
+    """Make a variant of Armadora.
 
     Args:
-        advanced: characters, powers and reinforcements (ARM-21 to ARM-30).
-        peek: a player's own placed Warriors, and those his Mage has read, stay in his
-            observation (ARM-33).
-        board: "whole", or "mini" for a game of two without advanced rules, so small that all of it
-            can be enumerated (ARM-35).
+        players: the number of players, 2 to 4. Four players play in two teams.
+        advanced: True adds characters, powers and reinforcements (ARM-21 to ARM-30).
+        peek: True keeps a player's own placed Warriors, and those that their Mage has read, in
+            the player's observation (ARM-33).
+        board: "whole", or "mini" for a game of two players without advanced rules. The mini game
+            is small enough to be enumerated completely (ARM-35).
 
     Raises:
-        ValueError: a value of the wrong kind or out of range.
+        ValueError: a value has the wrong type or is out of range.
+
+    Example:
+        >>> from armarl.armadora import make
+        >>> game = make(players=3)
+        >>> game.players, len(game.actions)
+        (3, 229)
     """
     if not is_whole(players) or players not in (2, 3, 4):
-        raise ValueError(f"Armadora is for 2, 3 or 4 players, not {players!r}")
+        raise ValueError(f"Armadora takes 2, 3 or 4 players, not {players!r}")
     for name, value in (("advanced", advanced), ("peek", peek)):
         if not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name} must be True or False, not {value!r}")
@@ -77,7 +84,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
     blank["players"], blank["advanced"], blank["peek"] = players, advanced, peek
     blank["board"] = board
     options: dict[str, Any] = {"advanced": advanced, "peek": peek}
-    if board != WHOLE:  # the whole board goes without saying, as it did before there was another
+    if board != WHOLE:  # left out for the whole board, as before there was another one
         options |= {"board": BOARD_NAMES[board]}
     return Game(
         name="armadora",
@@ -103,7 +110,7 @@ def _make(players: int, advanced: bool, peek: bool, board: int) -> Game:
 
 
 def deals(game: Game) -> States:
-    """ARM-6: all ways to spread the gold of a small board."""
+    """Return all deals of the gold on a small board (ARM-6)."""
     board = game.blank["board"]
     mines = int(state.GOLD_MINES[board])
     spread = list(permutations(state.PILES[:mines]))
@@ -113,7 +120,11 @@ def deals(game: Game) -> States:
 
 
 def _longest_game(players: int, advanced: bool, board: int) -> int:
-    """Every palisade by itself and stopped after, every Warrior, every token, every pass."""
+    """Return the most actions in a game.
+
+    These are each palisade in a turn of its own with a stop after it, each Warrior, each token and
+    each pass.
+    """
     tokens = int(state.POWERS.sum()) + players if advanced else 0
     warriors = players * int(state.WARRIORS[board, players].sum())
     return 2 * int(state.SUPPLY[board]) + warriors + tokens + players

@@ -1,7 +1,7 @@
-"""The action table of Armadora: ids and their notation.
+"""The action table of Armadora: action ids and their notation.
 
-Ids do not depend on the number of players, and those of the base game keep their meaning in the
-advanced rules.
+Ids do not depend on the number of players. Ids of the base game keep their meaning in the advanced
+rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BASE = (
 )
 _ADVANCED = (
     ActionFamily(
-        "reinforcement", "R {}", (SITE_NAMES,), "reinforce an own Warrior (ARM-28)", at=_ON_SITES
+        "reinforcement", "R {}", (SITE_NAMES,), "reinforce your own Warrior (ARM-28)", at=_ON_SITES
     ),
     ActionFamily(
         "mage", "mage {}", (SITE_NAMES,), "Mage looks at a Warrior (ARM-23)", at=_ON_SITES

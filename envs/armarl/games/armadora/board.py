@@ -1,7 +1,8 @@
 """The board of Armadora: squares, mines, lines, and the small sets of squares of ARM-12.
 
-Sets of squares are bits of an int64, square `row * 8 + column` being bit that number. A palisade
-is a bit of one of two such words: `east`, on the right side of a square, or `south`, below it.
+A set of squares is an int64 bit word. Square `row * 8 + column` is the bit of that number. A
+palisade is a bit in one of two such words: `east` for the right side of a square, `south` for the
+line below it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MINES = len(MINE_NAMES)
 MINE_SQUARES = np.array([SQUARE_NAMES.index(name) for name in MINE_NAMES])
 
 SITE_NAMES = tuple(name for name in SQUARE_NAMES if name not in MINE_NAMES)
-SITES = len(SITE_NAMES)  # squares which may hold a Warrior
+SITES = len(SITE_NAMES)  # squares that may hold a Warrior
 SITE_SQUARES = np.array([SQUARE_NAMES.index(name) for name in SITE_NAMES])
 
 ALL_SQUARES = (1 << SQUARES) - 1
@@ -46,7 +47,7 @@ def _neighbours(square: int) -> list[int]:
 
 
 def _small_sets() -> list[frozenset[int]]:
-    """Every connected set of fewer than four squares: 40 + 67 + 166 = 273."""
+    """Return all connected sets of fewer than four squares: 40 + 67 + 166 = 273."""
     size = {frozenset([square]) for square in range(SQUARES)}
     sets = set(size)
     for _ in range(SMALLEST_TERRITORY - 2):
@@ -56,8 +57,10 @@ def _small_sets() -> list[frozenset[int]]:
 
 
 def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
-    """Per line, the lines around each small set that it bounds, in two words, which the rest of a
-    row fills with words of all lines."""
+    """Return, for each line, the lines around each small set that it bounds, as two words.
+
+    Rows are padded with words of all lines.
+    """
     east, south = [], []
     sets_at_line: list[list[int]] = [[] for _ in range(LINES)]
     for number, squares in enumerate(_small_sets()):
@@ -76,27 +79,27 @@ def _small_set_tables() -> tuple[np.ndarray, np.ndarray]:
 
 SETS_EAST, SETS_SOUTH = _small_set_tables()
 
-# ARM-35: the whole board, or a corner of it that palisades part from the rest.
+# ARM-35: the whole board, or a corner of it, separated from the rest by palisades.
 BOARD_NAMES = ("whole", "mini")
 WHOLE, MINI = range(2)
 MINI_SQUARES = ("a1", "b1", "c1", "d1", "a2", "b2", "c2", "d2")
-MINI_PALISADE = "b1-c1"  # stands in the corner from the start
+MINI_PALISADE = "b1-c1"  # stands inside the corner from the start
 
 
 def _words(lines: list[int]) -> tuple[int, int]:
-    """A set of lines as its two words."""
+    """Return a set of lines as its two words."""
     return sum(int(LINE_EAST[line]) for line in lines), sum(int(LINE_SOUTH[line]) for line in lines)
 
 
 def _with_ends_inside(number: int) -> list[int]:
-    """The lines of whose two squares this number lie in the corner."""
+    """Return the lines with this number of their two squares in the corner."""
     corner = {SQUARE_NAMES.index(name) for name in MINI_SQUARES}
     return [line for line in range(LINES) if len(corner.intersection(LINE_SQUARES[line])) == number]
 
 
 _STANDING = [*_with_ends_inside(1), LINE_NAMES.index(MINI_PALISADE)]
 _MINI_FREE = sum(1 << SQUARE_NAMES.index(name) for name in SITE_NAMES if name in MINI_SQUARES)
-# How a game starts, by board: free squares, palisades, and lines that may take none.
+# The start position of each board: free squares, palisades, and lines that may take none.
 START_FREE = np.array([ALL_SITES, _MINI_FREE])
 START_EAST, START_SOUTH = np.array([(0, 0), _words(_STANDING)]).T.copy()
 START_BARRED_EAST, START_BARRED_SOUTH = np.array([(0, 0), _words(_with_ends_inside(0))]).T.copy()

@@ -1,4 +1,4 @@
-"""What chance decided in Armadora, in words, for records of games."""
+"""The chance results of Armadora, as text for game records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def chance_results(game: Game, state: State, dealt: bool) -> str:
-    """What chance has just decided: the deal of the gold (ARM-6) and of the characters."""
+    """Return the result of the deal as text: the gold (ARM-6) and the characters."""
     if not dealt:
         return ""
     mines = zip(MINE_NAMES, state["gold"], strict=True)

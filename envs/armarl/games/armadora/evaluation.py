@@ -1,10 +1,9 @@
-"""How likely each side is to win a position of Armadora, all hands and hidden values being known.
+"""Estimate each side's chance to win a position of Armadora in which all values are known.
 
-For search that is cut at a depth, on a state that it has dealt anew. The gold of each mine goes to
-the sides by their points around it: a Warrior counts the less the more steps over open lines it
-stands from the mine, as far as palisades may still divide the territory; the hands count where
-squares are free. The sides' expected gold, against what is still uncertain of it, gives the chances
-to win.
+Depth-limited search uses it on determinised states. The sides' points around each mine decide how
+its gold is expected to be shared. A Warrior counts less the more steps over open lines it stands
+from the mine, if palisades may still divide the territory. The hands count where squares are free.
+The sides' expected gold, relative to its remaining uncertainty, gives the chances to win.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ from armarl.games.armadora.state import only_on, side_count, side_of, sum_on, te
 
 # The columns of WEIGHTS.
 (
-    STEP,  # of a Warrior's weight left per step away, where the territory is large
-    SIZE,  # a territory keeps more of it by this for every square that it is smaller
-    END_VARIANCE,  # squared points of a lead; by it a tie is an even chance
-    FREE_VARIANCE,  # squared points that a free square adds
-    HAND_VARIANCE,  # and that it adds for each point in hand per free square of the board
-    HAND_WEIGHT,  # points in hand, in shares of an even spread over the free squares
-    MOVE,  # gold that it is worth to be the side to move
-    SCALE,  # of the gold, in deviations, to the logarithm of the odds
+    STEP,  # factor on a Warrior's weight per step away, in a large territory
+    SIZE,  # increase of this factor for each square by which a territory is smaller
+    END_VARIANCE,  # variance of a lead at the end, in squared points; makes a tie an even chance
+    FREE_VARIANCE,  # variance that a free square adds, in squared points
+    HAND_VARIANCE,  # variance that it adds for each point in hand per free square of the board
+    HAND_WEIGHT,  # weight of points in hand, relative to an even spread over the free squares
+    MOVE,  # value of being the side to move, in gold
+    SCALE,  # factor from gold, in standard deviations, to the logarithm of the odds
 ) = range(8)
-# Fitted by the likelihood of the winners, for two and for three sides, base game and advanced; see
-# `docs/scripted-players.md`.
+# Fitted by maximum likelihood of the winners. The rows are two sides and three sides, each with the
+# base game and the advanced rules. See `docs/scripted-players.md`.
 WEIGHTS = np.array(
     [
         [0.600, 0.0185, 0.108, 0.951, 3.95, 1.09, 0.126, 1.510],
@@ -43,15 +42,15 @@ WEIGHTS = np.array(
         [0.493, 0.0692, 0.115, 1.000, 0.42, 1.18, 0.201, 1.750],
     ]
 )
-LEAST_VARIANCE = 0.05  # squared gold; with it no odds are beyond a float
+LEAST_VARIANCE = 0.05  # in squared gold; keeps the odds within the range of a float
 
 
 @kernel
 def evaluate(s: State, out: Returns) -> None:
-    """Write the expected "win" return of every seat into `out`, float64 of shape (players,).
+    """Write the expected "win" return of every seat to `out`, float64 of shape (players,).
 
-    In any position that is not over; nothing may be hidden in it. Partners' estimates are equal,
-    those of the sides add up to 0.
+    The game must not be over, and the state must not be concealed. Partners get equal estimates.
+    The estimates of the sides add up to 0.
     """
     sides = side_count(s)
     gold_0, gold_1, gold_2, variance = _expected_gold(s)
@@ -70,13 +69,13 @@ def evaluate(s: State, out: Returns) -> None:
 
 @inlined
 def _row_of(s: State) -> Int:
-    """The row of WEIGHTS."""
+    """Return the row of WEIGHTS."""
     return 2 * (side_count(s) - 2) + np.int64(s.advanced)
 
 
 @kernel
 def _squares_of(s: State, side: Int) -> Int:
-    """The squares with a Warrior of a side."""
+    """Return the squares with a Warrior of a side."""
     squares = 0
     for player in range(s.players):
         if side_of(s, player) == side:
@@ -86,7 +85,7 @@ def _squares_of(s: State, side: Int) -> Int:
 
 @kernel
 def _points_in_hand(s: State, side: Int) -> Int:
-    """Points that a side may still place."""
+    """Return the points that a side may still place."""
     points: Int = 0
     for player in range(s.players):
         if side_of(s, player) == side and not s.passed[player]:
@@ -97,7 +96,7 @@ def _points_in_hand(s: State, side: Int) -> Int:
 
 @kernel
 def _step_weight(s: State, squares: Int) -> Real:
-    """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
+    """Return the factor on a Warrior's weight per step. It is 1 if the territory is indivisible."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if s.palisades_left == 0 or to_spare < 0:
         return 1.0
@@ -106,9 +105,9 @@ def _step_weight(s: State, squares: Int) -> Real:
 
 @kernel
 def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
-    """What the hands may change: points in the three sides' hands, their weight, and a variance.
+    """Return the three sides' points in hand, their weight, and a variance.
 
-    Weight and variance are of each free square near a mine.
+    Weight and variance are per free square near a mine.
     """
     hand_0, hand_1, hand_2 = _points_in_hand(s, 0), _points_in_hand(s, 1), _points_in_hand(s, 2)
     per_free_square = 1.0 / max(count(s.free), 1)
@@ -121,7 +120,7 @@ def _hands_of(s: State) -> tuple[Any, Any, Any, Any, Any]:
 def _points_around(
     s: State, points_0: Any, points_1: Any, points_2: Any, mine: Int
 ) -> tuple[Any, Any, Any, Any]:
-    """Points of three sides and free squares around a mine, each by its steps from there."""
+    """Return three sides' points and the free squares around a mine, weighted by their steps."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(s, ring)
     step_weight = _step_weight(s, squares)
@@ -145,9 +144,10 @@ def _points_around(
 def _chances(
     s: State, near_0: Real, near_1: Real, near_2: Real, variance: Real
 ) -> tuple[Any, Any, Any]:
-    """The chances of three sides to have the most points; the third has none where there are two.
+    """Return the chances of three sides to have the most points. A missing third side has 0.
 
-    With three the rest is nobody's, which keeps leads over both others from counting twice.
+    With three sides the chances may add up to less than 1. This keeps leads over both other sides
+    from counting twice.
     """
     over_1 = step_up(near_0 - near_1, variance)
     if side_count(s) == 2:
@@ -159,7 +159,7 @@ def _chances(
 
 @kernel
 def _expected_gold(s: State) -> tuple[Any, Any, Any, Any]:
-    """Gold that each of three sides may expect, and the variance of it."""
+    """Return the expected gold of three sides, and its variance."""
     points = points_of(s)
     points_0 = only_on(points, _squares_of(s, 0))
     points_1 = only_on(points, _squares_of(s, 1))

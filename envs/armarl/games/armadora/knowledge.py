@@ -1,4 +1,4 @@
-"""Who knows what in Armadora (ARM-31 to ARM-34): what a seat is shown, and what is dealt anew."""
+"""Hidden information in Armadora (ARM-31 to ARM-34): concealing and determinising states."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from armarl.games.armadora.state import WARRIORS, all_warriors
 
 @kernel
 def known_squares(s: State, seat: Int) -> Int:
-    """ARM-31 to ARM-33: the squares whose Warrior's value a seat is shown.
+    """Return the squares whose Warrior's value a seat may see (ARM-31 to ARM-33).
 
-    Without `peek` what the Mage reads is shown until the player acts again, and not afterwards.
+    Without `peek` a value that the Mage has read is visible only until the player acts again.
     """
     squares = s.face_up
     if s.peek:
@@ -31,7 +31,7 @@ def known_squares(s: State, seat: Int) -> Int:
 
 @kernel
 def conceal(s: State, seat: Int) -> None:
-    """Take out of `s` what a seat is not shown: hidden values become 0, and other hands empty."""
+    """Remove from `s` what a seat may not see. Hidden values become 0, other hands empty."""
     hidden = all_warriors(s) & ~known_squares(s, seat)
     while hidden:
         s.value[lowest(hidden)] = 0
@@ -44,7 +44,7 @@ def conceal(s: State, seat: Int) -> None:
 
 @kernel
 def unseen(s: State, player: Int, v: Int, known: Int) -> Int:
-    """Warriors of value v + 1 that a player had and that are not among the `known` squares."""
+    """Return the number of a player's Warriors of value v + 1 that are not on `known` squares."""
     n = np.int64(WARRIORS[s.board, s.players, v])
     held = s.warriors[player] & known
     while held:
@@ -55,9 +55,9 @@ def unseen(s: State, player: Int, v: Int, known: Int) -> Int:
 
 @kernel
 def determinise(s: State, seat: Int, number: Int) -> None:
-    """Replace all that a seat is not shown by a random deal that agrees with what it is shown.
+    """Replace what a seat may not see by a random deal that is consistent with what it may see.
 
-    Works on a concealed state as well. `number` (int64) seeds both the deal and the state's future.
+    Concealed states work as well. `number` (int64) seeds both the deal and the state's future.
     """
     seed(s, number)
     known = known_squares(s, seat)
@@ -73,7 +73,7 @@ def determinise(s: State, seat: Int, number: Int) -> None:
 
 @kernel
 def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
-    """Put Warriors drawn from `pool`, counts by value, on a player's hidden squares."""
+    """Draw Warriors from `pool`, counts by value, and put them on a player's hidden squares."""
     total = 0
     for v in range(VALUES):
         total += pool[v]
@@ -91,9 +91,9 @@ def _deal_hidden(s: State, player: Int, pool: Any, hidden: Int) -> None:
 
 @kernel
 def _deal_own_hidden(s: State, seat: Int, known: Int, hidden: Int) -> None:
-    """Without `peek` the seat knows its hand, but is not shown where its other Warriors lie."""
+    """Deal the seat's own hidden Warriors. Without `peek` it knows only its hand."""
     hand = s.hand[seat]
-    for v in range(VALUES):  # the hand becomes the pool of what lies hidden, which is used up
+    for v in range(VALUES):  # the hand temporarily holds the pool of hidden Warriors
         hand[v] = unseen(s, seat, v, known) - hand[v]
     _deal_hidden(s, seat, hand, hidden)
     for v in range(VALUES):

@@ -1,9 +1,9 @@
-"""What a seat of Armadora observes: each block of the observation, and the kernel that writes it.
+"""The observation of Armadora: its blocks, and the kernels that write them.
 
-A seat sees itself first and then the others clockwise. Sites are the squares without a mine, lines
-and sites in the order of the action table, squares row by row. Territories are given at each of
-their squares. How this becomes one flat observation: see `armarl.observing`. The survey, which a
-judge of positions reads, has some of the blocks and writers as well.
+A seat sees itself first, then the others clockwise. Sites are the squares without a mine. Lines and
+sites are in the order of the action table, squares are row by row. Values of a territory are
+repeated at each of its squares. `armarl.observing` joins the blocks to one flat observation. The
+survey, the input of learned position evaluators, shares some of the blocks and writers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _STAGES = len(STAGE_NAMES)
 _MOST_OF_VALUE = (11.0, 2.0, 1.0, 1.0, 1.0)  # Warriors of each value that a player can hold
 _MOST_WARRIORS = 16
 _POINTS_SCALE = 5.0
-_MOST_POINTS = 28  # all Warriors of a player, and his reinforcement
+_MOST_POINTS = 28  # all Warriors and the reinforcement of a player
 
 BOARD = Board(
     shape=(ROWS, COLUMNS),
@@ -73,16 +73,16 @@ BOARD = Board(
 
 
 class View(NamedTuple):
-    """What the writers get."""
+    """Values that the writers share."""
 
     seat: Any
     known: Any  # squares with Warriors whose value the seat knows
-    values: Any  # of these, as digits
-    points: Any  # likewise (ARM-30)
+    values: Any  # their values, as digits
+    points: Any  # their points, as digits (ARM-30)
 
 
 def look(s: State, seat: int) -> View:
-    """What a seat knows of the values on the board."""
+    """Return what a seat knows of the values on the board."""
     known = known_squares(s, seat)
     values = only_on(digits_of(s.value), known)
     return View(seat, known, values, only_on(points_of(s), known) if s.advanced else values)
@@ -92,7 +92,7 @@ blocks = Blocks(look)
 
 
 def observation_table(players: int, advanced: bool) -> ObservationTable:
-    """The blocks of a variant's observation."""
+    """Return the observation table of a variant."""
     return blocks.table({"players": players, "advanced": advanced}, BOARD)
 
 
@@ -192,7 +192,7 @@ def _face_up(s: State, view: View, face_up: Target) -> None:
     Declared("hand", (VALUES,), 11, "own Warriors left, by value 1–5", _MOST_OF_VALUE, known="own")
 )
 def write_hand(s: State, view: Any, hand: Target) -> None:
-    """What is left to the seat."""
+    """Write the seat's hand."""
     for v in range(VALUES):
         hand.out[v] = s.hand[view.seat, v] * hand.unit[v]
 
@@ -208,7 +208,7 @@ def write_hand(s: State, view: Any, hand: Target) -> None:
     )
 )
 def _unseen(s: State, view: View, unseen: Target) -> None:
-    """What each player had at the start, less all that this seat is shown."""
+    """Write each player's initial Warriors minus those that this seat can see."""
     for k in range(s.players):
         player = seat_after(s, view.seat, k)
         for v in range(VALUES):
@@ -246,7 +246,7 @@ STAGE = Declared("stage", (_STAGES,), 1, "one-hot: " + ", ".join(STAGE_NAMES))
 
 @blocks.add(STAGE)
 def write_stage(s: State, view: Any, stage: Target) -> None:
-    """One of the stages."""
+    """Write the stage, one-hot."""
     for i in range(_STAGES):
         stage.out[i] = i == s.stage
 
@@ -290,7 +290,7 @@ def _territories(
     s: State, view: View, size: Target, free: Target, gold: Target, points: Target, hidden: Target
 ) -> None:
     gold_there = gold_digits(s)
-    squares = territory(s, CENTRE)  # from the middle it takes fewest steps
+    squares = territory(s, CENTRE)  # the flood fill takes fewest steps from the middle
     _territory(s, view, squares, ALL_SQUARES, gold_there, size, free, gold, points, hidden)
     remaining = ALL_SQUARES & ~squares
     while remaining:
@@ -312,7 +312,7 @@ def _territory(
     points: Target,
     hidden: Target,
 ) -> None:
-    """The numbers of the territory `squares`, at each square of `where`."""
+    """Write the values of the territory `squares` at each square of `where`."""
     _at_each(where, count(squares) * size.unit, size.out, 0)
     _at_each(where, count(squares & s.free) * free.unit, free.out, 0)
     _at_each(where, sum_on(gold_there, squares) * gold.unit, gold.out, 0)
@@ -379,7 +379,7 @@ CHARACTERS = (
 def write_characters(
     s: State, view: Any, character: Target, powers: Target, reinforcements: Target
 ) -> None:
-    """Who each player is, and what is left to him."""
+    """Write each player's character, and the powers and reinforcements left."""
     for k in range(s.players):
         player = seat_after(s, view.seat, k)
         for i in range(_CHARACTERS):

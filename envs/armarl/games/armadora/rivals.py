@@ -1,4 +1,4 @@
-"""Armadora's rivals: what players against which others are measured need to know of the game."""
+"""Armadora's rivals: the opponents for measuring players, and their settings for this game."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from armarl.compiler.bits import count
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 
-# The game's own members of the panel; those held out are never to be trained against.
+# The game's own members of the panel. Never train against the held-out ones.
 PANEL = ("greedy:style=settler", "greedy:style=bold", "ismcts:300")
 HELD_OUT = ("greedy:style=hoarder", "grave:300")
 
-LAST_RESORTS = ("pass",)  # actions that give something up: a player who passes is out (ARM-14)
+LAST_RESORTS = ("pass",)  # actions that give something up: passing ends a player's game (ARM-14)
 
-# What search does better otherwise than by its own defaults: the gold in its reward, and playouts
-# in which nobody passes who has a Warrior to place.
+# Search settings that are better than the defaults: gold in the reward, and playouts in which no
+# player passes who has a Warrior to place.
 SEARCH: Mapping[str, Mapping[str, Any]] = {"grave": {"margin_share": 0.8, "patient": True}}
 
 
 @kernel
 def progress(s: State, seat: int) -> Int:
-    """How far the seat has come: its Warriors on the board."""
+    """Return the seat's progress: the number of its Warriors on the board."""
     return count(s.warriors[seat])

@@ -1,7 +1,7 @@
-"""The rules of Armadora: setup, what is legal, and how a turn goes.
+"""The rules of Armadora: setup, legal actions and turns.
 
-Every function is compiled and works on one record of type `STATE`; `state` has its layout,
-`scoring` the end of the game and `knowledge` what each seat knows.
+Every function is compiled and works on one record of type `STATE`. The record's layout is in
+`state`, the end of the game in `scoring`, and each seat's knowledge in `knowledge`.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ from armarl.games.armadora.state import (
 
 @inlined
 def start(s: State) -> None:
-    """Deal a new game from the random generator and the options in `s`.
+    """Deal a new game from the random number generator and the options in `s`.
 
-    ARM-5 to ARM-8, ARM-21, ARM-35.
+    It follows ARM-5 to ARM-8, ARM-21 and ARM-35.
     """
     s.free, s.face_up = START_FREE[s.board], 0
     s.east, s.south = START_EAST[s.board], START_SOUTH[s.board]
@@ -95,7 +95,7 @@ def start(s: State) -> None:
 
 @inlined
 def _spread_gold(s: State) -> None:
-    """ARM-6: the piles in random order (Fisher and Yates' shuffle)."""
+    """ARM-6: put the piles in random order (Fisher-Yates shuffle)."""
     for mine in range(GOLD_MINES[s.board]):
         other = random_below(s, mine + 1)
         s.gold[mine] = s.gold[other]
@@ -104,7 +104,7 @@ def _spread_gold(s: State) -> None:
 
 @inlined
 def _deal_characters(s: State) -> None:
-    """ARM-21: a different character for each player, with its powers, and one reinforcement."""
+    """ARM-21: give each player a different character with its powers, and one reinforcement."""
     for player in range(MAX_PLAYERS):
         other = random_below(s, player + 1)
         s.character[player] = s.character[other]
@@ -116,12 +116,12 @@ def _deal_characters(s: State) -> None:
         s.reinforcements[player] = player < s.players
 
 
-# --- what is legal -------------------------------------------------------------------------------
+# --- legal actions -------------------------------------------------------------------------------
 
 
 @inlined
 def legal(s: State, mask: Mask) -> None:
-    """Write into `mask`, int8 of shape (actions,), 1 for what the player to move may do, else 0."""
+    """Write the action mask of the player to move to `mask`, int8 of shape (actions,)."""
     mask[:] = 0
     if s.stage == OVER:
         return
@@ -131,7 +131,7 @@ def legal(s: State, mask: Mask) -> None:
         return
     _offer_warriors(s, mask, WARRIOR)
     if s.stage == TURN:
-        mask[PASS] = 1  # ARM-14; not after a power: ARM-22
+        mask[PASS] = 1  # ARM-14; not after a power (ARM-22)
     if s.advanced:
         _offer(mask, REINFORCEMENT, _reinforceable(s, s.to_move))
         if s.stage == TURN and s.powers[s.to_move] > 0:
@@ -140,7 +140,7 @@ def legal(s: State, mask: Mask) -> None:
 
 @inlined
 def _offer(mask: Mask, first: Int, squares: Int) -> None:
-    """Offer the action `first + site` for every site of a set."""
+    """Allow the action `first + site` for every site of a set."""
     family = window(mask, first, SITES)
     for site in range(family.size):
         family[site] = (squares >> SITE_SQUARES[site]) & 1
@@ -148,7 +148,7 @@ def _offer(mask: Mask, first: Int, squares: Int) -> None:
 
 @inlined
 def _offer_warriors(s: State, mask: Mask, first: Int) -> None:
-    """ARM-11: one of the values he still holds, on a square without Warrior and gold."""
+    """ARM-11: allow each value still in hand, on squares without a Warrior and without gold."""
     for v in range(VALUES):
         if s.hand[s.to_move, v] > 0:
             _offer(mask, first + v * SITES, s.free)
@@ -156,7 +156,7 @@ def _offer_warriors(s: State, mask: Mask, first: Int) -> None:
 
 @inlined
 def _offer_palisades(s: State, mask: Mask, first: Int) -> None:
-    """ARM-12: any line without a palisade on which one leaves no territory of under 4 squares."""
+    """ARM-12: allow free lines on which a palisade leaves no territory of fewer than 4 squares."""
     if s.palisades_left == 0:
         return
     east, south = ~(s.east | s.barred_east), ~(s.south | s.barred_south)
@@ -166,7 +166,7 @@ def _offer_palisades(s: State, mask: Mask, first: Int) -> None:
 
 @inlined
 def _offer_power(s: State, mask: Mask) -> None:
-    """ARM-22 to ARM-26: the power of his character."""
+    """ARM-22 to ARM-26: allow the uses of the character's power."""
     character = s.character[s.to_move]
     if character == ORC_CHARACTER:
         _offer_palisades(s, mask, ORC)
@@ -180,14 +180,14 @@ def _offer_power(s: State, mask: Mask) -> None:
 
 @inlined
 def _in_range(s: State, player: Int) -> Int:
-    """ARM-26: opposing Warriors in territories with one of the player's, if not full (ARM-27)."""
+    """ARM-26: opposing Warriors in territories with an own Warrior that are not full (ARM-27)."""
     own = territory(s, s.warriors[player])
     return opposing_warriors(s, player) & own & territory(s, s.free)
 
 
 @inlined
 def _reinforceable(s: State, player: Int) -> Int:
-    """ARM-28: own Warriors in full territories in which no reinforcement lies."""
+    """ARM-28: own Warriors in full territories without a reinforcement."""
     if s.reinforcements[player] == 0:
         return 0
     squares = s.warriors[player] & ~territory(s, s.free)
@@ -198,7 +198,7 @@ def _reinforceable(s: State, player: Int) -> Int:
 
 @inlined
 def can_place_palisade(s: State) -> Int:
-    """Whether a palisade is left and a line may take it."""
+    """Tell if a palisade is left and a line may take it."""
     return s.palisades_left > 0 and (
         ALL_EAST & ~(s.east | s.barred_east) != 0 or ALL_SOUTH & ~(s.south | s.barred_south) != 0
     )
@@ -206,7 +206,7 @@ def can_place_palisade(s: State) -> Int:
 
 @inlined
 def can_act(s: State, player: Int) -> Int:
-    """Whether anything but passing and powers is possible (ARM-22)."""
+    """Tell if any action other than passing and powers is possible (ARM-22)."""
     return (
         (s.hand_size[player] > 0 and s.free != 0)
         or can_place_palisade(s)
@@ -219,7 +219,7 @@ def can_act(s: State, player: Int) -> Int:
 
 @inlined
 def apply(s: State, action: Int) -> None:
-    """Play a legal action of the player to move; what an illegal one does is undefined."""
+    """Play a legal action of the player to move. The effect of an illegal action is undefined."""
     s.looking_at[s.to_move] = 0
     if action < PALISADE:
         _place_warrior(s, action - WARRIOR)
@@ -242,7 +242,7 @@ def apply(s: State, action: Int) -> None:
 
 @inlined
 def _place_warrior(s: State, value_and_site: Int) -> Int:
-    """ARM-11: a Warrior of his hand on a free square; returns the square."""
+    """ARM-11: place a Warrior from the hand on a free square. Return the square."""
     v, square = value_and_site // SITES, SITE_SQUARES[value_and_site % SITES]
     s.hand[s.to_move, v] -= 1
     s.hand_size[s.to_move] -= 1
@@ -254,17 +254,17 @@ def _place_warrior(s: State, value_and_site: Int) -> Int:
 
 @inlined
 def _place_palisade(s: State, line: Int) -> None:
-    """ARM-12: a palisade on a line; then bar the last open line around each small set next to it.
+    """ARM-12: place a palisade, and bar the last open line around each small set next to it.
 
-    A palisade is forbidden exactly where it would close the last line around a connected set of at
-    most three squares. Only sets beside the new palisade can have come down to one open line.
+    A palisade is forbidden exactly where it would close the last open line around a connected set
+    of at most three squares. Only sets next to the new palisade can newly have one open line left.
     """
     s.east |= LINE_EAST[line]
     s.south |= LINE_SOUTH[line]
     s.palisades_left -= 1
     free_east, free_south = ~s.east, ~s.south
     barred_east, barred_south = 0, 0
-    for i in range(SETS_EAST.shape[1]):  # without a branch, so LLVM looks at eight sets at once
+    for i in range(SETS_EAST.shape[1]):  # no branches, so LLVM can process eight sets at once
         east, south = SETS_EAST[line, i] & free_east, SETS_SOUTH[line, i] & free_south
         barred_east |= east if south == 0 and east & (east - 1) == 0 else 0
         barred_south |= south if east == 0 and south & (south - 1) == 0 else 0
@@ -274,14 +274,14 @@ def _place_palisade(s: State, line: Int) -> None:
 
 @inlined
 def _reinforce(s: State, square: Int) -> None:
-    """ARM-28: put his reinforcement on an own Warrior."""
+    """ARM-28: put the player's reinforcement on an own Warrior."""
     s.reinforced[square] = s.to_move + 1
     s.reinforcements[s.to_move] -= 1
 
 
 @inlined
 def _use_power(s: State, action: Int) -> None:
-    """ARM-22: one power of his character, before the turn's own action."""
+    """ARM-22: use a power of the player's character, before the turn's action."""
     s.powers[s.to_move] -= 1
     if action < GOBLIN:
         square = SITE_SQUARES[action - MAGE]
@@ -297,7 +297,7 @@ def _use_power(s: State, action: Int) -> None:
 
 @inlined
 def _go_on_after_palisade(s: State) -> None:
-    """ARM-13: after the first palisade of a turn a second one, if one is possible."""
+    """ARM-13: after the first palisade of a turn allow a second one, if possible."""
     if s.stage != SECOND_PALISADE and can_place_palisade(s):
         s.stage = SECOND_PALISADE
     else:
@@ -306,7 +306,7 @@ def _go_on_after_palisade(s: State) -> None:
 
 @inlined
 def _go_on_after_power(s: State) -> None:
-    """ARM-22: after a power an action, if one is possible."""
+    """ARM-22: after a power an action follows, if one is possible."""
     if can_act(s, s.to_move):
         s.stage = AFTER_POWER
     else:
@@ -315,7 +315,7 @@ def _go_on_after_power(s: State) -> None:
 
 @inlined
 def _end_turn(s: State) -> None:
-    """ARM-8, ARM-14: on to the next player who has not passed. ARM-15: if all have, it is over."""
+    """ARM-8, ARM-14: go to the next player who has not passed. ARM-15: end if all have passed."""
     s.stage = TURN
     for step in range(1, s.players + 1):
         player = seat_after(s, s.to_move, step)
@@ -328,11 +328,11 @@ def _end_turn(s: State) -> None:
 
 @inlined
 def status(s: State) -> Int:
-    """0 while the game goes on, 1 when it has ended. (2, cut short, does not occur in Armadora.)"""
+    """Return 0 during the game and 1 after its end. (2, cut short, does not occur in Armadora.)"""
     return 1 if s.stage == OVER else 0
 
 
 @inlined
 def to_move(s: State) -> Int:
-    """The seat that decides next."""
+    """Return the seat to move."""
     return np.int64(s.to_move)

@@ -1,4 +1,4 @@
-"""The end of a game of Armadora: points, gold, winners, returns (ARM-16 to ARM-20, ARM-29, 30)."""
+"""Scoring of Armadora: points, gold, winners, returns (ARM-16 to ARM-20, ARM-29, ARM-30)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from armarl.games.armadora.state import (
 
 @kernel
 def points_of(s: State) -> tuple[Any, Any, Any]:
-    """ARM-30: what each Warrior is worth, at most 6, as digits (see `digits_of`)."""
+    """Return each Warrior's points, at most 6, as digits (ARM-30; see `digits_of`)."""
     ones, twos, fours = 0, 0, 0
     for square in range(SQUARES):
         worth = np.int64(s.value[square]) - s.arrows[square] + (s.reinforced[square] > 0)
@@ -40,7 +40,7 @@ def points_of(s: State) -> tuple[Any, Any, Any]:
 
 @kernel
 def points_in(s: State, points: Any, side: Int, squares: Int) -> Int:
-    """ARM-16: the points of a side in a territory."""
+    """Return the points of a side in a territory (ARM-16)."""
     total = 0
     for player in range(s.players):
         if side_of(s, player) == side:
@@ -50,14 +50,14 @@ def points_in(s: State, points: Any, side: Int, squares: Int) -> Int:
 
 @kernel
 def _tie_breaker(s: State, squares: Int) -> Int:
-    """ARM-29: the side whose player put a reinforcement in this territory, or -1."""
+    """Return the side that put a reinforcement in this territory, or -1 (ARM-29)."""
     held = squares & reinforced_squares(s)
     return side_of(s, np.int64(s.reinforced[lowest(held)]) - 1) if held else -1
 
 
 @kernel
 def share_of(s: State, points: Any, side: Int, squares: Int) -> Int:
-    """ARM-16 to ARM-18, ARM-29: the gold that a side takes from a territory."""
+    """Return the gold that a side takes from a territory (ARM-16 to ARM-18, ARM-29)."""
     own = points_in(s, points, side, squares)
     if own == 0:
         return 0
@@ -78,7 +78,7 @@ def share_of(s: State, points: Any, side: Int, squares: Int) -> Int:
 
 @kernel
 def score(s: State) -> None:
-    """ARM-19: each side's piles, one per territory, kept at the first mine of the territory."""
+    """Write each side's piles, one per territory, at the first mine of the territory (ARM-19)."""
     s.piles[:, :] = 0
     points = points_of(s)
     scored = 0
@@ -92,7 +92,7 @@ def score(s: State) -> None:
 
 @kernel
 def gold_of(s: State, side: Int) -> Int:
-    """ARM-16: all the gold of a side in a finished game."""
+    """Return a side's total gold in a finished game (ARM-16)."""
     gold = 0
     for mine in range(MINES):
         gold += s.piles[side, mine]
@@ -101,9 +101,9 @@ def gold_of(s: State, side: Int) -> Int:
 
 @kernel
 def _rank_key(s: State, side: Int) -> Int:
-    """ARM-19: a number that orders sides by gold, then by their piles from largest to smallest.
+    """Return a number that orders sides by gold, then by piles from largest to smallest (ARM-19).
 
-    Its digits, of 6 bits, are the total and the eight piles, all of them at most 40.
+    Its digits of 6 bits are the total and the eight piles, each at most 40.
     """
     key, missing = gold_of(s, side), MINES
     for size in range(ALL_GOLD, 0, -1):
@@ -116,7 +116,7 @@ def _rank_key(s: State, side: Int) -> Int:
 
 @kernel
 def winners(s: State) -> Int:
-    """ARM-19, ARM-20: the winning sides of a finished game, as bits of an integer."""
+    """Return the winning sides of a finished game, as bits of an integer (ARM-19, ARM-20)."""
     best, sides = -1, 0
     for side in range(side_count(s)):
         key = _rank_key(s, side)
@@ -133,11 +133,12 @@ GOLD_REWARD = REWARD_NAMES.index("gold")
 
 @kernel
 def returns(s: State, kind: Int, out: Returns) -> None:
-    """Write each player's return of a finished game into `out`, float64 of shape (players,).
+    """Write each player's return of a finished game to `out`, float64 of shape (players,).
 
-    "win": every side stakes 1 / (sides - 1), and the winners share the stakes. A sole winner gets
-    +1, a loser -1 / (sides - 1), so -1 with two sides; a draw of all gives 0. "gold": a side's gold
-    less the mean of the other sides', over 40. The returns of the sides add up to 0.
+    With "win" every side stakes 1 / (sides - 1), and the winners share the stakes. A sole winner
+    gets +1, and a loser -1 / (sides - 1), so -1 with two sides. A draw of all sides gives 0. With
+    "gold" the return is a side's gold minus the mean gold of the other sides, divided by 40. The
+    returns of the sides add up to 0.
     """
     sides = side_count(s)
     won = winners(s)

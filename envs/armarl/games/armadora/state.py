@@ -1,8 +1,8 @@
-"""The layout of a state of Armadora, and what the rules say of squares and sides.
+"""The layout of a state of Armadora, and basic functions of squares and sides.
 
-A state is one record of type `STATE`, which holds everything: the board, the hidden hands, the
-options of the variant and the random generator. The numbers `ARM-n` are those of the rules page.
-Sets of squares are int64 bit words (see `board`).
+A state is one record of type `STATE`. It holds everything: the board, the hidden hands, the options
+of the variant and the random number generator. The numbers `ARM-n` refer to the rules page. Sets of
+squares are int64 bit words (see `board`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ MAX_PLAYERS = 4
 PALISADES = 35  # ARM-5
 PILES = np.array([3, 4, 4, 5, 5, 6, 6, 7], np.uint8)  # ARM-6
 ALL_GOLD = 40
-# By board (ARM-35): the supply of palisades, the mines with gold, and ARM-7, Warriors of value 1
-# to 5 by number of players.
+# By board (ARM-35): the supply of palisades, the number of mines with gold, and the Warriors of
+# value 1 to 5 by number of players (ARM-7).
 SUPPLY = np.array([PALISADES, 1], np.uint8)
 GOLD_MINES = np.array([MINES, 2])
 WARRIORS = np.array(
@@ -34,7 +34,7 @@ WARRIORS = np.array(
     np.uint8,
 )
 
-# Whose turn it is, and what he may do in it.
+# The stages of a turn.
 TURN, SECOND_PALISADE, AFTER_POWER, OVER = range(4)
 STAGE_NAMES = ("turn", "second palisade", "after power", "over")
 
@@ -43,7 +43,7 @@ ORC_CHARACTER, GOBLIN_CHARACTER, ELF_CHARACTER, MAGE_CHARACTER = range(1, 5)
 CHARACTER_NAMES = ("orc", "goblin", "elf", "mage")
 POWERS = np.array([0, 1, 1, 2, 2], np.uint8)
 
-# Fields of one width stand together, the widest first, so that the record has no gaps.
+# The widest fields come first, so that the record has no gaps.
 STATE = record_type(
     [
         ("rng", np.uint64),
@@ -54,12 +54,12 @@ STATE = record_type(
         ("free", np.int64),  # squares without gold and without a Warrior
         ("face_up", np.int64),
         ("warriors", np.int64, MAX_PLAYERS),  # squares with a Warrior of each player
-        ("read", np.int64, MAX_PLAYERS),  # squares which each player's Mage has looked at
-        ("value", np.uint8, SQUARES),  # of the Warrior there; 0: none, or hidden from this seat
+        ("read", np.int64, MAX_PLAYERS),  # squares that each player's Mage has looked at
+        ("value", np.uint8, SQUARES),  # value of the Warrior; 0: none, or hidden from this seat
         ("arrows", np.uint8, SQUARES),
         ("reinforced", np.uint8, SQUARES),  # 1 + the player whose reinforcement lies there
         ("gold", np.uint8, MINES),
-        ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # ARM-19, when the game is over, by side
+        ("piles", np.uint8, (MAX_PLAYERS, MINES)),  # by side, once the game is over (ARM-19)
         ("hand", np.uint8, (MAX_PLAYERS, VALUES)),  # Warriors left, by value
         ("hand_size", np.uint8, MAX_PLAYERS),
         ("character", np.uint8, MAX_PLAYERS),
@@ -77,8 +77,8 @@ STATE = record_type(
         ("players", np.uint8),
         ("advanced", np.uint8),
         ("peek", np.uint8),
-        ("board", np.uint8),  # the number of its name
-        ("spare", np.uint8, 5),  # up to a whole word: copies leave bytes outside fields to chance
+        ("board", np.uint8),  # the index in BOARD_NAMES
+        ("spare", np.uint8, 5),  # fills the last word, since copies leave unused bytes undefined
     ],
 )
 
@@ -90,15 +90,15 @@ _EACH_BYTE, _SIDE_BY_SIDE = np.uint64(0x0101010101010101), np.uint64(0x010204081
 
 @inlined
 def _lowest_of_each(word: Int) -> Int:
-    """The lowest bit of each byte of a word, side by side: a product moves all of them at once."""
+    """Return the lowest bits of a word's bytes, side by side. One product moves all of them."""
     return np.int64(((word & _EACH_BYTE) * _SIDE_BY_SIDE) >> np.uint64(56))
 
 
 @inlined
 def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
-    """Numbers below 8, one per square, as three sets of squares: those with a 1, a 2, a 4 in it.
+    """Split numbers below 8, one per square, into three sets of squares: binary digits 1, 2 and 4.
 
-    Sets can be counted and compared at once, where numbers would be looked at one by one.
+    Sets can be counted and compared at once, instead of number by number.
     """
     ones, twos, fours = 0, 0, 0
     for row in range(0, SQUARES, 8):
@@ -111,14 +111,14 @@ def digits_of(numbers: Any) -> tuple[Any, Any, Any]:
 
 @inlined
 def only_on(digits: Any, squares: Int) -> tuple[Any, Any, Any]:
-    """The same numbers on a set of squares, and 0 elsewhere."""
+    """Keep the numbers on a set of squares, and make the others 0."""
     ones, twos, fours = digits
     return ones & squares, twos & squares, fours & squares
 
 
 @inlined
 def equal_to(digits: Any, number: Int) -> Int:
-    """The squares with this number."""
+    """Return the squares with this number."""
     ones, twos, fours = digits
     squares = ones if number & 1 else ~ones
     squares &= twos if number & 2 else ~twos
@@ -127,14 +127,14 @@ def equal_to(digits: Any, number: Int) -> Int:
 
 @inlined
 def sum_on(digits: Any, squares: Int) -> Int:
-    """The sum of the numbers on a set of squares."""
+    """Return the sum of the numbers on a set of squares."""
     ones, twos, fours = digits
     return count(ones & squares) + 2 * count(twos & squares) + 4 * count(fours & squares)
 
 
 @inlined
 def connected(squares: Int, east: Int, south: Int) -> Int:
-    """All squares connected to `squares` through two sets of lines, right of squares and below."""
+    """Return all squares connected to `squares` through lines right of squares and below them."""
     while True:
         grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
         grown |= ((grown & south) << COLUMNS) | ((grown >> COLUMNS) & south)
@@ -145,13 +145,13 @@ def connected(squares: Int, east: Int, south: Int) -> Int:
 
 @inlined
 def territory(s: State, squares: Int) -> Int:
-    """ARM-4: all squares connected to `squares` through lines without a palisade."""
+    """Return all squares connected to `squares` through lines without a palisade (ARM-4)."""
     return connected(squares, ALL_EAST & ~s.east, ALL_SOUTH & ~s.south)
 
 
 @inlined
 def gold_digits(s: State) -> tuple[Any, Any, Any]:
-    """The gold on each mine, as digits (see `digits_of`)."""
+    """Return the gold on each mine, as digits (see `digits_of`)."""
     ones, twos, fours = 0, 0, 0
     for mine in range(MINES):
         gold = np.int64(s.gold[mine])
@@ -163,13 +163,13 @@ def gold_digits(s: State) -> tuple[Any, Any, Any]:
 
 @inlined
 def has_gold(squares: Int, mine: Int) -> Int:
-    """Whether a set of squares holds this mine."""
+    """Tell if a set of squares contains this mine."""
     return (squares >> MINE_SQUARES[mine]) & 1
 
 
 @inlined
 def gold_in(s: State, squares: Int) -> Int:
-    """The gold on the mines of a set of squares."""
+    """Return the gold on the mines of a set of squares."""
     gold = 0
     for mine in range(MINES):
         gold += has_gold(squares, mine) * s.gold[mine]
@@ -178,13 +178,13 @@ def gold_in(s: State, squares: Int) -> Int:
 
 @inlined
 def all_warriors(s: State) -> Int:
-    """The squares with a Warrior of anybody."""
+    """Return the squares with a Warrior of any player."""
     return s.warriors[0] | s.warriors[1] | s.warriors[2] | s.warriors[3]
 
 
 @inlined
 def reinforced_squares(s: State) -> Int:
-    """The squares with a reinforcement of anybody (ARM-28)."""
+    """Return the squares with a reinforcement of any player (ARM-28)."""
     ones, twos, fours = digits_of(s.reinforced)
     return ones | twos | fours
 
@@ -194,27 +194,30 @@ def reinforced_squares(s: State) -> Int:
 
 @inlined
 def seat_after(s: State, seat: Int, steps: Int) -> Int:
-    """The seat at most `players` steps further in play order (ARM-8). A division would be slow."""
+    """Return the seat `steps` further in play order (ARM-8), at most `players` steps.
+
+    A division would be slow.
+    """
     later = seat + steps
     return later - s.players if later >= s.players else later
 
 
 @inlined
 def side_count(s: State) -> Int:
-    """ARM-9: the number of sides: players, or the two teams of four players."""
+    """Return the number of sides: the players, or two teams with four players (ARM-9)."""
     return 2 if s.players == 4 else s.players
 
 
 @inlined
 def side_of(s: State, player: Int) -> Int:
-    """ARM-9: with four players seats 0 and 2 are a team, and 1 and 3."""
+    """Return a player's side (ARM-9). With four players, seats 0 and 2 are a team, 1 and 3 too."""
     seat = np.int64(player)
     return seat % 2 if s.players == 4 else seat
 
 
 @inlined
 def opposing_warriors(s: State, player: Int) -> Int:
-    """The squares with a Warrior that is neither the player's nor his partner's."""
+    """Return the squares with a Warrior that is neither the player's nor the partner's."""
     squares = 0
     for other in range(s.players):
         if side_of(s, other) != side_of(s, player):

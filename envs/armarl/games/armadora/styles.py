@@ -1,4 +1,4 @@
-"""The styles of Armadora's scripted player: what it adds to the worth of actions, in gold."""
+"""The styles of Armadora's scripted player: gold that it adds to the value of actions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 # The columns of STYLES.
 (
-    WALLS,  # to a palisade's, beside a Warrior's
-    BIG,  # to that of a Warrior, for each point above 1
+    WALLS,  # added to a palisade's value when compared with a Warrior's
+    BIG,  # added to a Warrior's value, for each point above 1
 ) = range(2)
 GREEDY_STYLES = ("balanced", "builder", "settler", "bold", "hoarder")
 HELD_OUT_STYLE = "hoarder"  # never trained against

@@ -1,9 +1,10 @@
-"""What a judge of positions reads of Armadora: what lies around each mine, and what is in hand.
+"""The survey of Armadora, the input of learned position evaluators: mines and hands.
 
-The mines are the prizes of the game. Of each it is told, for every number of steps over open lines,
-what stands that far away, and how many lines lead on from there: so walls matter before they close.
-Its core is what lines that stay open connect with it for good. All of it is what the seat may know.
-The seat comes first and then the others clockwise, as in the observation.
+The mines are the prizes of the game. For each mine and each number of steps over open lines, the
+survey gives the pieces that far away, and the number of lines that lead on from there. So walls
+matter before they close. The core of a mine is the set of squares that stay connected with it for
+good. The survey contains only what the seat may know. The seat comes first, then the others
+clockwise, as in the observation.
 """
 
 from __future__ import annotations
@@ -52,26 +53,26 @@ from armarl.games.armadora.state import (
     territory,
 )
 
-RINGS = 7  # of squares 1, 2, ... steps from a mine; the last holds all that are farther away
-WAYS = 3  # of these rings, of which the lines that lead farther away are counted
+RINGS = 7  # squares 1, 2, ... steps from a mine; the last ring also holds all farther squares
+WAYS = 3  # rings for which the lines that lead farther away are counted
 _MOST_WARRIORS = 16
 _MOST_POINTS = 28
 
 
 class View(NamedTuple):
-    """What the writers get."""
+    """Values that the writers share."""
 
     seat: Any
     known: Any  # squares with Warriors whose value the seat knows
-    points: Any  # of these, as digits (ARM-30)
-    gold: Any  # on the mines, as digits
-    stay_east: Any  # open lines, right of squares, that will take no palisade any more
-    stay_south: Any  # and below them
+    points: Any  # their points, as digits (ARM-30)
+    gold: Any  # gold on the mines, as digits
+    stay_east: Any  # open lines, right of squares, that can no longer take a palisade
+    stay_south: Any  # the same for lines below squares
 
 
 @part
 def _lasting(s: State) -> tuple[Bits, Bits]:
-    """The open lines, right of squares and below, that will take no palisade any more (ARM-12)."""
+    """Return the open lines, right of squares and below, that can take no palisade (ARM-12)."""
     east, south = ALL_EAST & ~s.east, ALL_SOUTH & ~s.south
     if s.palisades_left > 0:
         east &= s.barred_east
@@ -80,7 +81,7 @@ def _lasting(s: State) -> tuple[Bits, Bits]:
 
 
 def look(s: State, seat: int) -> View:
-    """What several writers need: what a seat knows of the points, the gold, and lasting lines."""
+    """Return what several writers need: known points, gold, and lines that stay open."""
     known = known_squares(s, seat)
     return View(seat, known, only_on(points_of(s), known), gold_digits(s), *_lasting(s))
 
@@ -89,7 +90,7 @@ blocks = Blocks(look)
 
 
 def survey_table(players: int, advanced: bool) -> ObservationTable:
-    """The blocks of a variant's survey."""
+    """Return the survey table of a variant."""
     return blocks.table({"players": players, "advanced": advanced}, None)
 
 
@@ -104,7 +105,7 @@ def _stakes(s: State, view: View, stakes: Target) -> None:
 
 @part
 def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
-    """How many of two sets of lines, right of squares and below, lead out of a set of squares."""
+    """Count the lines of two sets, right of squares and below, that lead out of some squares."""
     across, down = squares ^ (squares >> 1), squares ^ (squares >> COLUMNS)
     return count(across & east) + count(down & south)
 
@@ -114,7 +115,7 @@ def _leading_out(squares: Bits, east: Bits, south: Bits) -> int:
     Declared("free", (MINES,), SITES, "free squares there", 16.0, on="prizes"),
     Declared("gold", (MINES,), ALL_GOLD, "gold there", 40.0, on="prizes"),
     Declared(
-        "ring_free", (RINGS, MINES), SITES, "free squares so many steps away", 4.0, on="prizes"
+        "ring_free", (RINGS, MINES), SITES, "free squares 1, 2, … steps away", 4.0, on="prizes"
     ),
     Declared(
         "ring_points",
@@ -194,9 +195,7 @@ def _rings(
 
 
 @blocks.add(
-    Declared(
-        "core_size", (MINES,), SQUARES, "squares that nothing parts from it", 16.0, on="prizes"
-    ),
+    Declared("core_size", (MINES,), SQUARES, "squares connected for good", 16.0, on="prizes"),
     Declared("core_free", (MINES,), SITES, "free squares among them", 8.0, on="prizes"),
     Declared("core_gold", (MINES,), ALL_GOLD, "gold there", 14.0, on="prizes"),
     Declared(
@@ -276,7 +275,7 @@ def _tokens(
             tie_breaker.out[entry] = (equal_to(owners, player + 1) & squares) != 0
 
 
-# --- in hand, and on turn ------------------------------------------------------------------------
+# --- the hands and the turn ----------------------------------------------------------------------
 
 
 @blocks.add(
@@ -302,7 +301,7 @@ blocks.add(
 
 @part
 def _points_in_hand(s: State, view: View, player: int) -> float:
-    """Points that a player may still place: his own as they are, others' on average."""
+    """Return the points that a player may still place: exact for the seat, else on average."""
     if s.passed[player]:
         return 0.0
     number, points = 0, 0
@@ -319,7 +318,7 @@ def _points_in_hand(s: State, view: View, player: int) -> float:
         "points_in_hand",
         ("players",),
         UNIT * _MOST_POINTS,
-        "quarters of points that may still be placed, known or on average",
+        "points that may still be placed, known or on average, in quarters",
         80.0,
         known="own",
     ),
@@ -344,21 +343,21 @@ blocks.add(*CHARACTERS)(write_characters)
 survey = blocks.observe("armadora_survey")
 
 
-# --- what became of the mines --------------------------------------------------------------------
+# --- the final shares of the mines ---------------------------------------------------------------
 
 
 @part
 def _taken(s: State, points: Any, player: int, squares: Bits) -> float:
-    """The part of a territory's gold that a player's side takes (ARM-16 to ARM-18)."""
+    """Return the fraction of a territory's gold that a player's side takes (ARM-16 to ARM-18)."""
     gold = gold_in(s, squares)
     return share_of(s, points, side_of(s, player), squares) / gold if gold else 0.0
 
 
 @kernel
 def divide(s: State, out: Returns) -> None:
-    """Write which part of each mine's gold every player's side took into `out`, (players, MINES).
+    """Write the fraction of each mine's gold that each player's side took, (players, MINES).
 
-    Of a finished game; of a territory's gold a side takes the same part at each of its mines.
+    The game must be over. A side takes the same fraction at every mine of a territory.
     """
     points = points_of(s)
     for mine in range(MINES):

@@ -1,9 +1,9 @@
-"""Whether a record that comes from outside is a lawful state of Armadora.
+"""Check if a record from outside is a valid state of Armadora.
 
-`valid` holds for every state that play reaches, and for those determinised before the end.
-Concealed states are not whole, and are refused as soon as anything is hidden in them. What it
-accepts can be played to its end: pieces are conserved, numbers are in their ranges, and whatever
-the rules derive is what they would derive.
+`valid` accepts every state that play reaches, and states determinised before the end of the game.
+It rejects concealed states in which anything is hidden, since they are incomplete. Every state that
+it accepts can be played to the end: pieces are conserved, numbers are in their ranges, and all
+derived values are as the rules would derive them.
 """
 
 from __future__ import annotations
@@ -57,20 +57,22 @@ from armarl.games.armadora.state import (
 )
 
 FAULTS = (
-    "it is lawful",
-    "its options are not those of this variant, or bytes that nothing uses are not 0",
-    "its palisades lie where there is no line, or do not add up with those left (ARM-3, ARM-5)",
+    "it is valid",
+    "its options differ from this variant's, or unused bytes are not 0",
+    "palisades stand where there is no line, or their number and the supply left do not add up "
+    "(ARM-3, ARM-5)",
     "a territory has fewer than four squares (ARM-12)",
     "the lines barred to palisades are not those that ARM-12 bars",
-    "the Warriors' squares are no sites, are taken twice, or do not leave those that are free",
+    "a Warrior's square is not a site or is taken twice, or the free squares are wrong",
     "the Warriors on the board and in the hands are not those of ARM-7",
     "the piles of gold on the mines are not those of ARM-6",
-    "the base game has characters, or what comes of them (ARM-21)",
-    "the characters are not different ones of the four (ARM-21)",
-    "what powers have left on the board and the powers left do not add up (ARM-22 to ARM-26)",
-    "the reinforcements do not add up, or two lie in one territory or in one not full (ARM-28)",
-    "the turn is nobody's, a passed player's, or at a stage that it cannot be at (ARM-8, ARM-13)",
-    "the piles are not what the sides have taken, and none before the end (ARM-19)",
+    "the base game has characters, or traces of their powers (ARM-21)",
+    "the characters are not distinct, or not among the four (ARM-21)",
+    "the traces of powers on the board and the powers left do not add up (ARM-22 to ARM-26)",
+    "the reinforcements do not add up, or one lies in a territory that is not full or has another "
+    "(ARM-28)",
+    "the seat to move is no player or has passed, or the stage is impossible (ARM-8, ARM-13)",
+    "the piles are not those that the sides have taken, or not empty before the end (ARM-19)",
 )
 (
     LAWFUL,
@@ -92,7 +94,7 @@ FAULTS = (
 
 @kernel
 def valid(s: State, blank: State) -> Int:
-    """LAWFUL, or the number of the first law, in the order of FAULTS, that a state breaks."""
+    """Return LAWFUL, or the index in FAULTS of the first fault of a state."""
     if not _same_options(s, blank):
         return OPTIONS
     fault = _fault_of_board(s)
@@ -108,7 +110,7 @@ def valid(s: State, blank: State) -> Int:
 
 @kernel
 def _fault_of_board(s: State) -> Int:
-    """What is wrong with palisades, Warriors or gold."""
+    """Return the first fault of palisades, Warriors or gold."""
     if not _palisades_add_up(s):
         return LINES_TAKEN
     if not _territories_are_large(s):
@@ -124,7 +126,7 @@ def _fault_of_board(s: State) -> Int:
 
 @kernel
 def _fault_of_tokens(s: State) -> Int:
-    """What is wrong with characters, powers or reinforcements."""
+    """Return the first fault of characters, powers or reinforcements."""
     if not s.advanced:
         return LAWFUL if _is_base_game(s) else BASE_GAME
     if not _characters_differ(s):
@@ -164,13 +166,13 @@ def _palisades_add_up(s: State) -> Int:
 
 @kernel
 def _placed_east(s: State) -> Int:
-    """The palisades that have been placed on right sides of squares."""
+    """Return the palisades that players have placed on right sides of squares."""
     return s.east & ~START_EAST[s.board]
 
 
 @kernel
 def _placed_south(s: State) -> Int:
-    """Likewise below squares."""
+    """Return the palisades that players have placed below squares."""
     return s.south & ~START_SOUTH[s.board]
 
 
@@ -187,7 +189,7 @@ def _territories_are_large(s: State) -> Int:
 
 @kernel
 def _barred_is_right(s: State) -> Int:
-    """ARM-12: barred is the last open line around each small set, some of whose lines are taken."""
+    """ARM-12: the last open line around a small set is barred once a palisade borders the set."""
     east, south = START_BARRED_EAST[s.board], START_BARRED_SOUTH[s.board]
     placed_east, placed_south = _placed_east(s), _placed_south(s)
     for line in range(LINES):
@@ -217,7 +219,7 @@ def _squares_are_lawful(s: State) -> Int:
 
 @kernel
 def _hands_add_up(s: State) -> Int:
-    """ARM-7: of every value those on the board and in the hand; and nothing on other squares."""
+    """ARM-7: Warriors of each value on the board and in hand add up; other squares are empty."""
     for square in range(SQUARES):
         if (s.value[square] > 0) != ((all_warriors(s) >> square) & 1 == 1) or s.value[
             square
@@ -237,7 +239,7 @@ def _hands_add_up(s: State) -> Int:
 
 @kernel
 def _placed(s: State, player: Int, value: Int) -> Int:
-    """Warriors of a value that a player has on the board."""
+    """Return the number of a player's Warriors of a value on the board."""
     n, squares = 0, s.warriors[player]
     while squares:
         n += s.value[lowest(squares)] == value
@@ -247,7 +249,7 @@ def _placed(s: State, player: Int, value: Int) -> Int:
 
 @kernel
 def _gold_is_right(s: State) -> Int:
-    """ARM-6: each pile as often as it is, and nothing on other mines."""
+    """ARM-6: each pile occurs as often as in the rules, and other mines are empty."""
     mines = GOLD_MINES[s.board]
     for mine in range(MINES):
         if mine >= mines:
@@ -296,14 +298,14 @@ def _characters_differ(s: State) -> Int:
 
 @kernel
 def _used_powers(s: State, character: Int) -> Int:
-    """The powers that the player with a character has used; 0 if there is none."""
+    """Return the powers used by the player with a character, or 0 if no player has it."""
     player = _player_with(s, character)
     return np.int64(POWERS[character]) - np.int64(s.powers[player]) if player >= 0 else 0
 
 
 @kernel
 def _player_with(s: State, character: Int) -> Int:
-    """The player with a character, or -1."""
+    """Return the player with a character, or -1."""
     for player in range(s.players):
         if s.character[player] == character:
             return np.int64(player)
@@ -312,7 +314,7 @@ def _player_with(s: State, character: Int) -> Int:
 
 @kernel
 def _powers_add_up(s: State) -> Int:
-    """ARM-22 to ARM-26: what each power leaves on the board is there as often as it was used."""
+    """ARM-22 to ARM-26: the traces of each power are on the board as often as it was used."""
     for player in range(MAX_PLAYERS):
         if s.powers[player] > POWERS[s.character[player]]:
             return False
@@ -356,7 +358,7 @@ def _read_is_right(s: State) -> Int:
 
 @kernel
 def _reinforcements_add_up(s: State) -> Int:
-    """ARM-28: one of each player, on an own Warrior, in full territories and one in each."""
+    """ARM-28: one per player, on an own Warrior, in full territories, one per territory."""
     for player in range(MAX_PLAYERS):
         placed = 0
         for square in range(SQUARES):
@@ -405,7 +407,7 @@ def _turn_is_lawful(s: State) -> Int:
 
 @kernel
 def _score_is_right(s: State) -> Int:
-    """ARM-19: in a finished game each side's share at the first mine of each territory, else 0."""
+    """ARM-19: piles are a side's share at a territory's first mine after the end, otherwise 0."""
     points, scored = points_of(s), 0
     for mine in range(MINES):
         first = s.stage == OVER and not has_gold(scored, mine)

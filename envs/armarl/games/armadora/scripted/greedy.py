@@ -1,6 +1,6 @@
-"""A scripted player of Armadora: it looks one action ahead and takes what looks best.
+"""A scripted player of Armadora. It takes the best action by a one-action lookahead.
 
-How good a position looks is judged in `judgement`; here the actions of each kind are compared.
+`judgement` evaluates positions. This module compares the actions of each kind.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ from armarl.games.armadora.state import (
 )
 from armarl.games.armadora.styles import BIG, STYLES, WALLS
 
-TIE_POINTS = 0.5  # points that it is worth to win ties (ARM-29)
-POWER_GOLD = 0.5  # gold that a power must gain; there are few, and they keep
-JITTER = 0.01  # gold; below it, actions are equally good and the draw decides
+TIE_POINTS = 0.5  # the value of winning ties, in points (ARM-29)
+POWER_GOLD = 0.5  # gold that a power must gain; powers are few, and can be used later
+JITTER = 0.01  # in gold; actions that differ by less are equally good, and the draw decides
 
 
-# --- the best action of each kind: its worth, and its id or -1 -----------------------------------
+# --- the best action of each kind: its value, and its id or -1 -----------------------------------
 
 
 @kernel
 def _jitter(draw: float, action: Int) -> Real:
-    """A small number by which equally good actions differ."""
+    """Return a small number that breaks ties between equally good actions."""
     return JITTER * ((draw + action * 0.6180339887) % 1.0)
 
 
@@ -71,7 +71,7 @@ def _jitter(draw: float, action: Int) -> Real:
 def best_warrior(
     t: State, views: Any, reserves: Reserves, mask: Mask, first: Int, draw: float, style: Int
 ) -> tuple[Any, Any]:
-    """Where to place which Warrior (ARM-11, ARM-24)."""
+    """Find the best Warrior and square to place it on (ARM-11, ARM-24)."""
     best, choice = -1.0, -1
     for site in range(SITES):
         if (t.free >> SITE_SQUARES[site]) & 1:
@@ -91,7 +91,7 @@ def best_warrior(
 def best_palisade(
     t: State, sides: Sides, reserves: Reserves, mask: Mask, first: Int, draw: float
 ) -> tuple[Any, Any]:
-    """The line that gains most by a palisade (ARM-12, ARM-25)."""
+    """Find the line on which a palisade gains most (ARM-12, ARM-25)."""
     best, choice = -1.0, -1
     for line in range(LINES):
         if mask[first + line]:
@@ -105,7 +105,7 @@ def best_palisade(
 def best_reinforcement(
     t: State, views: Any, reserves: Reserves, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
-    """The full territory in which a reinforcement gains most (ARM-28, ARM-29)."""
+    """Find the full territory in which a reinforcement gains most (ARM-28, ARM-29)."""
     best, choice, n = -1.0, -1, 1.0 + TIE_POINTS
     for site in range(SITES):
         action = REINFORCEMENT + site
@@ -122,7 +122,7 @@ def best_reinforcement(
 def best_arrow(
     t: State, views: Any, reserves: Reserves, sides: Sides, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
-    """The Warrior whose loss of a point gains most (ARM-26)."""
+    """Find the Warrior whose loss of a point gains most (ARM-26)."""
     best, choice = -1.0, -1
     rivals = sides.rival[0] | sides.rival[1] | sides.rival[2] | sides.rival[3] | sides.rival[4]
     for site in range(SITES):
@@ -142,7 +142,7 @@ def best_arrow(
 def best_reading(
     t: State, views: Any, reserves: Reserves, now: Real, mask: Mask, draw: float
 ) -> tuple[Any, Any]:
-    """The hidden Warrior on whose value most gold hangs, by what a point moves (ARM-23)."""
+    """Find the hidden Warrior whose value moves most gold, measured by one point (ARM-23)."""
     best, choice = -1.0, -1
     for site in range(SITES):
         action = MAGE + site
@@ -167,7 +167,7 @@ def best_power(
     draw: float,
     style: Int,
 ) -> tuple[Any, Any]:
-    """The best use of the character's power (ARM-21)."""
+    """Find the best use of the character's power (ARM-21)."""
     character = t.character[t.to_move]
     if character == ORC_CHARACTER:
         return best_palisade(t, sides, reserves, mask, ORC, draw)
@@ -183,12 +183,13 @@ def best_power(
 
 @kernel
 def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
-    """The action chosen by the player to move in a state concealed for him.
+    """Choose an action for the player to move, in a state concealed for that player.
 
     Args:
-        draw: the number of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
+        s: the concealed state.
+        draw: the index of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
         mask: scratch, int8 of shape (actions,).
-        scratch: scratch, an array of one record like `s`.
+        scratch: scratch, an array of one record of the type of `s`.
     """
     legal(s, mask)
     style = np.int64(draw)
@@ -214,7 +215,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
         if gold > best:
             best, choice = gold, action
     if s.stage == TURN:
-        # Passing gives up the own hand; where that costs nothing more, it ends the game soonest.
+        # Passing gives up the own hand. If that costs nothing, it ends the game soonest.
         passing = worth_with_less(t, views, reserves, points_in_hand(s, me, known))
         if passing + JITTER >= best:
             choice = PASS

@@ -1,10 +1,10 @@
-"""How good a position of Armadora looks to the player to move, from what that player is shown.
+"""Evaluate a position of Armadora for the player to move, from what that player may know.
 
-It is judged mine by mine. The own side's lead in points around the mine, set against all that may
-still change that lead, gives a chance to take the gold; the sum over the mines is the position's
-worth in gold. Where palisades may still divide a territory, a Warrior counts the less the more
-steps over open lines it stands from the mine, so walls matter before they close. Warriors in hand
-count where squares are free, so that a 5 is not wasted where a 1 suffices.
+The evaluation goes mine by mine. The own side's lead in points around the mine, relative to
+everything that may still change it, gives the chance to take the gold. The sum over the mines is
+the value of the position in gold. If palisades may still divide a territory, a Warrior counts less
+the more steps over open lines it stands from the mine, so walls matter before they close. Warriors
+in hand count where squares are free, so that a 5 is not wasted where a 1 suffices.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from armarl.games.armadora.state import all_warriors, has_gold, side_count, terr
 # Tuned by matches between versions of this player, 200 to 400 games for each value tried.
 # The columns of JUDGEMENT.
 (
-    STEP,  # of a Warrior's weight left per step away, where the territory is large
-    SIZE,  # a territory keeps more of it by this for every square that it is smaller
-    FREE_VARIANCE,  # squared points that a free square adds to the variance of a lead
-    PATIENCE,  # gold that a palisade must gain beyond a Warrior
+    STEP,  # factor on a Warrior's weight per step away, in a large territory
+    SIZE,  # increase of this factor for each square by which a territory is smaller
+    FREE_VARIANCE,  # variance that a free square adds to a lead, in squared points
+    PATIENCE,  # gold that a palisade must gain more than a Warrior
 ) = range(4)
-# For 2, 3 and 4 players, base game and advanced.
+# The rows are 2, 3 and 4 players, each with the base game and the advanced rules.
 JUDGEMENT = np.array(
     [
         [0.80, 0.02, 1.0, 0.0],
@@ -51,17 +51,17 @@ JUDGEMENT = np.array(
         [0.65, 0.02, 1.0, 0.3],
     ]
 )
-END_VARIANCE = 0.1  # squared points; a tie is an even chance, one point more is nearly sure
-RESERVE_VARIANCE = 10.0  # what a free square adds besides, for each point in hand per free square
-RESERVE_WEIGHT = 1.7  # points in hand go where there is gold: more than evenly to free squares
-UNIT = 4  # expected points are kept as whole numbers of quarters
-DIGITS = 5  # binary digits of the most that one Warrior may be worth, 6 points
-STEP_BITS = 6  # bits of a number of steps; all of them set: there is no way
+END_VARIANCE = 0.1  # in squared points; a tie is an even chance, a lead of one is nearly certain
+RESERVE_VARIANCE = 10.0  # what a free square also adds, for each point in hand per free square
+RESERVE_WEIGHT = 1.7  # above 1, since points in hand go to free squares with gold nearby
+UNIT = 4  # expected points are stored as integers, in quarters of a point
+DIGITS = 5  # binary digits of the most points of one Warrior, 6, in quarters
+STEP_BITS = 6  # bits of a number of steps; all ones mean that there is no way
 NO_WAY = (1 << STEP_BITS) - 1
 
 
 class Sides(NamedTuple):
-    """What lies on the board: each side's points as digits (see `_digits`), and hidden Warriors."""
+    """The board as sets of squares: each side's points (see `_digits`), and hidden Warriors."""
 
     own: tuple[int, ...]
     rival: tuple[int, ...]
@@ -70,37 +70,37 @@ class Sides(NamedTuple):
 
 
 class Reserves(NamedTuple):
-    """What the hands may still change."""
+    """The influence of the hands on the points around mines."""
 
-    lead: float  # points in hand, own side's less the rival's
-    other_lead: float  # the same against the third side
-    weight: float  # of such a lead, for each free square near a mine
-    free_variance: float  # of a lead in points, for each free square nearby
-    hidden_variance: float  # for each hidden Warrior nearby
+    lead: float  # points in hand, own side minus rival
+    other_lead: float  # own side minus third side
+    weight: float  # the weight of such a lead, per free square near a mine
+    free_variance: float  # the variance of a lead in points, per free square nearby
+    hidden_variance: float  # the same, per hidden Warrior nearby
 
 
 class Outlook(NamedTuple):
-    """What stands around one mine; every square counts by its steps from the mine."""
+    """Totals around one mine. Every square is weighted by its steps from the mine."""
 
-    lead: float  # points, own side's less the rival's
-    other_lead: float
+    lead: float  # points, own side minus rival
+    other_lead: float  # points, own side minus third side
     free: float  # free squares
     hidden: float  # Warriors of unknown value
-    step_weight: float  # what each step leaves of a square's weight
+    step_weight: float  # factor on a square's weight per step
 
 
 @inlined
 def row_of(s: State) -> Int:
-    """The row of JUDGEMENT."""
+    """Return the row of JUDGEMENT."""
     return 2 * (np.int64(s.players) - 2) + np.int64(s.advanced)
 
 
-# --- what the player to move expects -------------------------------------------------------------
+# --- expectations of the player to move ----------------------------------------------------------
 
 
 @kernel
 def hidden_values(s: State, player: Int, known: Int) -> tuple[Any, Any]:
-    """Mean and variance of the values of a player's Warriors that are not shown."""
+    """Return the mean and the variance of the values of a player's unknown Warriors."""
     n, total, squares = 0, 0, 0
     for v in range(VALUES):
         k = unseen(s, player, v, known)
@@ -115,7 +115,7 @@ def hidden_values(s: State, player: Int, known: Int) -> tuple[Any, Any]:
 
 @kernel
 def expect_points(s: State, t: State, known: Int) -> None:
-    """Write into `t.value` what each Warrior is worth (ARM-30), known or on average, in units."""
+    """Write each Warrior's points (ARM-30), known or on average, to `t.value`, in units."""
     for player in range(s.players):
         mean, _ = hidden_values(s, player, known)
         for square in range(SQUARES):
@@ -127,7 +127,7 @@ def expect_points(s: State, t: State, known: Int) -> None:
 
 @kernel
 def points_in_hand(s: State, player: Int, known: Int) -> Real:
-    """Points that a player may still place, known or on average."""
+    """Return the points that a player may still place, known or on average."""
     if s.passed[player]:
         return 0.0
     if player != s.to_move:
@@ -140,7 +140,7 @@ def points_in_hand(s: State, player: Int, known: Int) -> Real:
 
 @kernel
 def _reserve(s: State, side: Int, known: Int) -> Real:
-    """Points in hand of a side."""
+    """Return a side's points in hand."""
     total = 0.0
     for player in range(side, s.players, side_count(s)):
         total += points_in_hand(s, player, known)
@@ -149,11 +149,11 @@ def _reserve(s: State, side: Int, known: Int) -> Real:
 
 @kernel
 def reserves_of(s: State, side: Int, known: Int) -> Reserves:
-    """What the hands may still change, from the point of view of a side."""
+    """Return the influence of the hands, from the point of view of a side."""
     sides = side_count(s)
     own = _reserve(s, side, known)
     rival = _reserve(s, (side + 1) % sides, known)
-    other = _reserve(s, (side + 2) % sides, known)  # of two sides one's own: so it was tuned
+    other = _reserve(s, (side + 2) % sides, known)  # with two sides the own side, as when tuned
     per_free_square = 1.0 / max(count(s.free), 1)
     variance = 0.0
     for player in range(s.players):
@@ -168,12 +168,12 @@ def reserves_of(s: State, side: Int, known: Int) -> Reserves:
     )
 
 
-# --- the board in sets of squares ----------------------------------------------------------------
+# --- the board as sets of squares ----------------------------------------------------------------
 
 
 @kernel
 def _digit(t: State, side: Int, digit: Int) -> Int:
-    """The side's Warriors in whose expected points this binary digit is 1."""
+    """Return the squares of the side's Warriors whose expected points have this binary digit."""
     squares = 0
     for player in range(side, t.players, side_count(t)):
         for square in range(SQUARES):
@@ -184,7 +184,7 @@ def _digit(t: State, side: Int, digit: Int) -> Int:
 
 @kernel
 def _digits(t: State, side: Int) -> tuple[Any, Any, Any, Any, Any]:
-    """A side's expected points: for each of their `DIGITS` binary digits a set of squares."""
+    """Return a side's expected points: a set of squares for each of `DIGITS` binary digits."""
     return (
         _digit(t, side, 0),
         _digit(t, side, 1),
@@ -196,7 +196,7 @@ def _digits(t: State, side: Int) -> tuple[Any, Any, Any, Any, Any]:
 
 @kernel
 def sides_of(t: State, side: Int, known: Int) -> Sides:
-    """The points of a side and its rivals, from `t.value` as `expect_points` left it."""
+    """Return the points of a side and its rivals, from `t.value` as `expect_points` wrote it."""
     n = side_count(t)
     rival, other = _digits(t, (side + 1) % n), _digits(t, (side + 2) % n)
     return Sides(_digits(t, side), rival, other, all_warriors(t) & ~known)
@@ -204,7 +204,7 @@ def sides_of(t: State, side: Int, known: Int) -> Sides:
 
 @kernel
 def _points_on(digits: Any, squares: Int) -> Real:
-    """Expected points on a set of squares."""
+    """Return the expected points on a set of squares."""
     units = 0
     for digit in range(DIGITS):
         units += count(digits[digit] & squares) << digit
@@ -213,7 +213,7 @@ def _points_on(digits: Any, squares: Int) -> Real:
 
 @kernel
 def grow(t: State, squares: Int) -> Int:
-    """A set of squares and its neighbours over open lines."""
+    """Return a set of squares together with its neighbours over open lines."""
     east, south = ALL_EAST & ~t.east, ALL_SOUTH & ~t.south
     grown = squares | ((squares & east) << 1) | ((squares >> 1) & east)
     return grown | ((squares & south) << COLUMNS) | ((squares >> COLUMNS) & south)
@@ -221,7 +221,7 @@ def grow(t: State, squares: Int) -> Int:
 
 @kernel
 def _step_weight(t: State, squares: Int) -> Real:
-    """What a step leaves of a Warrior's weight in a territory: 1 where nothing can divide it."""
+    """Return the factor on a Warrior's weight per step. It is 1 if the territory is indivisible."""
     to_spare = count(squares) - 2 * SMALLEST_TERRITORY
     if t.palisades_left == 0 or to_spare < 0:
         return 1.0
@@ -231,7 +231,7 @@ def _step_weight(t: State, squares: Int) -> Real:
 
 @kernel
 def steps_to_mines(t: State, square: Int) -> Int:
-    """The number of steps from a square to each mine, `STEP_BITS` bits for each in one integer."""
+    """Return the steps from a square to all mines, `STEP_BITS` bits each, in one integer."""
     steps, distance = (1 << STEP_BITS * MINES) - 1, 0
     ring = reached = 1 << square
     while ring:
@@ -244,12 +244,12 @@ def steps_to_mines(t: State, square: Int) -> Int:
     return steps
 
 
-# --- the worth of positions ----------------------------------------------------------------------
+# --- the value of positions ----------------------------------------------------------------------
 
 
 @kernel
 def _outlook(t: State, sides: Sides, mine: Int) -> Outlook:
-    """What stands around a mine, ring by ring of squares equally many steps away."""
+    """Add up the squares around a mine, ring by ring. A ring's squares have equally many steps."""
     ring = 1 << MINE_SQUARES[mine]
     squares = territory(t, ring)
     step_weight = _step_weight(t, squares)
@@ -272,7 +272,7 @@ def _outlook(t: State, sides: Sides, mine: Int) -> Outlook:
 
 @kernel
 def outlooks_of(t: State, sides: Sides) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
-    """The outlooks of all mines."""
+    """Return the outlooks of all mines."""
     return (
         _outlook(t, sides, 0),
         _outlook(t, sides, 1),
@@ -287,7 +287,7 @@ def outlooks_of(t: State, sides: Sides) -> tuple[Any, Any, Any, Any, Any, Any, A
 
 @kernel
 def step_up(lead: Real, variance: Real) -> Real:
-    """The chance that a lead stays one: 1/2 at none, near 1 far beyond its deviation."""
+    """Return the chance that a lead holds: 1/2 for a lead of 0, near 1 far above its deviation."""
     return 0.5 + 0.5 * lead / math.sqrt(lead * lead + variance)
 
 
@@ -301,7 +301,7 @@ def _chance(
     filled: Real,
     spent: Real,
 ) -> Real:
-    """The chance at a mine after gains on the rivals, with squares filled and points spent."""
+    """Return the chance at a mine after gains on the rivals, squares filled and points spent."""
     free = max(view.free - filled, 0.0)
     variance = END_VARIANCE + reserves.free_variance * free + reserves.hidden_variance * view.hidden
     weight = min(reserves.weight * free, 1.0)
@@ -314,7 +314,7 @@ def _chance(
 
 @kernel
 def worth_with_less(t: State, views: Any, reserves: Reserves, spent: Real) -> Real:
-    """Expected gold when the hand is poorer by some points and nothing else changes."""
+    """Return the expected gold if the hand loses some points and nothing else changes."""
     gold = 0.0
     for mine in range(MINES):
         gold += t.gold[mine] * _chance(t, views[mine], reserves, 0.0, 0.0, 0.0, spent)
@@ -323,7 +323,7 @@ def worth_with_less(t: State, views: Any, reserves: Reserves, spent: Real) -> Re
 
 @kernel
 def worth_with_palisade(t: State, sides: Sides, reserves: Reserves, line: Int) -> Real:
-    """Expected gold with a palisade on a line."""
+    """Return the expected gold with a palisade on a line."""
     east, south = t.east, t.south
     t.east |= LINE_EAST[line]
     t.south |= LINE_SOUTH[line]
@@ -346,7 +346,7 @@ def worth_with_points(
     filled: Real,
     spent: Real,
 ) -> Real:
-    """Expected gold after gains on the rivals at a square which is `steps` from the mines."""
+    """Return the expected gold after gains on the rivals at a square `steps` from the mines."""
     gold = 0.0
     for mine in range(MINES):
         view, distance = views[mine], (steps >> STEP_BITS * mine) & NO_WAY

@@ -1,4 +1,4 @@
-"""Armadora's public view: a state as plain JSON types."""
+"""A state of Armadora as plain JSON types."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def squares_of(word: int) -> list[int]:
-    """The squares of a set of squares."""
+    """Return the squares of a bit word."""
     return [square for square in range(SQUARES) if int(word) >> square & 1]
 
 
 def palisades_of(state: State) -> list[int]:
-    """The lines on which a palisade stands."""
+    """Return the lines on which a palisade stands."""
     return [
         line
         for line in range(LINES)
@@ -39,7 +39,7 @@ def palisades_of(state: State) -> list[int]:
 
 
 def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
-    """The public view of a state; for a seat, what it is not shown is None."""
+    """Describe a state as JSON types. With a seat, values that it may not see are None."""
     states = np.full(1, state)
     if seat is not None:
         states = game.concealed(states, np.array([seat]))

@@ -1,4 +1,4 @@
-"""Armadora as a picture of text."""
+"""Text pictures of Armadora."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PLAYER_LETTERS = "ABCD"
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """The board with its palisades, gold `(5)` and Warriors (`A3`; `B?` face down, not known).
+    """Draw the board with its palisades, gold `(5)` and Warriors (`A3`; `B?` face down, unknown).
 
-    Marks behind a Warrior: `'` face up, `-` an arrow, `+` a reinforcement.
+    Marks after a Warrior are `'` for face up, `-` for an arrow and `+` for a reinforcement.
     """
     states = np.full(1, state)
     if seat is not None:
@@ -35,7 +35,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
 
 
 def _rule(s: State, row: int) -> str:
-    """The line above a row of squares."""
+    """Return the line above a row of squares."""
     if row in (0, ROWS):
         return "  +" + "------+" * COLUMNS
     above = [int(s["south"]) >> ((row - 1) * COLUMNS + column) & 1 for column in range(COLUMNS)]
@@ -92,6 +92,6 @@ def _captions(game: Game, s: State, seat: int | None) -> list[str]:
 
 
 def _members(game: Game, side: int) -> str:
-    """The players of a side."""
+    """Return the names of a side's players."""
     members = [str(seat) for seat in range(game.players) if game.sides[seat] == side]
     return f"player{'s' * (len(members) > 1)} {' and '.join(members)}"

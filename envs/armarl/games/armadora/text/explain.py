@@ -1,4 +1,4 @@
-"""Why an action of Armadora is illegal, in words."""
+"""Explain why an action of Armadora is illegal."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def explain(game: Game, state: State, action: int) -> str:
-    """The nearest reason why `action` is illegal in `state`."""
+    """Return the most specific reason why `action` is illegal in `state`."""
     player, stage = int(state["to_move"]), state["stage"]
     if stage == OVER:
         return "the game is over (ARM-15)"
@@ -57,7 +57,7 @@ def explain(game: Game, state: State, action: int) -> str:
     if action == PASS:
         if stage == SECOND_PALISADE:
             return "after a palisade only a second one or `stop` is possible (ARM-13)"
-        return "after a power a player may not pass (ARM-22)"
+        return "passing is not allowed after a power (ARM-22)"
     is_palisade = PALISADE <= action < STOP
     if stage == SECOND_PALISADE and not is_palisade:
         return "after a palisade only a second one or `stop` is possible (ARM-13)"
@@ -110,7 +110,7 @@ def _reinforcement(state: State, player: int, site: int) -> str:
 
 def _power(state: State, player: int, action: int) -> str:
     if state["stage"] == AFTER_POWER:
-        return "one power a turn (ARM-22)"
+        return "only one power per turn is allowed (ARM-22)"
     assert state["stage"] == TURN
     needed = _character_of(action)
     if state["character"][player] != needed:
@@ -126,7 +126,7 @@ def _power(state: State, player: int, action: int) -> str:
 
 
 def _character_of(power: int) -> int:
-    """The character whose power an action is."""
+    """Return the character whose power an action uses."""
     if power < GOBLIN:
         return MAGE_CHARACTER
     if power < ORC:
@@ -140,7 +140,7 @@ def _target(state: State, player: int, site: int, mage: bool) -> str:
     if not int(opposing_warriors(state, player)) >> square & 1:
         return f"no opposing Warrior lies on {SITE_NAMES[site]} ({rule})"
     if mage:
-        return f"the value of the Warrior on {SITE_NAMES[site]} is known already (ARM-23)"
+        return f"the value of the Warrior on {SITE_NAMES[site]} is already known (ARM-23)"
     around = int(territory(state, np.int64(1 << square)))
     if not around & int(state["warriors"][player]):
         return f"player {player} has no Warrior in that territory (ARM-26)"
