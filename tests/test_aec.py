@@ -348,7 +348,9 @@ def test_a_broken_chart(case, face):
 
 
 def test_no_chart():
-    with pytest.raises(ChartError, match="a chart is a file, its text or a mapping, not 5"):
+    with pytest.raises(
+        ChartError, match="a chart must be a path, the text of a chart file or a mapping, not 5"
+    ):
         armada_v0.env(chart=5)
     with pytest.raises(FileNotFoundError, match=r"no-such\.txt"):
         armada_v0.env(chart="no-such.txt")

@@ -101,9 +101,9 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "C5 tribes 43 $1",
         "C1(Centre) ?",
         "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
-        "in the supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, "
+        "supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, "
         "1 ships",
-        "in victory, if they still are at their next turn's end: blue",
+        "claims (these win if still in victory at the end of their next turn): blue",
         "player 0 (you): raid, attack; left in the deck: discovery",
         "player 1: 3 cards",
         "green's turn (player 0): 6 coups",
