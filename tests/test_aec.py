@@ -429,7 +429,7 @@ def test_an_action_that_costs_more_coups_than_are_left():
     while (turn := env.describe()["turn"])["stage"] != "order" or turn["coups"] != 1:
         env.step(random_action(env, rng))
     before = everything(env)
-    with pytest.raises(IllegalActionError, match=r"it costs 2 coups, 1 is left \(ADA-15\)"):
+    with pytest.raises(IllegalActionError, match=r"it costs 2 coups, but 1 is left \(ADA-15\)"):
         env.step(env.action_id("buy"))
     assert everything(env) == before
 

@@ -69,7 +69,10 @@ def _run(row: tuple[int, ...], x: int, place: int) -> int:
 
 
 def _marks(chart: Chart) -> list[str]:
-    """Return a character per place, heavy for land, light for sea, unlike its neighbours' if free."""
+    """Return a character per place: heavy for land, light for sea.
+
+    Neighbours get different characters as long as there are enough of them.
+    """
     marks: list[str] = []
     for place in range(len(chart.places)):
         free = " .'-~,:" if chart.is_sea(place) else "#%&=@$"

@@ -49,7 +49,7 @@ MOST_MEN = 5  # bands counted on a post; more add nothing there
     ONE_SHORT,  # being one territory short of victory (ADA-27)
     VICTORY,  # being in victory without a claim
     CLAIM,  # being in victory with a claim
-    CLAIM_AHEAD,  # with a claim, each step in play order from the turn's colour to this one
+    CLAIM_AHEAD,  # with a claim, each colour that plays before this one can win
     BAND,  # each band on the board
     BAND_OUT,  # each band outside its own lair, in addition to BAND
     GOLD,  # each piece of gold on its territories and ships

@@ -79,7 +79,7 @@ class Chart:
 
     @cached_property
     def places(self) -> tuple[str, ...]:
-        """Names of all places: territories, then sea squares. A place's number is its index here."""
+        """Names of all places, territories first. A place's number is its index here."""
         return tuple(t.name for t in self.territories) + self.sea
 
     @cached_property
@@ -101,7 +101,7 @@ class Chart:
         return place >= len(self.territories)
 
     def coast(self, place: int) -> tuple[int, ...]:
-        """Return the contiguous squares of a territory, or the contiguous territories of a square."""
+        """Return the sea squares next to a territory, or the territories next to a sea square."""
         sea = self.is_sea(place)
         return tuple(p for p in self.neighbours[place] if self.is_sea(p) != sea)
 
