@@ -332,7 +332,7 @@ BROKEN_CHARTS = {
     ),
     "an unknown name": (
         lambda chart: chart["borders"].append(["C23", "Tortuga"]),
-        r"border C23 Tortuga: there is no place 'Tortuga'",
+        r"border C23 Tortuga: unknown place 'Tortuga'",
     ),
 }
 

@@ -105,7 +105,7 @@ def make(
         (True, 400)
     """
     if not is_whole(players) or players not in (2, 3, 4):
-        raise ValueError(f"players must be 2, 3 or 4, not {players!r}")
+        raise ValueError(f"Armada is for 2, 3 or 4 players, not {players!r}")
     for name, value in (("cards", cards), ("enrolment", enrolment)):
         if not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name} must be True or False, not {value!r}")

@@ -154,7 +154,7 @@ def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
             "answer",
             "{}",
             ANSWERS if cards else (),
-            "answer a roll, or raid or decline to (ADA-32, ADA-33)",
+            "answer a roll, or whether to raid (ADA-32, ADA-33)",
         ),
     ]
 

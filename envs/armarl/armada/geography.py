@@ -38,7 +38,7 @@ class Territory:
     Example:
         >>> from armarl.armada.chart import load_chart
         >>> load_chart().territories[3]
-        Territory(name='G4', lair='green', island='Moss', city=True, post=None)
+        Territory(name='G4', lair='green', island='Fern', city=True, post=None)
     """
 
     name: str
