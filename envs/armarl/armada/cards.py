@@ -85,7 +85,7 @@ def _ask_payment(s: State) -> None:
 
 @kernel
 def _take_gold(s: State, place: Int) -> None:
-    """Return one paid gold to the supply."""
+    """Pay one gold from a place: it goes back to the supply."""
     s.gold[place] -= 1
     s.supply_gold += 1
     s.due -= 1
