@@ -46,7 +46,7 @@ def check_name(name: str, where: str) -> None:
         raise ChartError(f"{where}: the name {shortened(name)} must be a single word")
     if len(name) > MAX_NAME or not name.isprintable():
         form = f"at most {MAX_NAME} printable characters"
-        raise ChartError(f"{where}: the name {shortened(name)} must have {form}")
+        raise ChartError(f"{where}: the name {shortened(name)} must be {form}")
     if "|" in name:
         raise ChartError(
             f"{where}: the name {shortened(name)} must not contain |, the separator of game records"

@@ -16,7 +16,10 @@ TOP = np.int64(1)  # depth of the top card
 
 @kernel
 def gather_deck(s: State) -> None:
-    """Put all cards into the deck and shuffle it; without the option `cards`, leave it empty."""
+    """Put all cards into the deck and shuffle it, with no card in a hand or played.
+
+    Without the option `cards`, the deck stays empty.
+    """
     s.hand[:, :] = 0
     s.hand_size[:] = 0
     s.played[:] = 0
