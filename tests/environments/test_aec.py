@@ -333,7 +333,7 @@ BROKEN_CHARTS = {
     ),
     "an unknown name": (
         lambda chart: chart["borders"].append(["C23", "Tortuga"]),
-        r"border C23 Tortuga: there is no place 'Tortuga'",
+        r"border C23 Tortuga: unknown place 'Tortuga'",
     ),
 }
 
@@ -349,7 +349,9 @@ def test_a_broken_chart(case, face):
 
 
 def test_no_chart():
-    with pytest.raises(ChartError, match="a chart is a file, its text or a mapping, not 5"):
+    with pytest.raises(
+        ChartError, match="a chart must be a path, the text of a chart file or a mapping, not 5"
+    ):
         armada_v0.env(chart=5)
     with pytest.raises(FileNotFoundError, match=r"no-such\.txt"):
         armada_v0.env(chart="no-such.txt")
@@ -428,7 +430,7 @@ def test_an_action_that_costs_more_coups_than_are_left():
     while (turn := env.describe()["turn"])["stage"] != "order" or turn["coups"] != 1:
         env.step(random_action(env, rng))
     before = everything(env)
-    with pytest.raises(IllegalActionError, match=r"it costs 2 coups, 1 is left \(ADA-15\)"):
+    with pytest.raises(IllegalActionError, match=r"it costs 2 coups, but 1 is left \(ADA-15\)"):
         env.step(env.action_id("buy"))
     assert everything(env) == before
 

@@ -385,7 +385,7 @@ def test_what_is_no_game(make, wrong):
 def test_a_broken_chart():
     chart = load_chart().as_dict()
     chart["borders"].append(["C23", "Tortuga"])
-    with pytest.raises(ChartError, match="there is no place 'Tortuga'"):
+    with pytest.raises(ChartError, match="unknown place 'Tortuga'"):
         SeatEnv("armada", chart=chart)
 
 

@@ -116,7 +116,7 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
     """A pipe without a writer hung, and /dev/zero filled the memory."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        with pytest.raises(ChartError, match="no file of at most"):
+        with pytest.raises(ChartError, match="not a regular file of at most"):
             load_chart(path)
     with pytest.raises(ChartError):
         load_chart("a\0b")
@@ -126,7 +126,7 @@ def test_in_a_file_a_chart_is_its_content() -> None:
     for content in (None, TEXT, WHOLE):
         assert load_chart(content_only(content)) == load_chart()
     for other in ("/etc/passwd", "standard.txt", STANDARD, 7, ["a\nb"]):
-        with pytest.raises(ChartError, match="holds the content"):
+        with pytest.raises(ChartError, match="must hold the content"):
             content_only(other)
 
 

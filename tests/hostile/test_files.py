@@ -82,7 +82,7 @@ def test_a_policy_s_chart_is_no_path(
     opened: list[Path] = []
     monkeypatch.setattr("armarl.games.armada.chart.loading._text_of", opened.append)
     for load in (policy_game, load_policy):
-        with pytest.raises(PolicyError, match="a file holds the content of its chart"):
+        with pytest.raises(PolicyError, match="a file must hold the content of its chart"):
             load(path)
     assert not opened
 

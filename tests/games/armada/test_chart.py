@@ -261,30 +261,33 @@ BROKEN = {
     "shared island": (change("G7", island="Rosehip"), "an island of the green lair"),
     "four cities": (change("R2", city=True), r"raspberry lair has 4 cities \(R2, R4, R5, R7\)"),
     "two cities": (change("R4", city=False), r"raspberry lair has 2 cities"),
-    "city outside a lair": (change("C5", city=True), r"city C5 is outside the lairs \(ADA-2\)"),
-    "post outside the group": (change("O2", post="North"), "post North stands on O2 of the orange"),
+    "city outside a lair": (change("C5", city=True), r"city C5 must be in a lair \(ADA-2\)"),
+    "post outside the group": (change("O2", post="North"), "post North is on O2 of the orange"),
     "no post": (change("C1", post=None), "no territory has the post Centre"),
-    "two of a post": (change("C5", post="West"), "post West stands on C20 and on C5"),
+    "two of a post": (change("C5", post="West"), "post West is on C20 and on C5"),
     "no such post": (change("C5", post="Middle"), "C5 has the post 'Middle'"),
     "island in pieces": (
         only_borders(lambda border: border != MOSS),
-        "island Moss is in pieces: no land way leads from G5 to G6",
+        "island Moss is in pieces: no path over land leads from G5 to G6",
     ),
     "no border": (only_borders(lambda border: "C23" not in border), "C23 has no border"),
     "lonely square": (lambda c: c["sea"].append("deep"), r"sea\[48\]: deep has no border"),
-    "unknown name": (add_border("G1", "G8"), r"borders\[255\]: .*no place 'G8'"),
+    "unknown name": (add_border("G1", "G8"), r"borders\[255\]: .*unknown place 'G8'"),
     "isle joined to land": (add_border("C11", "C23"), "joins C11 on Eldorado to C23 on Oro"),
     "border with itself": (add_border("s3", "s3"), "s3 has a border with itself"),
     "name twice": (every_name("G2", "G1"), "the name G1 is used twice"),
     "name on land and sea": (every_name("s7", "G1"), "the name G1 is used twice"),
-    "two words": (every_name("G2", "Green Hill"), "the name 'Green Hill' is not a single word"),
-    "no name": (every_name("G2", ""), "the name '' is not a single word"),
+    "two words": (every_name("G2", "Green Hill"), "the name 'Green Hill' must be a single word"),
+    "no name": (every_name("G2", ""), "the name '' must be a single word"),
     "no sea": (lambda c: c.update(sea=[]), "no sea square"),
-    "borders no pairs": (lambda c: c["borders"].append(["G1"]), "a border is a pair of names"),
-    "territory no mapping": (lambda c: c["territories"].append("G8"), "a territory has name"),
-    "unknown key": (change("G1", gold=3), "a territory has name, lair and island"),
-    "city no bool": (change("G1", city="yes"), "city is true or false, not 'yes'"),
-    "no list": (lambda c: c.update(sea=None), "lists territories, sea and borders; sea is not one"),
+    "borders no pairs": (lambda c: c["borders"].append(["G1"]), "a border must be a pair of names"),
+    "territory no mapping": (lambda c: c["territories"].append("G8"), "a territory must have name"),
+    "unknown key": (change("G1", gold=3), "a territory must have name, lair and island"),
+    "city no bool": (change("G1", city="yes"), "city must be true or false, not 'yes'"),
+    "no list": (
+        lambda c: c.update(sea=None),
+        "lists territories, sea and borders; sea is not a list",
+    ),
 }
 
 
@@ -308,7 +311,7 @@ MAP = TEXT[TEXT.index("\n[map]\n") : -len(TABLE)]
 BROKEN_FILES = {
     "post elsewhere": (
         replaced("e  G5  green      Moss      city", "e  G5  green      Moss      post North"),
-        f"line {line_of('e  G5')}: post North stands on G5 of the green lair",
+        f"line {line_of('e  G5')}: post North is on G5 of the green lair",
     ),
     "malformed line": (
         replaced("e  G5  green      Moss      city", "e  G5  green"),
@@ -316,21 +319,21 @@ BROKEN_FILES = {
     ),
     "symbol taken": (
         replaced("e  G5", "d  G5"),
-        f"line {line_of('e  G5')}: the symbol d of G5 is taken by G4",
+        f"line {line_of('e  G5')}: the symbol d of G5 is already used by G4",
     ),
     "long symbol": (replaced("e  G5", "ee  G5"), "the symbol of G5 must be one letter or digit"),
     "unknown symbol": (replaced("aaaa", "a1aa"), "column 4: no territory has the symbol '1'"),
     "not on the map": (
         MAP.replace("e", "f") + TABLE,
-        "G5 is nowhere on the map",
+        "G5 is not on the map",
     ),
     "uneven rows": (
         replaced("YYYYY", "YYYY"),
-        "this row of the map has 55 cells, the first has 56",
+        "this row of the map has 55 cells, but the first has 56",
     ),
     "territory in pieces": (
         replaced("YYYYY", "YYaYY"),
-        "column 28: G1 is in pieces; another begins at line 13, column 3",
+        "column 28: G1 is in pieces; the first piece begins at line 13, column 3",
     ),
     "islands that touch": (
         replaced("bbbb~eeee", "bbbbbeeee"),
@@ -338,11 +341,11 @@ BROKEN_FILES = {
     ),
     "no map": (TABLE, r"the chart has no \[map\]"),
     "no territories": (MAP, r"the chart has no \[territories\]"),
-    "text before": ("ahoy\n" + TEXT, r"line 1: 'ahoy' stands before"),
-    "join unknown": (f"{TEXT}[borders]\njoin s1 s99\n", "border s1 s99: there is no place 's99'"),
+    "text before": ("ahoy\n" + TEXT, r"line 1: 'ahoy' must come after"),
+    "join unknown": (f"{TEXT}[borders]\njoin s1 s99\n", "border s1 s99: unknown place 's99'"),
     "join isle": (f"{TEXT}[borders]\njoin C23 C11\n", "no land border joins two islands"),
-    "part nothing": (f"{TEXT}[borders]\npart s1 C1\n", "'s1' and 'C1' have no border to part"),
-    "part malformed": (f"{TEXT}[borders]\nbridge s1 s2\n", "neither `join A B` nor `part A B`"),
+    "part nothing": (f"{TEXT}[borders]\npart s1 C1\n", "'s1' and 'C1' have no border to remove"),
+    "part malformed": (f"{TEXT}[borders]\nbridge s1 s2\n", "must be `join A B` or `part A B`"),
 }
 
 
@@ -358,21 +361,21 @@ def test_a_broken_chart_file_is_refused(case: str, tmp_path) -> None:
 
 
 def test_files_that_are_no_charts(tmp_path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"chart names the file 'nowhere\.txt': No such"):
+    with pytest.raises(FileNotFoundError, match=r"chart file 'nowhere\.txt': No such"):
         load_chart("nowhere.txt")
-    with pytest.raises(OSError, match=r"chart names the file .*: File name too long; a chart is"):
+    with pytest.raises(OSError, match=r"chart file .*: File name too long; a chart must"):
         load_chart("x" * 999)
     file = tmp_path / "chart.json"
     file.write_text("{")
-    with pytest.raises(ChartError, match="no JSON"):
+    with pytest.raises(ChartError, match="not valid JSON"):
         load_chart(file)
     file.write_text("[]")
-    with pytest.raises(ChartError, match="a chart is a mapping"):
+    with pytest.raises(ChartError, match="a chart must be a mapping"):
         load_chart(file)
 
 
 def test_a_chart_file_that_is_no_text(tmp_path):
     path = tmp_path / "chart.txt"
     path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(ChartError, match="no text file in UTF-8"):
+    with pytest.raises(ChartError, match="not a UTF-8 text file"):
         load_chart(path)

@@ -19,10 +19,10 @@ def test_ada_7_dice() -> None:
         ("combat = [1, 1, 1, 1, 1, 1.5]\ngold = []\ntribes = []", "combat die: .* not 1.5"),
         (
             "combat = [1, 1, 1, 2, -1, -1]\ngold = [0, 1, 1, 2, 2, -3]\ntribes = []",
-            "gold die: a face is a number 0 to 12, not -3",
+            "gold die: a face must be a whole number from 0 to 12, not -3",
         ),
-        ("combat = [1, 1, 1, 2, -1, -1]", "the dice are combat, gold and tribes, not combat"),
-        ("combat =", "no TOML"),
+        ("combat = [1, 1, 1, 2, -1, -1]", "the dice must be combat, gold and tribes, not combat"),
+        ("combat =", "not valid TOML"),
     ],
 )
 def test_broken_dice_are_refused(tmp_path, text: str, message: str) -> None:

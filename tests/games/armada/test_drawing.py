@@ -81,10 +81,10 @@ def test_the_text_asks_what_is_to_be_decided() -> None:
         asked.append(game.draw(states[0], 0).splitlines()[-1].partition(": ")[2])
         game.apply(states, np.arange(1), np.array([game.actions.id(text)]))
     assert asked == [
-        "ship 1 of 2, on a city of its lair",
-        "ship 2 of 2, on a city of its lair",
-        "how many of the 18 bands left go on G1, from `count 0` on",
-        "how many of the 15 bands left go on G2, from `count 0` on",
+        "put ship 1 of 2 on a city of its lair",
+        "put ship 2 of 2 on a city of its lair",
+        "how many of the 18 bands left to put on G1, from `count 0` up",
+        "how many of the 15 bands left to put on G2, from `count 0` up",
     ]
     while states[0]["stage"] != ORDER:
         game.apply(states, np.arange(1), game.legal_masks(states).argmax(axis=1))
@@ -101,9 +101,8 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "C5 tribes 43 $1",
         "C1(Centre) ?",
         "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
-        "in the supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, "
-        "1 ships",
-        "in victory, if they still are at their next turn's end: blue",
+        "supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
+        "claims (these win if still in victory at the end of their next turn): blue",
         "player 0 (you): raid, attack; left in the deck: discovery",
         "player 1: 3 cards",
         "green's turn (player 0): 6 coups",

@@ -1,4 +1,4 @@
-"""Armada (Philippe des Pallières and Patrice Pillet): pirates, for 2 to 4 players."""
+"""Armada (Philippe des Pallières and Patrice Pillet): a pirate game for 2 to 4 players."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ VERBS = Verbs(
     progress=progress,
 )
 
-# The chart itself is left out: with these alike its borders only lead elsewhere.
+# The chart is left out: two charts with the same sizes differ only in where borders lead.
 OPTION_FIELDS = ("players", "cards", "enrolment", "max_turns", "places", "first", "launches")
 
-MAX_TURNS = 400  # most games between players who want to win end before a hundred
+MAX_TURNS = 400  # most games between players that try to win end within a hundred turns
 MOST_TURNS = 10**6
 
 
@@ -76,18 +76,33 @@ def make(
     max_turns: int = MAX_TURNS,
     chart: str | Path | Mapping[str, Any] | Chart | None = None,
 ) -> Game:
-    """Armada for `players` (2 to 4; two play two colours each, with three one lair is nobody's).
+    """Return the Armada game with these options.
+
+    Equal options return the same `Game` object while it is in the cache of 64 games.
 
     Args:
-        cards: the cards of the third edition (ADA-32 to ADA-36).
-        enrolment: bands for lairs and central territories held (ADA-31).
-        max_turns: colour turns after which the game is cut short, 1 to MOST_TURNS (ADA-30).
-        chart: another chart than ours, as `armarl.armada.chart.load_chart` takes it.
+        players: number of players, 2 to 4. With two, each plays two colours. With three, one lair
+            is nobody's.
+        cards: play with the cards of the third edition (ADA-32 to ADA-36).
+        enrolment: allow enrolment, which gives bands for lairs and central territories held
+            (ADA-31).
+        max_turns: number of colour turns after which the game is truncated, 1 to MOST_TURNS
+            (ADA-30).
+        chart: a chart to use instead of the standard one, in any form that
+            `armarl.armada.chart.load_chart` accepts.
 
     Raises:
-        ValueError: a value of the wrong kind or out of range, or a chart that breaks ADA-1 to
+        ValueError: an option has the wrong type or is out of range, or the chart breaks ADA-1 to
             ADA-4 (ChartError).
-        OSError: there is no such chart file.
+        OSError: the chart file does not exist or cannot be read.
+
+    Example:
+        >>> from armarl.armada import make
+        >>> game = make(players=3, cards=True)
+        >>> game.players, len(game.actions)
+        (3, 1805)
+        >>> game.options["cards"], game.options["max_turns"]
+        (True, 400)
     """
     if not is_whole(players) or players not in (2, 3, 4):
         raise ValueError(f"Armada is for 2, 3 or 4 players, not {players!r}")
@@ -103,10 +118,13 @@ def make(
 
 
 def restore(**options: Any) -> Game:
-    """As `make`, of options that a file says: its chart must be a chart's content, not a path.
+    """Return the game of options read from a file.
+
+    Like `make`, but the chart must be the content of a chart, not a path, so no other file is
+    opened.
 
     Raises:
-        ValueError: as `make`, or its chart is anything else (ChartError).
+        ValueError: as for `make`, or the chart is not the content of a chart (ChartError).
     """
     return make(**{**options, "chart": content_only(options.get("chart"))})
 
@@ -141,7 +159,7 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
 
 
 def _blank(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart) -> Any:
-    """A record that holds the options and what the compiled rules need of the chart."""
+    """Return a state record with the options and the chart data that the compiled rules need."""
     blank = np.zeros((), apply.STATE)
     blank["players"], blank["cards"], blank["enrolment"] = players, cards, enrolment
     blank["max_turns"] = max_turns
@@ -155,25 +173,29 @@ def _blank(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Ch
 
 
 def _launches(chart: Chart) -> NDArray[np.int64]:
-    """The number of each city's first launch, and of all."""
+    """Return the number of each city's first launch, followed by the total."""
     launches = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
     most = np.iinfo(STATE["launches"].base).max
     if launches[-1] > most:
         raise ChartError(
-            f"ships of the chart's cities can be launched to {launches[-1]} squares, counted for "
-            f"each city; at most {most} can be played on"
+            f"the chart has {launches[-1]} launches (pairs of a city and a contiguous sea square); "
+            f"at most {most} are supported"
         )
     return launches
 
 
 def _fill_borders(blank: Any, chart: Chart) -> None:
-    """The borders in both directions, those to land first, each place's first of both, and sets."""
+    """Write the chart's borders into `blank`, as lists and as sets.
+
+    The list has every border in both directions, borders to land first. Each place has the index
+    of its first border to land and of its first border to sea.
+    """
     to_land, to_sea = directed_borders(chart)
     borders = np.array(to_land + to_sea)
     if len(chart.sea) > MAX_SQUARES or len(borders) > MAX_BORDERS:
         raise ChartError(
             f"the chart has {len(chart.sea)} sea squares and {len(borders) // 2} borders; at most "
-            f"{MAX_SQUARES} and {MAX_BORDERS // 2} can be played on"
+            f"{MAX_SQUARES} and {MAX_BORDERS // 2} are supported"
         )
     blank["border_to"][: len(borders)] = borders[:, 1]
     places = np.arange(MAX_PLACES + 1)
@@ -186,10 +208,10 @@ def _fill_borders(blank: Any, chart: Chart) -> None:
 
 
 def _longest_game(max_turns: int) -> int:
-    """A bound on the decisions of a game, generous but finite (ADA-15, ADA-30).
+    """Return a generous upper bound on the number of decisions in a game (ADA-15, ADA-30).
 
-    An order of one coup takes at most three decisions and three questions of raids after it;
-    enrolling takes eleven more; each card is played, bought or declined with less than ten.
+    An order of one coup takes at most three decisions, plus three raid questions after it.
+    Enrolling takes eleven more. Playing, buying or declining a card takes fewer than ten.
     """
     preliminary = 4 * (2 + 6)
     turn = 6 * int(COUPS + MORE_COUPS) + 12

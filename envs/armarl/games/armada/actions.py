@@ -1,14 +1,15 @@
-"""The action table of Armada: ids and their notation, for a chart and its options.
+"""The action table of Armada: action ids and their notation, for a chart and the options.
 
-One action is one line of the rules page's notation. An order that needs numbers is cut into a
-chain of decisions: `move A B` names the two places, `count n` and `gold n` follow as actions of
-their own. That keeps the table at 1,480 actions on our chart (1,806 with cards and enrolment),
-where moves with their numbers would need over a million; and an order without numbers is one
-decision, so that a game is as short as it can be. What may be attacked, moved or sailed to is a
-*border* in one of its two directions, so that no id is spent on places that do not touch.
+One action is one line of the notation on the rules page. An order that needs numbers becomes a
+chain of decisions: `move A B` names the two places, then `count n` and `gold n` follow as separate
+actions. This keeps the table at 1,480 actions on the standard chart (1,806 with cards and
+enrolment). Moves with their numbers included would need over a million. An order without numbers
+is a single decision, which keeps games as short as possible. Moves, attacks and voyages each use a
+*border* in one of its two directions, so no id is spent on places that do not touch.
 
-The families below stand in this order in every table; those of an option that is off are left out.
-Their first ids depend on the chart, and travel in the state (`first` in `state.STATE`).
+Every table lists the families below in this order and leaves out the families of options that are
+off. The first id of each family depends on the chart and is part of the state (`first` in
+`state.STATE`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from armarl.games.armada.chart.loading import CITIES, COLOURS, POSTS, TERRITORIE
 TERRITORIES = sum(TERRITORIES_OF.values())
 CENTRAL = TERRITORIES - TERRITORIES_OF["central"]  # number of the first central territory
 ALL_CITIES = CITIES * len(COLOURS)
-MOST_PIECES = 50  # ADA-6: bands of a colour, gold, tribes
+MOST_PIECES = 50  # ADA-6: the bands of each colour, the gold and the tribes
 
 CARD_NAMES = (
     "attack",
@@ -40,7 +41,7 @@ CARD_NAMES = (
 )
 PLAIN_CARDS = ("recruit", "big-recruit", "natives", "big-natives", "strategist", "more-coups")
 
-# The families of actions, in the order of their ids.
+# The action families, in id order.
 (
     END,
     COUNT,
@@ -68,30 +69,30 @@ PLAIN_CARDS = ("recruit", "big-recruit", "natives", "big-natives", "strategist",
 ) = range(23)
 FAMILIES = ANSWER + 1
 
-PEEK, TAKE = range(2)  # the actions of LOOK
-ANSWERS = ("play attack", "play defence", "play raid", "decline")  # those of ANSWER
+PEEK, TAKE = range(2)  # the actions of the family LOOK
+ANSWERS = ("play attack", "play defence", "play raid", "decline")  # of the family ANSWER
 DECLINE = len(ANSWERS) - 1
 
 
 def city_places(chart: Chart) -> list[int]:
-    """Place numbers of the 12 cities, three per lair, in play order."""
+    """Return the place numbers of the 12 cities: three per lair, lairs in play order."""
     return [place for place, t in enumerate(chart.territories) if t.city]
 
 
 def post_places(chart: Chart) -> list[int]:
-    """Place numbers of the five trading posts, the Centre first."""
+    """Return the place numbers of the five trading posts, the Centre first."""
     return [next(p for p, t in enumerate(chart.territories) if t.post == post) for post in POSTS]
 
 
 def directed_borders(chart: Chart) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Every border in both directions, as (from, to): those that lead to land, those to sea."""
+    """Return every border in both directions as (from, to): the list to land, the list to sea."""
     both = [(a, b) for a, places in enumerate(chart.neighbours) for b in places]
     land = [(a, b) for a, b in both if not chart.is_sea(b)]
     return land, [(a, b) for a, b in both if chart.is_sea(b)]
 
 
 def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
-    """All families of actions in the order of the constants above; of an absent option, empty."""
+    """Return all action families in the order above; those of an absent option are empty."""
     names = chart.places
     land, central = range(TERRITORIES), range(CENTRAL, TERRITORIES)
     sea, places = range(TERRITORIES, len(names)), range(len(names))
@@ -118,8 +119,8 @@ def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
 
     return [
         family("end", "{}", ("end",), "end the turn or raid (ADA-15)"),
-        family("count", "count {}", numbers, "so many bands (ADA-13, ADA-17)"),
-        family("gold", "gold {}", numbers, "so much gold goes with them (ADA-17)"),
+        family("count", "count {}", numbers, "number of bands (ADA-13, ADA-17)"),
+        family("gold", "gold {}", numbers, "amount of gold that goes with the bands (ADA-17)"),
         on("ship", "ship {}", cities, "put a ship on a city (ADA-13)"),
         along("launch", launches, "launch a ship (ADA-16)"),
         along("sail", sails, "sail a ship (ADA-20)"),
@@ -131,30 +132,35 @@ def families(chart: Chart, cards: bool, enrolment: bool) -> list[ActionFamily]:
         on("levy", "levy {}", of(cards or enrolment, land), "place bands (ADA-31, ADA-32)"),
         family("enrol", "{}", ("enrol",) if enrolment else (), "enrol bands (ADA-31)"),
         family("buy", "{}", ("buy",) if cards else (), "buy a card (ADA-32)"),
-        on("pay", "pay {}", of(cards, places), "pay one gold from there (ADA-32)"),
-        on("shipyard", "play shipyard {}", of(cards, cities), "a ship out of the box (ADA-32)"),
-        on("gold-mine", "play gold-mine {}", of(cards, land), "3 gold (ADA-32)"),
+        on("pay", "pay {}", of(cards, places), "pay one gold from a place (ADA-32)"),
+        on(
+            "shipyard",
+            "play shipyard {}",
+            of(cards, cities),
+            "put a ship from the box on a city (ADA-32)",
+        ),
+        on("gold-mine", "play gold-mine {}", of(cards, land), "put 3 gold on a territory (ADA-32)"),
         on("mutiny", "play mutiny {}", of(cards, sea), "take over a ship's crew (ADA-32)"),
-        on("discovery", "play discovery {}", of(cards, central), "explore, double (ADA-32)"),
+        on("discovery", "play discovery {}", of(cards, central), "explore, find double (ADA-32)"),
         family("play", "play {}", PLAIN_CARDS if cards else (), "play another card (ADA-32)"),
         on("rise", "rise {}", of(cards, central), "place tribes (ADA-32)"),
         family(
             "look",
             "{}",
             ("peek", "take") if cards else (),
-            "strategist: look on, or take it (ADA-32)",
+            "strategist: look at the next card, or take this one (ADA-32)",
         ),
         family(
             "answer",
             "{}",
             ANSWERS if cards else (),
-            "answer a roll or a raid's asking (ADA-32, ADA-33)",
+            "answer a roll, or whether to raid (ADA-32, ADA-33)",
         ),
     ]
 
 
 def action_table(chart: Chart, cards: bool, enrolment: bool) -> ActionTable:
-    """The actions of a variant."""
+    """Return the action table for a chart and the options."""
     to_land, to_sea = directed_borders(chart)
     present = [family for family in families(chart, cards, enrolment) if family.size]
     return ActionTable(present, to_land + to_sea)

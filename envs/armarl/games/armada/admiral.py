@@ -1,8 +1,9 @@
-"""The style admiral: numbers that evolution found, not a person.
+"""The style admiral: style numbers found by evolution strategies, not set by hand.
 
-Thousands of games a generation, each with numbers of its own around those of the last, against the
-other styles but the one held out, and against itself; the numbers then moved to where games were
-won (evolution strategies: Salimans et al., 2017). docs/scripted-players.md says how strong it is.
+Each generation played thousands of games. Every game varied the current numbers at random and was
+played against the other styles, except the one held out, and against itself. The numbers then moved
+towards the variants that won (evolution strategies: Salimans et al., 2017).
+docs/scripted-players.md gives its strength.
 """
 
 from __future__ import annotations
@@ -166,5 +167,5 @@ OF_MORE: Numbers = {
     AT_SHIPS: (10, 18, 5, 11, 8),
 }
 
-# At the tables of `style_columns.TABLES`.
+# The numbers for each of the `style_columns.TABLES` tables.
 AT_TABLES = (OF_TWO, OF_TWO, OF_MORE, OF_MORE, OF_MORE, OF_MORE)

@@ -1,4 +1,4 @@
-"""The chart of Armada as a graph, for networks that look at its places and along its borders."""
+"""The chart of Armada as a graph, for networks with a node per place and an edge per border."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ BORDER_KINDS = ("land to land", "land to sea", "sea to land", "sea to sea")
 
 
 def board_of(chart: Chart) -> Board:
-    """The chart as a graph. Its edges are numbered as the actions `move` and `attack` are.
+    """Return the chart as a graph. Edges are numbered as the actions `move` and `attack` are.
 
-    A place has the features of the blocks that run along places, and `lair[k]`: it is in the lair
-    of the k-th colour, oneself first. Others never change: whether it is sea, holds a city, holds
-    the post of the Centre or another one.
+    Each place has the features of the blocks that run along places, plus `lair[k]`: 1 if it is in
+    the lair of the k-th colour, counted in play order from the observer's own. Constant features
+    tell whether it is sea, has a city, has the Centre post, or has another post.
     """
     places = range(len(chart.places))
     to_land, to_sea = directed_borders(chart)

@@ -1,4 +1,4 @@
-"""What chance decided in Armada, in words, for records of games."""
+"""Results of chance events in Armada as text, for game records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 def chance_results(game: Game, state: State, dealt: bool) -> str:
-    """What chance has just decided: dice; at the deal nobody's colour; the deck, its top first."""
+    """Return the latest chance results: dice thrown, nobody's colour and the order of the deck.
+
+    Nobody's colour is included only at the deal. The deck is included at the deal and when no die
+    was thrown, top card first.
+    """
     thrown = range(int(state["thrown"]))
     words = [f"{DIE_NAMES[state['die'][i]]} {state['face'][i]}" for i in thrown]
     if dealt and state["neutral"] >= 0:

@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 
 FACES = 6
-MOST = 12  # on a face: what is found is doubled twice at most, and stays below the supply of 50
+MOST = 12  # highest face: a find is doubled at most twice, so it stays below the supply of 50
 STANDARD = Path(__file__).with_name("dice.toml")
 
 
 class DiceError(ValueError):
-    """Dice that break ADA-7; the message says which and what is wrong."""
+    """Raised for dice that break ADA-7. The message names the die and the fault."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Dice:
     """The dice, six faces each.
 
     Attributes:
-        combat: +hits, defenders that fall, or -losses, attackers that fall: never both.
+        combat: positive for hits (defenders lost), negative for losses (attackers lost). A face
+            never has both.
         gold: gold found, at least 0.
         tribes: tribes found or bands raised, at least 0.
     """
@@ -33,18 +34,26 @@ class Dice:
 
 @cache
 def load_dice(path: str | Path = STANDARD) -> Dice:
-    """Read and check dice.
+    """Read and check the dice.
+
+    Args:
+        path: TOML file with the lists `combat`, `gold` and `tribes`.
 
     Raises:
-        DiceError: the file is no TOML, or its dice break ADA-7.
-        OSError: there is no such file.
+        DiceError: the file is not valid TOML, or its dice break ADA-7.
+        OSError: the file does not exist or cannot be read.
+
+    Example:
+        >>> from armarl.armada.dice import load_dice
+        >>> load_dice().combat
+        (1, 1, 1, 2, -1, -1)
     """
     try:
         dice = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise DiceError(f"{path} is no TOML: {error}") from error
+        raise DiceError(f"{path} is not valid TOML: {error}") from error
     if set(dice) != {"combat", "gold", "tribes"}:
-        raise DiceError(f"{path}: the dice are combat, gold and tribes, not {', '.join(dice)}")
+        raise DiceError(f"{path}: the dice must be combat, gold and tribes, not {', '.join(dice)}")
     return Dice(
         combat=_faces("combat", dice["combat"], -MOST),
         gold=_faces("gold", dice["gold"], 0),
@@ -57,5 +66,7 @@ def _faces(die: str, faces: object, least: int) -> tuple[int, ...]:
         raise DiceError(f"the {die} die must list {FACES} faces (ADA-7), not {faces!r}")
     for face in faces:
         if type(face) is not int or not least <= face <= MOST:
-            raise DiceError(f"the {die} die: a face is a number {least} to {MOST}, not {face!r}")
+            raise DiceError(
+                f"the {die} die: a face must be a whole number from {least} to {MOST}, not {face!r}"
+            )
     return tuple(faces)

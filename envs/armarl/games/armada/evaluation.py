@@ -1,12 +1,13 @@
-"""How likely each player is to win a position of Armada, all hands and the deck being known.
+"""Win probability of each player in an Armada position, with all hands and the deck known.
 
-For search that is cut at a depth. Each colour has a strength, the exponential of a weighted sum of
-what it owns and mans and of how near it is to ADA-27. Players win in the proportion of their
-colours' strengths, unless the game is cut short before.
+Depth-limited search uses it. Each colour has a strength: the exponential of a weighted sum of what
+it owns, its bands, gold, ships and cards, and how near it is to victory (ADA-27). Players win in
+proportion to the strengths of their colours, unless the game is truncated first.
 
-The weights were fitted by the likelihood of the winners in positions of games between greedy
-players of whose actions 5, 20 or 50 in 100 were random, without and with cards. Those for two
-players are of games of an earlier greedy player: one fit to all games of this one did no better.
+The weights were fitted by maximum likelihood of the winners, on positions from games between greedy
+players that played 5, 20 or 50 percent of their actions at random, with and without cards. The
+weights for two players come from games of an earlier greedy player. Weights fitted to all games of
+the current one did no better.
 """
 
 from __future__ import annotations
@@ -35,28 +36,28 @@ from armarl.games.armada.state import (
     territories_of,
 )
 
-MOST_MEN = 5  # on a post; more are no more use there
+MOST_MEN = 5  # bands counted on a post; more add nothing there
 
-# The columns of WEIGHTS: what is added to the logarithm of a colour's strength for ...
+# The columns of WEIGHTS. Each weight adds to the logarithm of a colour's strength for ...
 (
-    HOLDS_LAIR,  # a lair of which it owns 4 territories
-    POST,  # each post that it owns
-    CENTRE_POST,  # the Centre, besides
-    BAND_ON_POST,  # each band there
-    ENEMY_CITY,  # each, up to the 4 asked for
-    CENTRAL_TERRITORY,  # each
-    ONE_SHORT,  # one territory less than ADA-27 asks for
-    VICTORY,  # all of them
-    CLAIM,  # all of them, and victory claimed
-    CLAIM_AHEAD,  # then, each colour that plays before this one may win
-    BAND,  # each on the board
-    BAND_OUT,  # each of these that is not in its own lair, besides
-    GOLD,  # each piece with it
-    CREW,  # each ship that it crews
-    CARD,  # each card of the player
-    COUP,  # each coup left of its turn, while that is under way
+    HOLDS_LAIR,  # owning at least 4 territories of any lair
+    POST,  # each post owned
+    CENTRE_POST,  # owning the Centre, in addition to POST
+    BAND_ON_POST,  # each band on an own post, up to MOST_MEN per post
+    ENEMY_CITY,  # each city owned in an enemy lair, up to the 4 that ADA-27 needs
+    CENTRAL_TERRITORY,  # each central territory owned
+    ONE_SHORT,  # being one territory short of victory (ADA-27)
+    VICTORY,  # being in victory without a claim
+    CLAIM,  # being in victory with a claim
+    CLAIM_AHEAD,  # with a claim, each colour that plays before this one can win
+    BAND,  # each band on the board
+    BAND_OUT,  # each band outside its own lair, in addition to BAND
+    GOLD,  # each piece of gold on its territories and ships
+    CREW,  # each ship it crews
+    CARD,  # each card in the player's hand
+    COUP,  # each coup left in its turn or raid, while that is under way
 ) = range(16)
-WEIGHTS = np.array(  # with two players, and with more
+WEIGHTS = np.array(  # first row: two players; second row: three or four
     [
         [
             0.52,
@@ -97,14 +98,14 @@ WEIGHTS = np.array(  # with two players, and with more
     ]
 )
 
-ROUNDS = 7.0  # that games last, on average, from a position on
+ROUNDS = 7.0  # average number of rounds that a game still lasts from a position
 
 
 @kernel
 def evaluate(s: State, out: Returns) -> None:
-    """Write the expected "win" return of every seat into `out`, float64 of shape (players,).
+    """Write the expected "win" return of every seat into `out`, float64, shape (players,).
 
-    In any position that is not over; nothing may be hidden in it. The estimates add up to 0.
+    The state must not be over and must hide nothing. The estimates add up to 0.
     """
     total = 0.0
     out[:] = 0.0
@@ -120,14 +121,14 @@ def evaluate(s: State, out: Returns) -> None:
 
 @kernel
 def _chance_to_end(s: State) -> Real:
-    """That somebody wins before ADA-30 cuts the game short."""
+    """Return the probability that a player wins before ADA-30 truncates the game."""
     turns_left = np.float64(s.max_turns) - max(np.float64(s.turn), 0.0)
     return 1.0 - math.exp(-turns_left / (ROUNDS * colours_playing(s)))
 
 
 @kernel
 def _log_strength(s: State, colour: Int) -> Real:
-    """The weighted sum of all that a colour has."""
+    """Return the weighted sum for a colour, the logarithm of its strength."""
     row, owned = np.int64(s.players > 2), territories_of(s, colour)
     total = WEIGHTS[row, HOLDS_LAIR] * (lairs_held(owned) > 0)
     total += WEIGHTS[row, POST] * posts_owned(s, owned)
@@ -143,7 +144,7 @@ def _log_strength(s: State, colour: Int) -> Real:
 
 @kernel
 def _worth_of_pieces(s: State, row: Int, colour: Int) -> Real:
-    """Bands, gold and ships."""
+    """Return the part of the sum for bands, gold and ships."""
     bands, at_home, gold, crews = 0, 0, 0, 0
     for place in range(s.places):
         own = s.owner[place] == colour
@@ -163,7 +164,7 @@ def _worth_of_pieces(s: State, row: Int, colour: Int) -> Real:
 
 @kernel
 def _bands_on_posts(s: State, colour: Int) -> Int:
-    """Bands on own posts, at most so many on each."""
+    """Return the number of bands on own posts, at most MOST_MEN counted on each."""
     bands = 0
     for post in range(ALL_POSTS):
         place = post_place(s, post)
@@ -175,7 +176,7 @@ def _bands_on_posts(s: State, colour: Int) -> Int:
 
 @kernel
 def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Real:
-    """How near a colour is to ADA-27, and in victory to ADA-28."""
+    """Return the part of the sum for nearness to victory (ADA-27) and for a claim (ADA-28)."""
     missing = _missing(s, colour, owned)
     if missing > 1:
         return 0.0
@@ -190,7 +191,7 @@ def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Real:
 
 @kernel
 def _missing(s: State, colour: Int, owned: Int) -> Int:
-    """ADA-27: how many territories a colour would have to own besides to be in victory."""
+    """ADA-27: return how many more territories a colour needs to be in victory."""
     most = 0
     for lair in range(FOUR):
         most = max(most, owned_in(owned, lair))

@@ -1,4 +1,4 @@
-"""A chart as it was read, and the checks that make a `Chart` of it (ADA-1 to ADA-4)."""
+"""The draft of a chart as read, and the checks that turn it into a `Chart` (ADA-1 to ADA-4)."""
 
 from __future__ import annotations
 
@@ -21,69 +21,72 @@ from armarl.games.armada.chart.geography import (
 )
 
 LAIRS = (*COLOURS, CENTRAL)
-MOST = {"territories": 1000, "sea squares": 1000, "borders": 10_000}  # that are looked at at all
+# Larger charts are refused before any other check.
+MOST = {"territories": 1000, "sea squares": 1000, "borders": 10_000}
 MAX_NAME = 40  # characters
 
 
 def shortened(value: Any) -> str:
-    """A value as it is written, for a message: the beginning of it."""
+    """Return the repr of a value for a message, cut after MAX_NAME characters."""
     try:
         text = reprlib.repr(value)
-    except ValueError:  # before Python 3.13, of integers of thousands of digits
-        text = f"{type(value).__name__} of thousands of digits"
+    except ValueError:  # integers with thousands of digits, before Python 3.13
+        text = f"{type(value).__name__} with thousands of digits"
     return text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}..."
 
 
 def check_name(name: str, where: str) -> None:
-    """Refuse what is no name of a place.
+    """Check the name of a place.
 
     Raises:
-        ChartError: it is not a single word that is short, can be printed, and parts nothing in a
-            record of a game.
+        ChartError: the name is not a single printable word of at most MAX_NAME characters, or it
+            contains `|`, the separator of game records.
     """
     if not name or len(name.split()) != 1 or name != name.strip():
-        raise ChartError(f"{where}: the name {shortened(name)} is not a single word")
+        raise ChartError(f"{where}: the name {shortened(name)} must be a single word")
     if len(name) > MAX_NAME or not name.isprintable():
-        form = f"up to {MAX_NAME} characters that can be printed"
-        raise ChartError(f"{where}: the name {shortened(name)} is not {form}")
+        form = f"at most {MAX_NAME} printable characters"
+        raise ChartError(f"{where}: the name {shortened(name)} must be {form}")
     if "|" in name:
-        raise ChartError(f"{where}: the name {shortened(name)} has a |, which parts records")
+        raise ChartError(
+            f"{where}: the name {shortened(name)} must not contain |, the separator of game records"
+        )
 
 
 def check_sizes(territories: int, sea: int, borders: int) -> None:
-    """Refuse at once what is much larger than any chart.
+    """Refuse input that is much larger than any chart, before checking anything else.
 
     Raises:
-        ChartError: there are too many of something.
+        ChartError: there are too many territories, sea squares or borders.
     """
     for (name, most), number in zip(MOST.items(), (territories, sea, borders), strict=True):
         if number > most:
-            raise ChartError(f"the chart has {number} {name}; no chart has more than {most}")
+            raise ChartError(f"the chart has {number} {name}; at most {most} are allowed")
 
 
 @dataclass
 class Draft:
-    """A chart as it was read, and where in the source each thing stands, for the messages."""
+    """A chart as read, before the checks, with the source location of each item for messages."""
 
     territories: list[tuple[Territory, str]] = field(default_factory=list)
     sea: list[tuple[str, str]] = field(default_factory=list)
     borders: dict[tuple[str, str], str] = field(default_factory=dict)
-    cells: list[list[str]] | None = None  # the map, as names
-    text: str | None = None  # of the chart file
+    cells: list[list[str]] | None = None  # the name of the place at each cell of the map
+    text: str | None = None  # the text of the chart file
 
     def add_border(self, a: str, b: str, where: str) -> None:
-        """Add a border; one given twice, in either direction, counts once."""
+        """Add a border. A border given again, in either direction, changes nothing."""
         self.borders.setdefault((min(a, b), max(a, b)), where)
 
     def remove_border(self, a: str, b: str) -> bool:
-        """Remove a border, if there is one."""
+        """Remove a border and return whether it existed."""
         return self.borders.pop((min(a, b), max(a, b)), None) is not None
 
     def checked(self) -> Chart:
-        """The chart.
+        """Return the checked chart.
 
         Raises:
-            ChartError: it breaks ADA-1 to ADA-4.
+            ChartError: the chart breaks ADA-1 to ADA-4.
         """
         check_sizes(len(self.territories), len(self.sea), len(self.borders))
         self._check_names()
@@ -111,22 +114,25 @@ class Draft:
     def _check_territories(self) -> None:
         for t, where in self.territories:
             if len(t.island) > MAX_NAME or not t.island.isprintable():
-                raise ChartError(f"{where}: the island of {t.name} has no name that can be printed")
+                raise ChartError(
+                    f"{where}: the island of {t.name} must have a printable name of at most "
+                    f"{MAX_NAME} characters"
+                )
             if t.lair not in TERRITORIES_OF:
                 known = ", ".join(TERRITORIES_OF)
                 lair = shortened(t.lair)
-                raise ChartError(f"{where}: {t.name} is in lair {lair}; lairs are {known}")
+                raise ChartError(f"{where}: {t.name} is in lair {lair}; choose from {known}")
             if t.city and t.lair == CENTRAL:
-                raise ChartError(f"{where}: city {t.name} is outside the lairs (ADA-2)")
+                raise ChartError(f"{where}: city {t.name} must be in a lair (ADA-2)")
             if t.post is not None and t.post not in POSTS:
                 raise ChartError(
                     f"{where}: {t.name} has the post {shortened(t.post)}; "
-                    f"posts are {', '.join(POSTS)}"
+                    f"choose from {', '.join(POSTS)}"
                 )
             if t.post is not None and t.lair != CENTRAL:
                 raise ChartError(
-                    f"{where}: post {t.post} stands on {t.name} of the {t.lair} lair, outside the "
-                    "central group (ADA-2)"
+                    f"{where}: post {t.post} is on {t.name} of the {t.lair} lair; posts must be in "
+                    "the central group (ADA-2)"
                 )
 
     def _check_names(self) -> None:
@@ -137,7 +143,7 @@ class Draft:
                 raise ChartError(f"{where}: the name {name} is used twice, first at {first[name]}")
             first[name] = where
         if not self.sea:
-            raise ChartError("there is no sea square (ADA-3)")
+            raise ChartError("the chart has no sea square (ADA-3)")
 
     def _check_lair(self, lair: str) -> None:
         there = [(t, where) for t, where in self.territories if t.lair == lair]
@@ -157,7 +163,7 @@ class Draft:
         for t, where in self.territories:
             if t.lair != lair and t.island in islands:
                 raise ChartError(
-                    f"{where}: {t.name} of {t.lair} lies on {t.island}, an island of {group}"
+                    f"{where}: {t.name} of {t.lair} is on {t.island}, an island of {group}"
                 )
         cities = [t.name for t, _ in there if t.city]
         if lair in COLOURS and len(cities) != CITIES:
@@ -171,8 +177,8 @@ class Draft:
         for t, where in self.territories:
             if t.post in places:
                 raise ChartError(
-                    f"{where}: post {t.post} stands on {t.name} and on {places[t.post]}; "
-                    "there is one of each (ADA-2)"
+                    f"{where}: post {t.post} is on {t.name} and on {places[t.post]}; "
+                    "there must be one of each (ADA-2)"
                 )
             if t.post is not None:
                 places[t.post] = t.name
@@ -187,7 +193,7 @@ class Draft:
                 if name not in known:
                     border = f"{brief(a, MAX_NAME)} {brief(b, MAX_NAME)}"
                     wrong = shortened(name)
-                    raise ChartError(f"{where}: border {border}: there is no place {wrong}")
+                    raise ChartError(f"{where}: border {border}: unknown place {wrong}")
             if a == b:
                 raise ChartError(f"{where}: {a} has a border with itself")
             if a in island and b in island and island[a] != island[b]:
@@ -198,7 +204,7 @@ class Draft:
         bordered = {name for border in self.borders for name in border}
         for name, where in [(t.name, where) for t, where in self.territories] + self.sea:
             if name not in bordered:
-                raise ChartError(f"{where}: {name} has no border with any place")
+                raise ChartError(f"{where}: {name} has no border")
 
     def _check_islands(self) -> None:
         members: dict[str, list[str]] = {}
@@ -208,13 +214,13 @@ class Draft:
             reached = _reached(names[0], names, self.borders)
             if cut_off := [name for name in names if name not in reached]:
                 raise ChartError(
-                    f"island {island} is in pieces: no land way leads from {names[0]} to "
+                    f"island {island} is in pieces: no path over land leads from {names[0]} to "
                     f"{', '.join(cut_off)} (ADA-1)"
                 )
 
 
 def _reached(start: str, names: Iterable[str], borders: Iterable[tuple[str, str]]) -> set[str]:
-    """The places among `names` that can be reached from `start` without leaving them."""
+    """Return the places that can be reached from `start` through places in `names` only."""
     allowed, reached, frontier = set(names), {start}, [start]
     links = [border for border in borders if allowed.issuperset(border)]
     while frontier:

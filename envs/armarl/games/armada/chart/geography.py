@@ -1,4 +1,4 @@
-"""What a chart of Armada is: territories, sea squares and borders (ADA-1 to ADA-4)."""
+"""The chart of Armada as data: territories, sea squares and borders (ADA-1 to ADA-4)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,35 @@ CENTRAL = "central"
 POSTS = ("Centre", "North", "South", "East", "West")  # ADA-2
 
 TERRITORIES_OF = {**dict.fromkeys(COLOURS, 7), CENTRAL: 24}  # ADA-1
-ISLANDS = 3  # of every lair, and of the central group
-CITIES = 3  # of every lair, ADA-2
+ISLANDS = 3  # in every lair and in the central group
+CITIES = 3  # in every lair, ADA-2
 
 Raster = tuple[tuple[int, ...], ...]
 
 
 class ChartError(ValueError):
-    """A chart that breaks ADA-1 to ADA-4; the message says what is wrong and where."""
+    """Raised for a chart that breaks ADA-1 to ADA-4 or cannot be read.
+
+    The message says what is wrong and where.
+    """
 
 
 @dataclass(frozen=True)
 class Territory:
-    """A territory; `lair` is a colour or "central", `post` one of POSTS or None."""
+    """A territory of the chart.
+
+    Attributes:
+        name: the name of the territory.
+        lair: a colour or "central".
+        island: the name of its island.
+        city: whether it has a city.
+        post: the name of its trading post, one of POSTS, or None.
+
+    Example:
+        >>> from armarl.armada.chart import load_chart
+        >>> load_chart().territories[3]
+        Territory(name='G4', lair='green', island='Fern', city=True, post=None)
+    """
 
     name: str
     lair: str
@@ -34,14 +50,25 @@ class Territory:
 
 @dataclass(frozen=True)
 class Chart:
-    """A checked chart, made by `load_chart`. Charts are equal when they play the same.
+    """A checked chart, made by `load_chart`.
+
+    Two charts are equal if their territories, sea squares and borders are equal. The map and the
+    text do not count.
 
     Attributes:
-        territories: the 52 territories, lairs in play order, then the central group.
+        territories: the 52 territories: lairs in play order, then the central group.
         sea: names of the sea squares.
-        borders: each pair of contiguous places once (ADA-4), in order of their numbers.
-        raster: place number per cell of the map, row by row; None for a chart without a map.
-        text: the chart file's text; None likewise.
+        borders: each pair of contiguous places once (ADA-4), in the order of their place numbers.
+        raster: place number of each cell of the map, row by row. None for a chart without a map.
+        text: text of the chart file. None for a chart read from a mapping.
+
+    Example:
+        >>> from armarl.armada.chart import load_chart
+        >>> chart = load_chart()
+        >>> [chart.places[place] for place in chart.neighbours[chart.numbers["G1"]]]
+        ['G2', 'G3', 'G4', 's1']
+        >>> sorted(chart.as_dict())
+        ['borders', 'sea', 'territories']
     """
 
     territories: tuple[Territory, ...]
@@ -52,17 +79,17 @@ class Chart:
 
     @cached_property
     def places(self) -> tuple[str, ...]:
-        """All names; a place's number is its index here: territories, then sea squares."""
+        """Names of all places, territories first. A place's number is its index here."""
         return tuple(t.name for t in self.territories) + self.sea
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Place number of every name."""
+        """Place number of each name."""
         return {name: number for number, name in enumerate(self.places)}
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """Per place the numbers of its contiguous places, ascending."""
+        """Numbers of the contiguous places of each place, ascending."""
         contiguous: list[set[int]] = [set() for _ in self.places]
         for a, b in self.borders:
             contiguous[self.numbers[a]].add(self.numbers[b])
@@ -70,16 +97,16 @@ class Chart:
         return tuple(tuple(sorted(places)) for places in contiguous)
 
     def is_sea(self, place: int) -> bool:
-        """Whether a place number is a sea square's."""
+        """Return whether a place number is that of a sea square."""
         return place >= len(self.territories)
 
     def coast(self, place: int) -> tuple[int, ...]:
-        """The contiguous squares of a territory, or the contiguous territories of a square."""
+        """Return the sea squares next to a territory, or the territories next to a sea square."""
         sea = self.is_sea(place)
         return tuple(p for p in self.neighbours[place] if self.is_sea(p) != sea)
 
     def as_dict(self) -> dict[str, Any]:
-        """The chart as plain JSON types; `load_chart` reads it back."""
+        """Return the chart as plain JSON types. `load_chart` reads it back."""
         return {
             "territories": [asdict(territory) for territory in self.territories],
             "sea": list(self.sea),

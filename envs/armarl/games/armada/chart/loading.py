@@ -1,19 +1,21 @@
-"""The chart of Armada: territories, sea squares and their borders, read from a file and checked.
+"""The chart of Armada: reads territories, sea squares and borders from a file and checks them.
 
-A chart file is text in up to three parts; `#` begins a comment.
+A chart file is text in up to three parts. `#` begins a comment.
 
-- `[map]`: the board as seen from above, one character per cell, all rows equally long. It is
-  stretched over the square board; characters being about twice as tall as wide, 56 columns by
-  28 rows look right in an editor, a cell being 1 by 2 cm. A letter or digit is land, the symbol of
-  one territory. Any other character is sea: cells of the same mark that touch along an edge are
-  one sea square, so that four or five marks are enough. Sea squares are named s1, s2, … in reading
-  order of their first cells.
-- `[territories]`: a line each, `symbol name lair island`, then `city` or `post Centre` (North, …)
-  where there is one. The lair is a colour or `central`. The order here is that of ADA-13.
-- `[borders]`: corrections. Places whose cells share an edge border on each other; `join s3 s9` adds
-  a border, `part s3 s9` removes one.
+- `[map]`: the board seen from above, one character per cell, all rows equally long. The map is
+  stretched over the square board. Characters are about twice as tall as wide, so 56 columns by
+  28 rows look right in an editor; each cell is then 1 by 2 cm. A letter or digit is land and is the
+  symbol of one territory. Any other character is sea. Cells with the same sea character that touch
+  along an edge form one sea square, so four or five characters are enough. Sea squares are named
+  s1, s2, … in reading order of their first cells.
+- `[territories]`: one line per territory, `symbol name lair island`, followed by `city` or
+  `post Centre` (North, …) if it has one. The lair is a colour or `central`. This order is also the
+  order of ADA-13.
+- `[borders]`: corrections to the borders. Places whose cells share an edge have a border;
+  `join s3 s9` adds a border and `part s3 s9` removes one.
 
-The same may come as the mapping of `Chart.as_dict`, or as a JSON file of it, without a map.
+A chart may also be a mapping as `Chart.as_dict` returns it, or a JSON file of that mapping. Such a
+chart has no map.
 """
 
 from __future__ import annotations
@@ -55,19 +57,29 @@ MAX_BYTES = 2**20  # of a chart file
 MAX_CELLS = 2**16  # of a map
 STANDARD = Path(__file__).with_name("charts") / "standard.txt"
 
-Lines = list[tuple[int, str]]  # numbered from 1 in the file
+Lines = list[tuple[int, str]]  # (line number in the file, from 1; text)
 
 
 def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> Chart:
     """Read and check a chart.
 
     Args:
-        source: None for ours; the path of a chart file or of a `.json` file; the text of a chart
-            file (a string of several lines); or a mapping as `Chart.as_dict` gives it.
+        source: None for the standard chart, the path of a chart file or of a `.json` file, the text
+            of a chart file (a string of several lines), a mapping as `Chart.as_dict` returns it, or
+            a `Chart`, which is returned as it is.
 
     Raises:
-        ChartError: it breaks ADA-1 to ADA-4 or cannot be read; says what is wrong and where.
-        OSError: there is no such file.
+        ChartError: the chart breaks ADA-1 to ADA-4 or cannot be read. The message says what is
+            wrong and where.
+        OSError: the file does not exist or cannot be read.
+
+    Example:
+        >>> from armarl.armada.chart import load_chart
+        >>> chart = load_chart()
+        >>> len(chart.territories), len(chart.sea)
+        (52, 48)
+        >>> load_chart(chart.as_dict()) == chart
+        True
     """
     if source is None:
         return _standard()
@@ -78,7 +90,10 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
     if isinstance(source, str) and "\n" in source:
         return _read_text(source).checked()
     if not isinstance(source, str | Path):
-        raise ChartError(f"a chart is a file, its text or a mapping, not {shortened(source)}")
+        raise ChartError(
+            "a chart must be a path, the text of a chart file or a mapping, "
+            f"not {shortened(source)}"
+        )
     path = Path(source)
     text = _text_of(path)
     try:
@@ -89,10 +104,12 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
 
 
 def content_only(source: Any) -> Any:
-    """What a file says that its chart is, if that is a chart's content and opens no other file.
+    """Return the chart entry of a file if it is the content of a chart.
+
+    A path is refused, so that reading one file never opens another.
 
     Raises:
-        ChartError: it is anything but None, a mapping or the text of a chart file.
+        ChartError: the entry is not None, a mapping or the text of a chart file.
     """
     if (
         source is None
@@ -100,31 +117,32 @@ def content_only(source: Any) -> Any:
         or (isinstance(source, str) and "\n" in source)
     ):
         return source
-    raise ChartError(f"a file holds the content of its chart, not {shortened(source)}")
+    raise ChartError(f"a file must hold the content of its chart, not {shortened(source)}")
 
 
 def _text_of(path: Path) -> str:
-    """The text of a chart file, which is a regular file and no longer than a chart can be.
+    """Read the text of a chart file.
 
     Raises:
-        ChartError: it is none, or no text.
-        OSError: there is no such file.
+        ChartError: the path is invalid, is not a regular file or is too large, or the file is not
+            UTF-8 text.
+        OSError: the file does not exist or cannot be read.
     """
     try:
         found = path.stat()
     except OSError as error:
         raise type(error)(
-            f"chart names the file {shortened(str(path))}: {error.strerror}; a chart is a chart "
-            "file, its text or a mapping, or None for ours"
+            f"cannot read the chart file {shortened(str(path))}: {error.strerror}; a chart must be "
+            "the path of a chart file, its text, a mapping, or None for the standard chart"
         ) from error
     except ValueError as error:  # a null character
-        raise ChartError(f"there can be no file {shortened(str(path))}: {error}") from error
+        raise ChartError(f"invalid path {shortened(str(path))}: {error}") from error
     if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-        raise ChartError(f"{path} is no file of at most {MAX_BYTES} bytes")
+        raise ChartError(f"{path} is not a regular file of at most {MAX_BYTES} bytes")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ChartError(f"{path} is no text file in UTF-8: {error}") from error
+        raise ChartError(f"{path} is not a UTF-8 text file: {error}") from error
 
 
 @cache
@@ -138,18 +156,18 @@ def _standard() -> Chart:
 def _read_json(text: str) -> Draft:
     try:
         return _read_mapping(json.loads(text))
-    except (ValueError, RecursionError) as error:  # no JSON, thousands of digits or of brackets
-        raise ChartError(f"this is no JSON that a chart may have: {error}") from error
+    except (ValueError, RecursionError) as error:  # not JSON, or thousands of digits or brackets
+        raise ChartError(f"the chart is not valid JSON: {error}") from error
 
 
 def _read_mapping(source: Any) -> Draft:
-    """Read the form of `Chart.as_dict`."""
+    """Read a mapping in the form of `Chart.as_dict`."""
     if not isinstance(source, Mapping):
-        raise ChartError(f"a chart is a mapping, not {shortened(source)}")
+        raise ChartError(f"a chart must be a mapping, not {shortened(source)}")
     for key in ("territories", "sea", "borders"):
         if not isinstance(source.get(key), list | tuple):
             raise ChartError(
-                f"a chart has the lists territories, sea and borders; {key} is not one"
+                f"a chart must have the lists territories, sea and borders; {key} is not a list"
             )
     check_sizes(*(len(source[key]) for key in ("territories", "sea", "borders")))
     draft = Draft()
@@ -157,7 +175,7 @@ def _read_mapping(source: Any) -> Draft:
         draft.territories.append((_territory_of(entry, f"territories[{i}]"), f"territories[{i}]"))
     for i, name in enumerate(source["sea"]):
         if not isinstance(name, str):
-            raise ChartError(f"sea[{i}]: a sea square is a name, not {shortened(name)}")
+            raise ChartError(f"sea[{i}]: a sea square must be a name, not {shortened(name)}")
         draft.sea.append((name, f"sea[{i}]"))
     for i, border in enumerate(source["borders"]):
         match border:
@@ -165,7 +183,7 @@ def _read_mapping(source: Any) -> Draft:
                 draft.add_border(a, b, f"borders[{i}]")
             case _:
                 raise ChartError(
-                    f"borders[{i}]: a border is a pair of names, not {shortened(border)}"
+                    f"borders[{i}]: a border must be a pair of names, not {shortened(border)}"
                 )
     return draft
 
@@ -178,10 +196,11 @@ def _territory_of(entry: Any, where: str) -> Territory:
             territory = Territory(**entry)
         case _:
             raise ChartError(
-                f"{where}: a territory has name, lair and island, not {shortened(entry)}"
+                f"{where}: a territory must have name, lair and island, and may have city and "
+                f"post, not {shortened(entry)}"
             )
     if not isinstance(territory.city, bool):
-        raise ChartError(f"{where}: city is true or false, not {shortened(territory.city)}")
+        raise ChartError(f"{where}: city must be true or false, not {shortened(territory.city)}")
     return territory
 
 
@@ -197,7 +216,7 @@ def _read_text(text: str) -> Draft:
     for number, line in parts["territories"]:
         symbol, territory = _territory_in(line, number)
         if symbol in name_of:
-            taken = f"the symbol {symbol} of {territory.name} is taken by {name_of[symbol]}"
+            taken = f"the symbol {symbol} of {territory.name} is already used by {name_of[symbol]}"
             raise ChartError(f"line {number}: {taken}")
         name_of[symbol] = territory.name
         draft.territories.append((territory, f"line {number}"))
@@ -209,7 +228,7 @@ def _read_text(text: str) -> Draft:
 
 
 def _parts(text: str) -> dict[str, Lines]:
-    """The lines of the file's parts, without comments and empty lines."""
+    """Split the file into its parts, without comments and empty lines."""
     parts: dict[str, Lines] = {"map": [], "territories": [], "borders": []}
     part = None
     for number, line in enumerate(text.splitlines(), 1):
@@ -218,18 +237,18 @@ def _parts(text: str) -> dict[str, Lines]:
             part = line[1:-1]
         elif line and part is None:
             raise ChartError(
-                f"line {number}: {shortened(line)} stands before [map] or [territories]"
+                f"line {number}: {shortened(line)} must come after [map] or [territories]"
             )
         elif line:
             parts[str(part)].append((number, line))
     for name in ("map", "territories"):
         if not parts[name]:
-            raise ChartError(f"the chart has no [{name}]")
+            raise ChartError(f"the chart has no [{name}] part")
     return parts
 
 
 def _territory_in(line: str, number: int) -> tuple[str, Territory]:
-    """The symbol and the territory of a line `symbol name lair island [city | post NAME]`."""
+    """Parse a line `symbol name lair island [city | post NAME]`: its symbol and territory."""
     match line.split():
         case [symbol, name, lair, island]:
             territory = Territory(name, lair, island)
@@ -238,7 +257,7 @@ def _territory_in(line: str, number: int) -> tuple[str, Territory]:
         case [symbol, name, lair, island, "post", post]:
             territory = Territory(name, lair, island, post=post)
         case _:
-            form = "`symbol name lair island`, with `city` or `post NAME`"
+            form = "`symbol name lair island`, optionally followed by `city` or `post NAME`"
             raise ChartError(f"line {number}: {shortened(line)} is not {form}")
     check_name(name, f"line {number}")
     if len(symbol) != 1 or not symbol.isalnum():
@@ -248,13 +267,13 @@ def _territory_in(line: str, number: int) -> tuple[str, Territory]:
 
 
 def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
-    """Name the map's cells, and find sea squares and borders."""
+    """Name the cells of the map, and find its sea squares and borders."""
     rows = [row for _, row in lines]
     if sum(map(len, rows)) > MAX_CELLS:
         raise ChartError(f"the map has more than {MAX_CELLS} cells")
     for number, row in lines:
         if len(row) != len(rows[0]):
-            widths = f"this row of the map has {len(row)} cells, the first has {len(rows[0])}"
+            widths = f"this row of the map has {len(row)} cells, but the first has {len(rows[0])}"
             raise ChartError(f"line {number}: {widths}")
     cells = [[""] * len(rows[0]) for _ in rows]
     found: dict[str, str] = {}
@@ -269,12 +288,14 @@ def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
         elif mark not in name_of:
             raise ChartError(f"{where}: no territory has the symbol {mark!r}")
         elif (name := name_of[mark]) in found:
-            raise ChartError(f"{where}: {name} is in pieces; another begins at {found[name]}")
+            raise ChartError(
+                f"{where}: {name} is in pieces; the first piece begins at {found[name]}"
+            )
         found[name] = where
         _flood(rows, cells, y, x, name)
     for territory, where in draft.territories:
         if territory.name not in found:
-            raise ChartError(f"{where}: {territory.name} is nowhere on the map")
+            raise ChartError(f"{where}: {territory.name} is not on the map")
     draft.cells = cells
     for y, x, _ in _cells(rows):
         for v, u in ((y, x + 1), (y + 1, x)):
@@ -283,12 +304,12 @@ def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
 
 
 def _cells(rows: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Row, column and mark of every cell, in reading order."""
+    """Iterate over (row, column, mark) of every cell, in reading order."""
     return ((y, x, mark) for y, row in enumerate(rows) for x, mark in enumerate(row))
 
 
 def _flood(rows: list[str], cells: list[list[str]], y: int, x: int, name: str) -> None:
-    """Name the cells that hang together with (y, x) and bear its mark."""
+    """Name all cells connected to (y, x) that have the same mark."""
     mark, frontier = rows[y][x], [(y, x)]
     while frontier:
         y, x = frontier.pop()
@@ -304,8 +325,6 @@ def _correct_border(line: str, number: int, draft: Draft) -> None:
         case ["part", a, b]:
             if not draft.remove_border(a, b):
                 places = f"{shortened(a)} and {shortened(b)}"
-                raise ChartError(f"line {number}: {places} have no border to part")
+                raise ChartError(f"line {number}: {places} have no border to remove")
         case _:
-            raise ChartError(
-                f"line {number}: {shortened(line)} is neither `join A B` nor `part A B`"
-            )
+            raise ChartError(f"line {number}: {shortened(line)} must be `join A B` or `part A B`")

@@ -1,4 +1,4 @@
-"""Buying and playing the cards of Armada (ADA-32 to ADA-36), but for the answers to combat."""
+"""Buying and playing Armada's cards (ADA-32 to ADA-36), except for the answers to combat."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from armarl.games.armada.state import (
     throw,
 )
 
-MINED = np.int64(3)  # gold of a gold-mine
+MINED = np.int64(3)  # gold from a gold-mine card
 
 
 @kernel
 def play_card(s: State, card: Int) -> None:
-    """ADA-15: a card is out with the first decision of its chain."""
+    """ADA-15: put the card out of play. This happens with the first decision of its chain."""
     discard(s, acting_seat(s), card)
 
 
@@ -57,7 +57,7 @@ def play_card(s: State, card: Int) -> None:
 
 @kernel
 def begin_buying(s: State) -> None:
-    """ADA-32: two coups, and two gold, taken piece by piece."""
+    """ADA-32: start buying a card: pay 2 coups, then 2 gold, one piece at a time."""
     pay_coups(s, CARD_PRICE)
     s.due = CARD_PRICE
     _ask_payment(s)
@@ -65,14 +65,14 @@ def begin_buying(s: State) -> None:
 
 @kernel
 def pay_gold(s: State, place: Int) -> None:
-    """ADA-32: one gold from a place, and then the next."""
+    """ADA-32: pay one gold from a place, then go on to the next piece."""
     _take_gold(s, place)
     _ask_payment(s)
 
 
 @kernel
 def _ask_payment(s: State) -> None:
-    """ADA-36: ask where there is a choice, and draw the card when all is paid."""
+    """ADA-36: ask where to pay from if there is a choice; draw the card once all is paid."""
     while s.due > 0:
         place = _only_purse(s)
         if place < 0:
@@ -85,7 +85,7 @@ def _ask_payment(s: State) -> None:
 
 @kernel
 def _take_gold(s: State, place: Int) -> None:
-    """A gold that is paid goes back to the supply."""
+    """Pay one gold from a place: it goes back to the supply."""
     s.gold[place] -= 1
     s.supply_gold += 1
     s.due -= 1
@@ -93,7 +93,7 @@ def _take_gold(s: State, place: Int) -> None:
 
 @kernel
 def _only_purse(s: State) -> Int:
-    """The only place that can pay, or -1 if there are several."""
+    """Return the only place that can pay, or -1 if several can."""
     only = -1
     for place in range(s.places):
         if may_pay_from(s, place, acting_colour(s)):
@@ -108,7 +108,7 @@ def _only_purse(s: State) -> Int:
 
 @kernel
 def play_plain(s: State, plain: Int) -> None:
-    """ADA-32: a card of the family `play`."""
+    """ADA-32: play a card of the family `play`."""
     card = PLAIN_KINDS[plain]
     play_card(s, card)
     if card == MORE_COUPS_CARD:
@@ -129,7 +129,7 @@ def play_plain(s: State, plain: Int) -> None:
 
 @kernel
 def peek(s: State) -> None:
-    """ADA-32: look at the next card, for a coup; if there can be no other, take this one."""
+    """ADA-32: look at the next card for one coup; take it if no further look is possible."""
     pay_coups(s, np.int64(1))
     s.looked += 1
     if s.coups[s.raid] == 0 or s.looked == s.deck_size:
@@ -140,7 +140,7 @@ def peek(s: State) -> None:
 
 @kernel
 def take(s: State) -> None:
-    """ADA-32: the last card looked at into the hand; then the whole deck is shuffled."""
+    """ADA-32: take the last card looked at into the hand, then shuffle the whole deck."""
     remember_looked(s, acting_seat(s))
     draw_card(s, acting_seat(s), np.int64(s.looked))
     shuffle(s, s.deck_size)
@@ -149,14 +149,14 @@ def take(s: State) -> None:
 
 @kernel
 def _roll_recruits(s: State) -> None:
-    """ADA-32, ADA-35: roll, and ask where the bands go; a roll that places nothing asks nothing."""
+    """ADA-32, ADA-35: roll and ask where the bands go; ask nothing if the roll places none."""
     colour = acting_colour(s)
     while s.due > 0:
         s.due -= 1
         s.roll = throw(s, TRIBES_DIE)
         if s.roll > 0 and s.reserve[colour] > 0:
             if recruit_places(s, colour, np.int64(s.used)) == 0:
-                s.used = -1  # there is no other territory than the one used
+                s.used = -1  # only the used territory is left, so allow it again
             if recruit_places(s, colour, np.int64(s.used)) > 1:
                 s.stage = PLACE_RECRUITS
                 return
@@ -166,7 +166,7 @@ def _roll_recruits(s: State) -> None:
 
 @kernel
 def _recruit_in_only(s: State, colour: Int) -> None:
-    """ADA-36: one possible territory is not asked for."""
+    """ADA-36: put the bands on the only possible territory, without asking."""
     for territory in range(TERRITORIES):
         if may_recruit_in(s, territory, colour, np.int64(s.used)):
             add_bands(s, territory, colour, np.int64(s.roll))
@@ -176,7 +176,7 @@ def _recruit_in_only(s: State, colour: Int) -> None:
 
 @kernel
 def place_recruits(s: State, territory: Int) -> None:
-    """ADA-32: the whole roll on one own territory."""
+    """ADA-32: put the whole roll on one of the colour's own territories."""
     add_bands(s, territory, acting_colour(s), np.int64(s.roll))
     s.used = territory
     _roll_recruits(s)
@@ -184,13 +184,13 @@ def place_recruits(s: State, territory: Int) -> None:
 
 @kernel
 def _roll_natives(s: State) -> None:
-    """ADA-32, ADA-35: roll, and ask where the tribes go; likewise."""
+    """ADA-32, ADA-35: roll and ask where the tribes go; ask nothing if the roll places none."""
     while s.due > 0:
         s.due -= 1
         s.roll = throw(s, TRIBES_DIE)
         if s.roll > 0 and s.supply_tribes > 0:
             if natives_places(s, np.int64(s.used)) == 0:
-                s.used = -1  # there is no other territory than the one used
+                s.used = -1  # only the used territory is left, so allow it again
             if natives_places(s, np.int64(s.used)) > 1:
                 s.stage = PLACE_NATIVES
                 return
@@ -200,7 +200,7 @@ def _roll_natives(s: State) -> None:
 
 @kernel
 def _rise_in_only(s: State) -> None:
-    """ADA-36: one possible territory is not asked for."""
+    """ADA-36: put the tribes on the only possible territory, without asking."""
     for territory in range(CENTRAL, TERRITORIES):
         if may_rise_in(s, territory, np.int64(s.used)):
             _rise(s, territory)
@@ -209,7 +209,7 @@ def _rise_in_only(s: State) -> None:
 
 @kernel
 def _rise(s: State, territory: Int) -> None:
-    """ADA-35: natives make a territory theirs; some came, as the roll and the supply are not 0."""
+    """ADA-35: add tribes and give them the territory. The roll and the supply are above 0."""
     add_tribes(s, territory, np.int64(s.roll))
     s.owner[territory] = TRIBES
     s.used = territory
@@ -217,7 +217,7 @@ def _rise(s: State, territory: Int) -> None:
 
 @kernel
 def place_natives(s: State, territory: Int) -> None:
-    """ADA-32: the whole roll on one central territory."""
+    """ADA-32: put the whole roll on one central territory."""
     _rise(s, territory)
     _roll_natives(s)
 
@@ -227,20 +227,20 @@ def place_natives(s: State, territory: Int) -> None:
 
 @kernel
 def play_shipyard(s: State, place: Int) -> None:
-    """ADA-32: a ship out of the box on an own city."""
+    """ADA-32: put a ship from the box on one of the colour's own cities."""
     s.box -= 1
     s.ship[place] = 1
 
 
 @kernel
 def play_gold_mine(s: State, territory: Int) -> None:
-    """ADA-32: 3 gold on an own territory."""
+    """ADA-32: put 3 gold on one of the colour's own territories."""
     add_gold(s, territory, MINED)
 
 
 @kernel
 def play_mutiny(s: State, square: Int) -> None:
-    """ADA-32, ADA-35: a ship's bands become one's own; those beyond the 50 are lost."""
+    """ADA-32, ADA-35: replace a ship's bands by the colour's own; bands beyond its 50 are lost."""
     n = np.int64(s.bands[square])
     remove_bands(s, square, n)
     add_bands(s, square, acting_colour(s), n)

@@ -16,7 +16,10 @@ TOP = np.int64(1)  # depth of the top card
 
 @kernel
 def gather_deck(s: State) -> None:
-    """All cards in the deck, none in a hand or played; without the option no cards at all."""
+    """Put all cards into the deck and shuffle it, with no card in a hand or played.
+
+    Without the option `cards`, the deck stays empty.
+    """
     s.hand[:, :] = 0
     s.hand_size[:] = 0
     s.played[:] = 0
@@ -33,7 +36,7 @@ def gather_deck(s: State) -> None:
 
 @kernel
 def shuffle(s: State, n: Int) -> None:
-    """Shuffle the lowest `n` cards of the deck (Fisher and Yates)."""
+    """Shuffle the lowest `n` cards of the deck (Fisher-Yates)."""
     for i in range(n - 1, 0, -1):
         j = random_below(s, i + 1)
         card = s.deck[i]
@@ -43,7 +46,7 @@ def shuffle(s: State, n: Int) -> None:
 
 @kernel
 def deal_hands(s: State) -> None:
-    """ADA-14, ADA-32: the two top cards to each player in turn."""
+    """ADA-14, ADA-32: deal the two top cards to each player in turn."""
     for seat in range(s.players):
         for _ in range(DEALT):
             draw_card(s, np.int64(seat), TOP)
@@ -51,7 +54,10 @@ def deal_hands(s: State) -> None:
 
 @kernel
 def draw_card(s: State, seat: Int, depth: Int) -> None:
-    """The card `depth` from the top (TOP) into a hand; the top card takes its place."""
+    """Draw the card at `depth` from the top into a hand.
+
+    TOP is the top card. The top card moves to the place of the drawn card.
+    """
     top = s.deck_size - 1
     card = s.deck[s.deck_size - depth] - 1
     s.deck[s.deck_size - depth] = s.deck[top]
@@ -64,7 +70,7 @@ def draw_card(s: State, seat: Int, depth: Int) -> None:
 
 @kernel
 def discard(s: State, seat: Int, card: Int) -> None:
-    """ADA-32: a played card is out."""
+    """ADA-32: put a played card out of play."""
     s.hand[seat, card] -= 1
     s.hand_size[seat] -= 1
     s.played[card] += 1

@@ -1,4 +1,4 @@
-"""What is legal in Armada: an order, or the answers to a decision within a chain."""
+"""Legal actions in Armada: orders, or the answers to a decision within a chain."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from armarl.games.armada.state import (
 
 @kernel
 def legal(s: State, mask: Mask) -> None:
-    """Write into `mask`, int8 of shape (actions,), 1 for what the player to move may do, else 0."""
+    """Write the legal-action mask of the player to move into `mask`, int8, shape (actions,)."""
     mask[:] = 0
     if s.stage == ORDER:
         mask[s.first[END]] = 1
@@ -59,7 +59,7 @@ def legal(s: State, mask: Mask) -> None:
 
 @kernel
 def _offer_answers(s: State, mask: Mask) -> None:
-    """What may be answered to any decision but an order."""
+    """Mark the legal answers to any decision that is not an order."""
     stage = s.stage
     if stage == PLACE_SHIP:
         _offer_ships(s, mask)
@@ -81,7 +81,7 @@ def _offer_answers(s: State, mask: Mask) -> None:
 
 @kernel
 def _offer_places(s: State, mask: Mask) -> None:
-    """Where bands, tribes or payments may come to lie, or from."""
+    """Mark the places where bands or tribes may be put, or gold may be paid from."""
     colour, stage = acting_colour(s), s.stage
     if stage == PAY_GOLD:
         for place in range(s.places):
@@ -102,7 +102,10 @@ def _offer_places(s: State, mask: Mask) -> None:
 
 @kernel
 def levy_lair(s: State, colour: Int, n: Int) -> Int:
-    """ADA-31: where the n-th band, from 0, goes: the n-th lair held, then the central group."""
+    """ADA-31: return the lair that the n-th band goes to, counting from 0.
+
+    The first bands go to the lairs held, one each. The rest go to the central group (FOUR).
+    """
     owned = territories_of(s, colour)
     for lair in range(FOUR):
         if owned_in(owned, lair) >= LAIR_HELD:
@@ -114,36 +117,36 @@ def levy_lair(s: State, colour: Int, n: Int) -> Int:
 
 @kernel
 def answer_of(stage: Int) -> Int:
-    """The card that a question asks for, as numbered in ANSWER."""
+    """Return the card that a question asks for, as its index in the family ANSWER."""
     return stage - ANSWER_ATTACK
 
 
 @kernel
 def _offer_ships(s: State, mask: Mask) -> None:
-    """ADA-13: a city of the own lair without a ship."""
+    """ADA-13: mark the cities of the colour's own lair that have no ship."""
     for city in range(acting_colour(s) * CITIES, (acting_colour(s) + 1) * CITIES):
         mask[s.first[SHIP] + city] = s.ship[s.cities[city]] == 0
 
 
 @kernel
 def _offer_numbers(mask: Mask, first: Int, lowest: Int, highest: Int) -> None:
-    """All numbers from `lowest` to `highest`."""
+    """Mark all numbers from `lowest` to `highest`, both included."""
     mask[first + lowest : first + highest + 1] = 1
 
 
 @kernel
 def most_bands(s: State) -> Int:
-    """ADA-17: all the bands, or the ship's room."""
+    """ADA-17: return the most bands that can move: all of them, or the ship's room if smaller."""
     return min(np.int64(s.bands[s.origin]), np.int64(room(s, s.target)))
 
 
 @kernel
 def most_gold(s: State) -> Int:
-    """ADA-17: all the gold, or the room left beside the bands."""
+    """ADA-17: return the most gold that can move: all of it, or the room left by the bands."""
     return min(np.int64(s.gold[s.origin]), np.int64(room(s, s.target) - s.count))
 
 
 @kernel
 def may_pay_from(s: State, place: Int, colour: Int) -> Int:
-    """ADA-32: gold in a territory that the colour owns, or on a ship that it crews."""
+    """ADA-32: whether the place has gold and the colour owns it or, at sea, crews its ship."""
     return s.owner[place] == colour and s.gold[place] > 0

@@ -1,11 +1,12 @@
-"""A scripted player of Armada: one look at the map, then the order that brings most, coup by coup.
+"""The scripted player of Armada. At each decision it scores the legal actions and plays the best.
 
-It sees the map as costs (see `ways`): for every place the way to the nearest goal of its colour.
-Goals are what ADA-27 asks for (posts, the Centre first, enemy cities, the lair), what breaks
-another's claim, and own posts that stand open. Bands flow down the costs; what they take, explore
-or fight on the way has its own worth. When bands run short, gold goes home to be converted, and
-ships fetch those who wait on a coast. In long games, when few bands are left and all of them would
-guard posts for ever, garrisons shrink. The player reads no hidden card and rolls no die.
+It turns the map into costs (see `ways`): for every place, the cost of the way to the nearest goal
+of its colour. Goals are what ADA-27 needs (the posts, first the Centre; enemy cities; the lair),
+what breaks another colour's claim, and own posts with too few bands. Bands move towards lower
+costs. Taking, exploring and attacking on the way have scores of their own. When bands run short,
+gold is carried home and converted, and ships fetch bands that wait on a coast. In long games with
+few bands left, all of them would guard posts for ever, so garrisons shrink with time. The player
+reads no hidden card and rolls no die.
 """
 
 from __future__ import annotations
@@ -136,27 +137,27 @@ from armarl.games.armada.style_columns import (
 )
 from armarl.games.armada.styles import FIRST_ROWS, STYLES
 
-DRAWS = 2.0**53  # how many different draws there are
-FERRYING = 3  # bands that may spare one, to fetch others
+DRAWS = 2.0**53  # number of different draws
+FERRYING = 3  # with this many bands, one may crew a ship to fetch others
 
 
 @kernel
 def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
-    """The action chosen by the player to move in a state concealed for him.
+    """Return the action of the player to move, in a state concealed for its seat.
 
     Args:
-        draw: the number of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
-        mask: scratch, int8 of shape (actions,).
-        scratch: scratch, an array of one record like `s`.
+        draw: index of the style in `styles.STYLES`, plus a number in [0, 1) that breaks ties.
+        mask: scratch space, int8, shape (actions,).
+        scratch: scratch space, an array of one record like `s`.
     """
     if ANSWER_ATTACK <= s.stage <= ANSWER_RAID:
-        return _answer(s)  # for which no look at the map is needed
+        return _answer(s)  # needs no costs
     number, colour = np.int64(draw), acting_colour(s)
     style = STYLES[row_of(s, number, colour)]
     if s.stage == SPREAD_BANDS:
-        return s.first[COUNT] + _bands_beside_ship(s, style)  # nor for this
+        return s.first[COUNT] + _bands_beside_ship(s, style)  # needs no costs
     legal(s, mask)
-    # int8 per place, or longer; the scratch state is used for nothing else
+    # int8 per place, or longer. The scratch record has no other use.
     cost, home, ferry = scratch[0].gold, scratch[0].bands, scratch[0].ship
     by_land, by_sea = scratch[0].owner, scratch[0].border_to
     land, sea = scratch[0].land_near, scratch[0].sea_near
@@ -172,7 +173,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
     best = np.int64(-1000), np.uint64(0), np.int64(0)
     whole = mask.size - mask.size % 8
     for first in range(0, whole, 8):
-        if eight_bytes(mask, first):  # most are illegal: eight are passed over in one step
+        if eight_bytes(mask, first):  # most actions are illegal, so skip eight at a time
             for action in range(first, first + 8):
                 if mask[action]:
                     worth = _worth(s, style, colour, cost, home, ferry, np.int64(action))
@@ -186,7 +187,7 @@ def greedy(s: State, draw: float, mask: Mask, scratch: States) -> Int:
 
 @inlined
 def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tuple[Int, Int, Int]:
-    """What is worth most so far, its lot, which breaks ties, and the action."""
+    """Return the better of the best so far and an action: (worth, tie-breaking lot, action)."""
     if worth > best[0] or (worth == best[0] and lot > best[1]):
         return worth, lot, np.int64(action)
     return best
@@ -194,13 +195,13 @@ def _better(best: tuple[Int, Int, Int], worth: Int, lot: Int, action: Int) -> tu
 
 @kernel
 def row_of(s: State, number: Int, colour: Int) -> Int:
-    """The row of a style in `styles.STYLES`, as a colour stands."""
+    """Return the row in `styles.STYLES` of a style, for this table and the colour's stance."""
     return FIRST_ROWS[number][2 * (s.players - 2) + s.cards] + _stance(s, colour)
 
 
 @kernel
 def _stance(s: State, colour: Int) -> Int:
-    """How a colour stands: see `style_columns`."""
+    """Return the stance of a colour, one of those in `style_columns`."""
     for other in range(FOUR):
         if s.claims[other] == 1 and is_enemy(s, colour, other):
             return ALARMED
@@ -212,14 +213,14 @@ def _stance(s: State, colour: Int) -> Int:
     return CLOSE if cities == CITIES_ASKED - 1 else PLAIN
 
 
-# --- what an action is worth ---------------------------------------------------------------------
+# --- scores of actions ---------------------------------------------------------------------------
 
 
 @kernel
 def _worth(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, action: Int
 ) -> Int:
-    """A number that grows with what an action promises; `end` is worth 0."""
+    """Return the score of an action, higher is better. `end` scores 0."""
     family = family_of(s, action)
     number = action - s.first[family]
     if family == MOVE:
@@ -253,7 +254,7 @@ def _worth(
 def _worth_of_placing(
     s: State, style: Style, colour: Int, cost: Any, family: Any, number: Int
 ) -> Int:
-    """Enrolment, purchases and cards."""
+    """Return the score of enrolling, buying, playing a card, or placing bands or tribes."""
     if family == LEVY:
         return -cost[number]
     if family == ENROL:
@@ -279,10 +280,10 @@ def _worth_of_placing(
 def _worth_of_move(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
 ) -> Int:
-    """Bands that take a territory, or come nearer to a goal."""
+    """Return the score of a move: best if it takes a territory or comes nearer to a goal."""
     place, to = border_from(s, border), np.int64(s.border_to[border])
     if s.bands[to] == 0 and to >= TERRITORIES and ferry[to] < FAR and s.bands[place] == FERRYING:
-        return 8  # one goes to fetch others
+        return 8  # one band goes to fetch others
     if s.bands[place] <= _garrison(s, style, place, colour, home):
         return -1
     nearer = np.int64(cost[place]) - cost[to]
@@ -306,7 +307,7 @@ def _worth_of_move(
 
 @kernel
 def _holds_post(s: State, place: Int, colour: Int) -> Int:
-    """Whether a place is an own post."""
+    """Return whether a place is a post that the colour owns."""
     for post in range(ALL_POSTS):
         if post_place(s, post) == place:
             return is_own(s, place, colour)
@@ -315,7 +316,7 @@ def _holds_post(s: State, place: Int, colour: Int) -> Int:
 
 @kernel
 def _garrison(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int:
-    """Bands that should stay in a place."""
+    """Return the number of bands that should stay on a place."""
     if place < CENTRAL:
         return _garrison_of_city(s, style, place, colour)
     if not _holds_post(s, place, colour) or gives_way(s, colour):
@@ -325,7 +326,7 @@ def _garrison(s: State, style: Style, place: Int, colour: Int, home: Any) -> Int
 
 @kernel
 def _garrison_of_city(s: State, style: Style, place: Int, colour: Int) -> Int:
-    """Bands that should stay in a territory of a lair."""
+    """Return the number of bands that should stay on a territory of a lair."""
     for city in range(ALL_CITIES):
         if city_place(s, city) == place and is_own(s, place, colour):
             at_home = city // CITIES == colour
@@ -337,7 +338,7 @@ def _garrison_of_city(s: State, style: Style, place: Int, colour: Int) -> Int:
 def _worth_of_sail(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, border: Int
 ) -> Int:
-    """A crew that comes nearer to a goal, full ships first; or gold that comes home."""
+    """Return the score of sailing: nearer to a goal, full ships first, or bringing gold home."""
     place, to = border_from(s, border), np.int64(s.border_to[border])
     if is_ferry(s, place, ferry):
         return style[FERRY_WORTH] if ferry[to] < ferry[place] else -1
@@ -349,13 +350,13 @@ def _worth_of_sail(
 
 @kernel
 def _worth_of_exploring(style: Style, cost: Any, territory: Int) -> Int:
-    """What lies near the goals first."""
+    """Return the score of exploring: higher near the goals."""
     return style[EXPLORE_WORTH] - cost[territory] * style[EXPLORE_COST] // 4
 
 
 @kernel
 def _bands_around(s: State, colour: Int, place: Int) -> Int:
-    """Bands that may attack a place, from wherever."""
+    """Return the number of bands that may attack a place, from all places next to it."""
     bands = np.int64(0)
     for border in range(s.land_borders[place], s.land_borders[place + 1]):
         bands += _attackers(s, colour, np.int64(s.border_to[border]))
@@ -366,13 +367,17 @@ def _bands_around(s: State, colour: Int, place: Int) -> Int:
 
 @kernel
 def _attackers(s: State, colour: Int, place: Int) -> Int:
-    """Bands that may attack from a place (ADA-22)."""
+    """Return the number of bands that may attack from a place (ADA-22)."""
     return np.int64(s.bands[place]) if is_own(s, place, colour) and s.bands[place] > 1 else 0
 
 
 @kernel
 def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int) -> Int:
-    """A fight at good odds: a roll costs the attacker a third of a band, the other five sixths."""
+    """Return the score of an attack.
+
+    It is negative at bad odds, and against tribes on a place that is not nearer to a goal. On
+    average, a roll costs the attacker a third of a band and the defender five sixths.
+    """
     place, to = border_from(s, border), np.int64(s.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
     if impatience(s) > 0:
@@ -388,7 +393,7 @@ def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int
 
 @kernel
 def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int) -> Int:
-    """A ship for bands that wait on the coast and have none with room beside them."""
+    """Return the score of a launch: it counts bands on the coast that have no ship to board."""
     city = city_of_launch(s, number)
     place = city_place(s, city)
     square = np.int64(s.border_to[s.sea_borders[place] + number - s.launches[city]])
@@ -410,23 +415,30 @@ def _worth_of_launch(s: State, style: Style, colour: Int, cost: Any, number: Int
 def _worth_of_count(
     s: State, style: Style, colour: Int, cost: Any, home: Any, ferry: Any, n: Int
 ) -> Int:
-    """How many bands: nearly all."""
+    """Return the score of moving `n` bands.
+
+    It is best when all bands move except those that should stay. Fewer move when they carry gold
+    home, or when the target is not nearer to a goal.
+    """
     origin, target = np.int64(s.origin), np.int64(s.target)
     stay: Int = np.int64(_garrison(s, style, origin, colour, home))
     if origin >= TERRITORIES and ferry[origin] < FAR:
-        stay = 1  # a crew, to fetch others
+        stay = 1  # a crew that fetches others
     stay = max(stay, np.int64(s.bands[origin]) - most_bands(s))
     wanted = s.bands[origin] - stay
     if is_treasure(s, style, origin, colour, home) and home[target] < home[origin]:
         wanted = min(wanted, CARAVAN - 1)
     elif cost[target] >= cost[origin]:
-        wanted = min(wanted, style[PASSING])  # taken in passing, or the crew of a ferry
+        wanted = min(wanted, style[PASSING])  # a territory on the way, or the crew of a ferry
     return -abs(n - wanted)
 
 
 @kernel
 def _worth_of_mine(s: State, colour: Int, territory: Int) -> Int:
-    """Gold where it becomes bands: in an own city, of a lair with two of them, or a post."""
+    """Return the score of a gold-mine on a territory: best where the gold can be converted.
+
+    That is an own city in a lair with two own cities, or an own post with three own posts.
+    """
     owned = territories_of(s, colour)
     for city in range(ALL_CITIES):
         if city_place(s, city) == territory:
@@ -438,7 +450,7 @@ def _worth_of_mine(s: State, colour: Int, territory: Int) -> Int:
 
 @kernel
 def _worth_of_plain(s: State, colour: Int, card: Int) -> Int:
-    """The cards without a place."""
+    """Return the score of playing a card without a place in its notation."""
     if card == MORE_COUPS_CARD:
         return 60 if s.coups[s.raid] <= 2 else -1
     if card == STRATEGIST_CARD:
@@ -455,7 +467,7 @@ def _worth_of_plain(s: State, colour: Int, card: Int) -> Int:
 
 @kernel
 def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
-    """Natives where an enemy owns a post without bands."""
+    """Return the score of putting tribes on a territory: best on an enemy's post without bands."""
     owner = np.int64(s.owner[territory])
     if owner == colour or is_partners(s, territory, colour):
         return -50
@@ -469,19 +481,19 @@ def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
 
 @kernel
 def _answer(s: State) -> Int:
-    """The card that is asked for where it helps, else none."""
+    """Return the answer to a question: play the card if it helps, else decline."""
     return s.first[ANSWER] + (answer_of(s.stage) if _card_helps(s) else DECLINE)
 
 
 @kernel
 def _bands_beside_ship(s: State, style: Style) -> Int:
-    """How many bands go to a city in the preliminary turn: all to where ships are."""
+    """Return how many bands to put on a territory at the start: some if it has a ship, else 0."""
     return min(style[AT_SHIPS], np.int64(s.due)) if s.ship[s.target] == 1 else np.int64(0)
 
 
 @kernel
 def _card_helps(s: State) -> Int:
-    """Cards against a roll where they change something; a raid to break a claim."""
+    """Return whether the card helps: it changes the roll, or the raid breaks a victory."""
     if s.stage == ANSWER_ATTACK:
         return s.roll < 0 or defenders_of(s, np.int64(s.target)) > 1
     if s.stage == ANSWER_DEFENCE:

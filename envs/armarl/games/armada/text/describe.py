@@ -1,4 +1,4 @@
-"""Armada's public view: a state as plain JSON types."""
+"""The public view of an Armada state as plain JSON types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def stage_name(stage: int) -> str:
-    """The kind of decision, as the public view names it."""
+    """Return the name of a kind of decision in the public view."""
     if stage <= SPREAD_BANDS:
         return "preliminary"
     if stage == ORDER:
@@ -45,12 +45,17 @@ def stage_name(stage: int) -> str:
 
 
 def owner_name(owner: int) -> str | None:
-    """A colour, "tribes" or None."""
+    """Return the name of an owner: a colour, "tribes", or None for nobody."""
     return None if owner == NOBODY else (*COLOURS, "tribes")[owner]
 
 
 def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
-    """The public view of a state; for a seat, what it may not know is None."""
+    """Return the public view of a state as plain JSON types.
+
+    Args:
+        seat: the seat whose view to return, with everything it may not know set to None. None
+            returns the full view.
+    """
     states = np.full(1, state)
     if seat is not None:
         states = game.concealed(states, np.array([seat]))
@@ -110,7 +115,7 @@ def _ship(s: State, square: int) -> dict[str, Any]:
 
 
 def _turn(s: State, raid: int) -> dict[str, Any]:
-    """The turn (0) or the raid (1)."""
+    """Return the view of the turn (`raid` 0) or of the raid (`raid` 1)."""
     colour = int(s["colour"][raid])
     return {
         "number": None if s["turn"] < 0 else int(s["turn"]),
@@ -124,7 +129,7 @@ def _turn(s: State, raid: int) -> dict[str, Any]:
 
 
 def _pending(game: Game, s: State, seat: int | None) -> dict[str, Any] | None:
-    """The chain of decisions under way."""
+    """Return the view of the chain of decisions under way, or None if there is none."""
     if s["order"] < 0:
         return None
     pending: dict[str, Any] = {"order": game.actions.text(s["order"])}
@@ -142,7 +147,7 @@ def _pending(game: Game, s: State, seat: int | None) -> dict[str, Any] | None:
 
 
 def _cards(counts: Any) -> list[str]:
-    """Names of counted cards, sorted."""
+    """Return the sorted card names for the number of cards of each kind."""
     return sorted(name for card, name in enumerate(CARD_NAMES) for _ in range(counts[card]))
 
 
@@ -151,7 +156,7 @@ def _hand(s: State, player: int) -> list[str]:
 
 
 def _known(s: State, player: int, seat: int | None) -> dict[str, Any]:
-    """What a player remembers of the deck, and what all know of his hand (see `knowledge`)."""
+    """Return what a player knows of the deck and what everyone knows of its hand (ADA-37)."""
     says = {HELD: True, LACKED: False, 0: None}
     answers = zip(ANSWER_CARDS, s["answers"][player], strict=True)
     return {
@@ -162,13 +167,13 @@ def _known(s: State, player: int, seat: int | None) -> dict[str, Any]:
 
 
 def _deck(s: State) -> list[str | None]:
-    """The deck, its top first; unknown cards are None."""
+    """Return the names of the deck's cards, top first; unknown cards are None."""
     cards = s["deck"][: int(s["deck_size"])][::-1]
     return [CARD_NAMES[card - 1] if card else None for card in cards]
 
 
 def _legal(game: Game, states: Any, seat: int | None) -> list[str] | None:
-    """Sorted notations; None where a seat that is not to move may not know them."""
+    """Return the sorted legal notations, or None for a seat that is not to move."""
     if states[0]["stage"] == OVER:
         return []
     if seat not in (None, states[0]["to_move"]):

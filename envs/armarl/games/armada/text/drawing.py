@@ -1,4 +1,4 @@
-"""Armada as a picture of text, for a terminal; as SVG by `draw_svg`."""
+"""Text drawing of Armada for a terminal. `draw_svg` draws it as SVG."""
 
 from __future__ import annotations
 
@@ -20,10 +20,22 @@ CENTRAL_COLUMNS = 4
 
 
 def draw(game: Game, state: State, seat: int | None) -> str:
-    """The map with its places' names, what lies on them, and how the game stands.
+    """Draw a state as text: the map with place names, the pieces on each place, and the turn.
 
-    A place reads `G4* green 5 $2 ^`: a city (a post reads `C1(Centre)`), whose flag, how many
-    bands or tribes, how much gold, and a ship not launched.
+    A territory is written like `G4* green 5 $2 ^`: its name (`*` marks a city, and a post is
+    written like `C1(Centre)`), the owner of its flag, the number of bands or tribes, the gold, and
+    `^` for a ship not launched.
+
+    Args:
+        seat: the seat whose view to draw, or None for the full view.
+
+    Example:
+        >>> from armarl.armada.drawing import draw
+        >>> from armarl.game import make_game
+        >>> game = make_game("armada")
+        >>> picture = draw(game, game.new_states(1)[0], None)
+        >>> "G4* green" in picture, "C1(Centre) ?" in picture
+        (True, True)
     """
     view = game.describe(state, seat)
     chart: Chart = game.attributes["chart"]
@@ -32,7 +44,7 @@ def draw(game: Game, state: State, seat: int | None) -> str:
 
 
 def _map(chart: Chart) -> list[str]:
-    """The chart's cells, every place's name written across its widest row."""
+    """Return the rows of the map, with each place's name written across its widest row."""
     if chart.raster is None:
         return []
     marks = _marks(chart)
@@ -50,7 +62,7 @@ def _map(chart: Chart) -> list[str]:
 
 
 def _run(row: tuple[int, ...], x: int, place: int) -> int:
-    """How many cells up to `x` in a row are the place's."""
+    """Return the number of consecutive cells of the place in a row that end at `x`."""
     start = x
     while start >= 0 and row[start] == place:
         start -= 1
@@ -58,7 +70,10 @@ def _run(row: tuple[int, ...], x: int, place: int) -> int:
 
 
 def _marks(chart: Chart) -> list[str]:
-    """A mark per place, different from its neighbours': land heavy, sea light."""
+    """Return a character per place: heavy for land, light for sea.
+
+    Neighbours get different characters as long as there are enough of them.
+    """
     marks: list[str] = []
     for place in range(len(chart.places)):
         free = " .'-~,:" if chart.is_sea(place) else "#%&=@$"
@@ -68,7 +83,7 @@ def _marks(chart: Chart) -> list[str]:
 
 
 def _territories(chart: Chart, view: dict[str, Any]) -> list[str]:
-    """The lairs side by side, and below them the central group."""
+    """Return the lairs side by side, with the central group below."""
     columns = [[lair.upper()] + [_territory(t, view) for t in _of(chart, lair)] for lair in COLOURS]
     central = [_territory(t, view) for t in _of(chart, CENTRAL)]
     height = -(-len(central) // CENTRAL_COLUMNS)
@@ -111,11 +126,13 @@ def _captions(view: dict[str, Any], seat: int | None) -> list[str]:
     reserve = ", ".join(f"{colour} {bands}" for colour, bands in view["reserve"].items())
     supply = view["supply"]
     lines = [
-        f"in the supply: bands {reserve}; {supply['gold']} gold, {supply['tribes']} tribes, "
+        f"supply: bands {reserve}; {supply['gold']} gold, {supply['tribes']} tribes, "
         f"{view['box']} ships"
     ]
     if claims := ", ".join(view["claims"]):
-        lines.append(f"in victory, if they still are at their next turn's end: {claims}")
+        lines.append(
+            f"claims (these win if still in victory at the end of their next turn): {claims}"
+        )
     for player, size in enumerate(view["hand_sizes"] if view["options"]["cards"] else []):
         hand = view["hands"][player]
         cards = f"{size} cards" if hand is None else ", ".join(hand) or "no cards"

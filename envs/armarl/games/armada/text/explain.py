@@ -1,4 +1,4 @@
-"""Why an action of Armada is illegal, in words."""
+"""Explanations of why an action of Armada is illegal."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _ORDERS = (
     *(act.END, act.LAUNCH, act.SAIL, act.MOVE, act.ATTACK, act.EXPLORE, act.CONVERT, act.SCUTTLE),
     *(act.ENROL, act.BUY, act.SHIPYARD, act.GOLD_MINE, act.MUTINY, act.DISCOVERY, act.PLAY),
 )
-_ASKED = {  # the families that answer a decision
+_ASKED = {  # the action families allowed at each kind of decision
     ORDER: _ORDERS,
     PLACE_SHIP: (act.SHIP,),
     SPREAD_BANDS: (act.COUNT,),
@@ -70,27 +70,31 @@ _COSTS = {act.BUY: int(CARD_PRICE), act.SHIPYARD: 0, act.GOLD_MINE: 0, act.MUTIN
 
 
 def explain(game: Game, state: State, action: int) -> str:
-    """The nearest reason why `action` is illegal in `state`."""
+    """Return the most direct reason why `action` is illegal in `state`."""
     if state["stage"] == OVER:
         return "the game is over"
     return _Reasons(game, state, action).why()
 
 
 def asked(game: Game, state: State) -> str:
-    """What is to be decided, in words that follow a colon; nothing of an order or a game's end."""
+    """Return the decision to take as text that starts with ": ".
+
+    The text is empty when an order is due, at the question whether to raid, and when the game is
+    over.
+    """
     s, stage = state, int(state["stage"])
     if stage == PLACE_SHIP:
-        return f": ship {s['count'] + 1} of {SHIPS_EACH}, on a city of its lair"
+        return f": put ship {s['count'] + 1} of {SHIPS_EACH} on a city of its lair"
     if stage == SPREAD_BANDS:
         place = game.attributes["chart"].places[s["target"]]
-        return f": how many of the {s['due']} bands left go on {place}, from `count 0` on"
+        return f": how many of the {s['due']} bands left to put on {place}, from `count 0` up"
     if s["order"] < 0 or stage == OVER:
         return ""
     return f": `{game.actions.text(s['order'])}` is under way: {STAGE_NAMES[stage]}"
 
 
 class _Reasons:
-    """One illegal action in one state, and the rules that forbid it, one method per family."""
+    """The reason that an action is illegal in a state, with one method per action family."""
 
     def __init__(self, game: Game, state: State, action: int) -> None:
         self.game, self.s = game, state
@@ -107,7 +111,7 @@ class _Reasons:
         cost = _COSTS.get(family, 1)
         if family in _ORDERS and cost > self.coups:
             left = f"{self.coups or 'none'} {'is' if self.coups == 1 else 'are'} left"
-            return f"it costs {cost} coup{'s' * (cost > 1)}, {left} (ADA-15)"
+            return f"it costs {cost} coup{'s' * (cost > 1)}, but {left} (ADA-15)"
         reasons: dict[int, Callable[[], str]] = {
             act.COUNT: self._count,
             act.GOLD: self._gold,
@@ -148,7 +152,7 @@ class _Reasons:
         return f"{self._place(place)} belongs to {owner or 'nobody'}, not to {self.name}"
 
     def _no_bands(self, place: int) -> str | None:
-        """What is missing if the acting colour has no band in a place."""
+        """Return the reason if the acting colour has no band on a place, else None."""
         if self._own(place) and self.s["bands"][place]:
             return None
         return f"{self.name} has no band on {self._place(place)}"
@@ -161,17 +165,17 @@ class _Reasons:
     def _wrong_stage(self) -> str:
         s = self.s
         if s["stage"] == ORDER:
-            return "nothing has been asked; an order or `end` is due (ADA-15)"
+            return "no question is open; give an order or `end` (ADA-15)"
         if s["stage"] <= SPREAD_BANDS:
-            return f"the preliminary turn asks{asked(self.game, s)} (ADA-13)"
+            return f"the preliminary turn is under way{asked(self.game, s)} (ADA-13)"
         if s["order"] < 0:
-            return "whether to raid is asked: `play raid` or `decline` (ADA-33)"
+            return "the open question is whether to raid; answer `play raid` or `decline` (ADA-33)"
         order = self.game.actions.text(s["order"])
         legal = self.game.actions.legal_texts(self.game.legal_masks(np.full(1, s))[0])
         options = ", ".join(f"`{text}`" for text in legal[:4]) + (", …" if len(legal) > 4 else "")
         return (
-            f"`{order}` is under way and must be finished first ({stage_name(s['stage'])}): "
-            f"{options} (ADA-15)"
+            f"`{order}` is under way and must be finished first ({stage_name(s['stage'])}); "
+            f"choose from {options} (ADA-15)"
         )
 
     # --- numbers ---------------------------------------------------------------------------------
@@ -181,19 +185,19 @@ class _Reasons:
             return f"only {self.s['due']} bands are left to spread (ADA-13)"
         if self.number == 0:
             return "a move takes at least 1 band (ADA-17)"
-        return f"at most {most_bands(self.s)} bands can go (ADA-17, ADA-19)"
+        return f"at most {most_bands(self.s)} bands can move (ADA-17, ADA-19)"
 
     def _gold(self) -> str:
-        return f"at most {most_gold(self.s)} gold can go (ADA-17, ADA-19)"
+        return f"at most {most_gold(self.s)} gold can move with them (ADA-17, ADA-19)"
 
     # --- ships -----------------------------------------------------------------------------------
 
     def _ship(self) -> str:
         place = int(self.s["cities"][self.number])
         if self.number // CITIES != self.colour:
-            return f"{self._place(place)} is no city of {self.name}'s lair (ADA-13)"
+            return f"{self._place(place)} is not a city of {self.name}'s lair (ADA-13)"
         if self.s["ship"][place]:
-            return f"a ship is on {self._place(place)} already (ADA-13)"
+            return f"{self._place(place)} already has a ship (ADA-13)"
         return self._wrong_stage()
 
     def _launch(self) -> str:
@@ -202,10 +206,10 @@ class _Reasons:
             for name in self._text().removeprefix("launch ").split()
         )
         if not self.s["ship"][place]:
-            return f"no ship stands on {self._place(place)} (ADA-16)"
+            return f"there is no ship on {self._place(place)} (ADA-16)"
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-16)"
-        return f"a ship is on {self._place(to)} already (ADA-16)"
+        return f"{self._place(to)} already has a ship (ADA-16)"
 
     def _text(self) -> str:
         return self.game.actions.text(int(self.s["first"][self.family]) + self.number)
@@ -216,13 +220,13 @@ class _Reasons:
             return f"there is no ship on {self._place(place)} (ADA-20)"
         if missing := self._no_bands(place):
             return f"{missing} (ADA-20)"
-        return f"a ship is on {self._place(to)} already (ADA-20)"
+        return f"{self._place(to)} already has a ship (ADA-20)"
 
     def _scuttle(self) -> str:
         if self.number < ALL_CITIES:
             place = int(self.s["cities"][self.number])
             if not self.s["ship"][place]:
-                return f"no ship stands on {self._place(place)} (ADA-24)"
+                return f"there is no ship on {self._place(place)} (ADA-24)"
             return f"{self._not_owned(place)} (ADA-24)"
         place = TERRITORIES + self.number - ALL_CITIES
         if not self.s["ship"][place]:
@@ -254,17 +258,17 @@ class _Reasons:
         if missing := self._no_bands(place):
             return f"{missing} (ADA-22)"
         if s["bands"][to] and not is_enemy(s, self.colour, int(s["owner"][to])):
-            return f"the bands on {name} are no enemies (ADA-11, ADA-22)"
+            return f"the bands on {name} are not enemies (ADA-11, ADA-22)"
         if not s["bands"][to] and (is_sea(to) or not s["tribes"][to]):
-            return f"nobody is on {name} to attack (ADA-22)"
-        return f"an attack needs 2 bands, and 1 is on {self._place(place)} (ADA-22)"
+            return f"there is nothing to attack on {name} (ADA-22)"
+        return f"an attack needs 2 bands, but {self._place(place)} has only 1 (ADA-22)"
 
     # --- land ------------------------------------------------------------------------------------
 
     def _explore(self) -> str:
         territory = CENTRAL + self.number
         if not is_unexplored(self.s, territory):
-            return f"{self._place(territory)} is explored already (ADA-21)"
+            return f"{self._place(territory)} is already explored (ADA-21)"
         return (
             f"{self.name} has no band on a ship or in a territory next to "
             f"{self._place(territory)} (ADA-21)"
@@ -276,23 +280,25 @@ class _Reasons:
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-25)"
         if not s["gold"][place]:
-            return f"no gold lies on {self._place(place)} (ADA-25)"
+            return f"there is no gold on {self._place(place)} (ADA-25)"
         if s["reserve"][self.colour] == 0:
             return f"all 50 bands of {self.name} are on the board (ADA-25)"
         owned = territories_of(s, self.colour)
         if city < ALL_CITIES:
             cities = cities_owned(s, owned, city // CITIES)
-            return f"{self.name} owns {cities} city of that lair, and needs 2 (ADA-25)"
-        return f"{self.name} owns {posts_owned(s, owned)} posts, and needs 3 (ADA-25)"
+            return f"{self.name} owns {cities} of the 2 cities it needs in that lair (ADA-25)"
+        return f"{self.name} owns {posts_owned(s, owned)} of the 3 posts it needs (ADA-25)"
 
     def _enrol(self) -> str:
         s = self.s
         if s["enrolled"][s["raid"]]:
-            return "bands are enrolled once a turn or raid (ADA-31)"
+            return "bands can be enrolled only once per turn or raid (ADA-31)"
         if s["reserve"][self.colour] == 0:
             return f"all 50 bands of {self.name} are on the board (ADA-31)"
         assert levies(s, self.colour) == 0
-        return f"{self.name} owns 4 territories of no lair and of the central group (ADA-31)"
+        return (
+            f"{self.name} does not own 4 territories of any lair or of the central group (ADA-31)"
+        )
 
     def _levy(self) -> str:
         if not self._own(self.number):
@@ -313,16 +319,16 @@ class _Reasons:
         if self.s["deck_size"] == 0:
             return "the deck is empty (ADA-32)"
         gold = payable_gold(self.s, self.colour)
-        return f"it costs {CARD_PRICE} gold, and {self.name} can pay {gold} (ADA-32)"
+        return f"it costs {CARD_PRICE} gold, but {self.name} can pay only {gold} (ADA-32)"
 
     def _pay(self) -> str:
         place = self.number
         if not self._own(place):
             if is_sea(place):
-                return f"{self.name} crews no ship on {self._place(place)} (ADA-32)"
+                return f"{self.name} does not crew a ship on {self._place(place)} (ADA-32)"
             return f"{self._not_owned(place)} (ADA-32)"
         if not self.s["gold"][place]:
-            return f"no gold lies on {self._place(place)} (ADA-32)"
+            return f"there is no gold on {self._place(place)} (ADA-32)"
         return self._wrong_stage()
 
     def _shipyard(self) -> str:
@@ -330,27 +336,27 @@ class _Reasons:
         if missing := self._not_held(int(SHIPYARD_CARD)):
             return missing
         if self.s["box"] == 0:
-            return "no ship is in the box (ADA-32)"
+            return "there is no ship in the box (ADA-32)"
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-32)"
-        return f"a ship is on {self._place(place)} already (ADA-32)"
+        return f"{self._place(place)} already has a ship (ADA-32)"
 
     def _gold_mine(self) -> str:
         if missing := self._not_held(int(GOLD_MINE_CARD)):
             return missing
         if not self._own(self.number):
             return f"{self._not_owned(self.number)} (ADA-32)"
-        return "no gold is in the supply (ADA-6)"
+        return "the supply has no gold (ADA-6)"
 
     def _mutiny(self) -> str:
         s, square = self.s, TERRITORIES + self.number
         if missing := self._not_held(int(MUTINY_CARD)):
             return missing
         if not s["bands"][square]:
-            return f"no ship with a crew is on {self._place(square)} (ADA-32)"
+            return f"there is no ship with a crew on {self._place(square)} (ADA-32)"
         if not is_enemy(s, self.colour, int(s["owner"][square])):
-            return f"the crew on {self._place(square)} is no enemy (ADA-32)"
-        return f"{s['bands'][square]} bands are aboard, and 3 at most mutiny (ADA-32)"
+            return f"the crew on {self._place(square)} is not an enemy (ADA-32)"
+        return f"{s['bands'][square]} bands are aboard; at most 3 can mutiny (ADA-32)"
 
     def _discovery(self) -> str:
         if missing := self._not_held(int(DISCOVERY_CARD)):
@@ -364,15 +370,15 @@ class _Reasons:
         if missing := self._not_held(card):
             return missing
         if card == MORE_COUPS_CARD:
-            return "one such card a turn or raid (ADA-32)"
+            return "only one such card may be played per turn or raid (ADA-32)"
         if card == STRATEGIST_CARD:
             if s["deck_size"] == 0:
                 return "the deck is empty (ADA-32)"
-            return "the first look costs 1 coup, none is left (ADA-32)"
+            return "the first look costs 1 coup, but none is left (ADA-32)"
         if "natives" in CARD_NAMES[card]:
             if s["supply_tribes"] == 0:
-                return "no tribes are in the supply (ADA-6)"
-            return "no explored central territory is without pirates (ADA-32)"
+                return "the supply has no tribes (ADA-6)"
+            return "no explored central territory is free of pirates (ADA-32)"
         if s["reserve"][self.colour] == 0:
             return f"all 50 bands of {self.name} are on the board (ADA-6)"
         return f"{self.name} owns no territory (ADA-32)"
