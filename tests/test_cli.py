@@ -671,7 +671,7 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         ("game=chess", "unknown game 'chess'"),
         ("reward=fame", "reward must be 'win' or 'gold', not 'fame'"),
         ("evaluation.opponents=[gredy]", "evaluation.opponents: no player 'gredy'"),
-        ("ppo.epoch=1", "ppo.epoch: there is no such setting; there are rollout_length"),
+        ("ppo.epoch=1", "ppo.epoch: unknown setting; choose from rollout_length"),
     ]:
         status, _, err = run("train", config, wrong, "--run", "one")
         assert status == 1
@@ -685,7 +685,7 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
     [
         ((), "give a configuration"),
         (("none.yaml",), "none.yaml"),
-        (("small.yaml", "epochs"), "'epochs' should be written key=value"),
+        (("small.yaml", "epochs"), "'epochs' must be written key=value"),
         (("--resume", "nowhere"), "nowhere holds no run"),
         (("small.yaml", "--resume", "nowhere"), "give --resume FOLDER alone"),
         (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, and a folder is wanted"),
