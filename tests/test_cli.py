@@ -614,7 +614,7 @@ def test_train_against_one_player(run, config):
     train = ("train", config, "--run", "best", "--code", "--against", rival)
     status, out, err = run(*train, "ppo.epochs=1")
     assert (status, err) == (0, "")
-    assert "`armarl train --resume best --code` goes on" in out
+    assert "continue with `armarl train --resume best --code`" in out
     assert f"against {rival}: won " in out
     settings = json.loads(run("info", "best", "--json")[1])["training"]["config"]
     opponents = settings["opponents"]
@@ -630,7 +630,7 @@ def test_train(run, config, tmp_path):
     status, out, err = run("train", config, "--run", "one", "reward=gold", "ppo.epochs=1")
     assert (status, err) == (0, "")
     assert "training armadora (2 players) in one: 512 decisions" in out
-    assert "`armarl train --resume one` goes on" in out
+    assert "continue with `armarl train --resume one`" in out
     for opponent in ("random", "greedy"):
         assert f"against {opponent}: won " in out
     metadata = json.loads(run("info", "one", "--json")[1])
@@ -646,7 +646,7 @@ def test_train(run, config, tmp_path):
 
     status, _, err = run("train", config, "--run", "one")
     assert status == 1
-    assert "one holds a run already: resume it with --resume" in err
+    assert "one already holds a run; resume it with --resume" in err
     status, out, _ = run("train", "--resume", "one")  # nothing is left to do
     assert status == 0
     assert "against random" in out
@@ -688,9 +688,9 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         (("small.yaml", "epochs"), "'epochs' must be written key=value"),
         (("--resume", "nowhere"), "nowhere holds no run"),
         (("small.yaml", "--resume", "nowhere"), "give --resume FOLDER alone"),
-        (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, and a folder is wanted"),
-        (("small.yaml", "--run", "small.yaml/one"), "small.yaml is a file, and a folder is"),
-        (("small.yaml", "--run", "."), "tensorboard is a file, and a folder is wanted"),
+        (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, but must be a folder"),
+        (("small.yaml", "--run", "small.yaml/one"), "small.yaml is a file, but must be"),
+        (("small.yaml", "--run", "."), "tensorboard is a file, but must be a folder"),
     ],
 )
 def test_train_refuses(run, config, arguments, named):
