@@ -616,7 +616,7 @@ def test_train_against_one_player(run, config):
     train = ("train", config, "--run", "best", "--code", "--against", rival)
     status, out, err = run(*train, "ppo.epochs=1")
     assert (status, err) == (0, "")
-    assert "`armarl train --resume best --code` goes on" in out
+    assert "continue with `armarl train --resume best --code`" in out
     assert f"against {rival}: won " in out
     settings = json.loads(run("info", "best", "--json")[1])["training"]["config"]
     opponents = settings["opponents"]
@@ -632,7 +632,7 @@ def test_train(run, config, tmp_path):
     status, out, err = run("train", config, "--run", "one", "reward=gold", "ppo.epochs=1")
     assert (status, err) == (0, "")
     assert "training armadora (2 players) in one: 512 decisions" in out
-    assert "`armarl train --resume one` goes on" in out
+    assert "continue with `armarl train --resume one`" in out
     for opponent in ("random", "greedy"):
         assert f"against {opponent}: won " in out
     metadata = json.loads(run("info", "one", "--json")[1])
@@ -648,7 +648,7 @@ def test_train(run, config, tmp_path):
 
     status, _, err = run("train", config, "--run", "one")
     assert status == 1
-    assert "one holds a run already: resume it with --resume" in err
+    assert "one already holds a run; resume it with --resume" in err
     status, out, _ = run("train", "--resume", "one")  # nothing is left to do
     assert status == 0
     assert "against random" in out
@@ -673,7 +673,7 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         ("game=chess", "unknown game 'chess'"),
         ("reward=fame", "reward must be 'win' or 'gold', not 'fame'"),
         ("evaluation.opponents=[gredy]", "evaluation.opponents: no player 'gredy'"),
-        ("ppo.epoch=1", "ppo.epoch: there is no such setting; there are rollout_length"),
+        ("ppo.epoch=1", "ppo.epoch: unknown setting; choose from rollout_length"),
     ]:
         status, _, err = run("train", config, wrong, "--run", "one")
         assert status == 1
@@ -687,12 +687,12 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
     [
         ((), "give a configuration"),
         (("none.yaml",), "none.yaml"),
-        (("small.yaml", "epochs"), "'epochs' should be written key=value"),
+        (("small.yaml", "epochs"), "'epochs' must be written key=value"),
         (("--resume", "nowhere"), "nowhere holds no run"),
         (("small.yaml", "--resume", "nowhere"), "give --resume FOLDER alone"),
-        (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, and a folder is wanted"),
-        (("small.yaml", "--run", "small.yaml/one"), "small.yaml is a file, and a folder is"),
-        (("small.yaml", "--run", "."), "tensorboard is a file, and a folder is wanted"),
+        (("small.yaml", "--run", "small.yaml"), "small.yaml is a file, but must be a folder"),
+        (("small.yaml", "--run", "small.yaml/one"), "small.yaml is a file, but must be"),
+        (("small.yaml", "--run", "."), "tensorboard is a file, but must be a folder"),
     ],
 )
 def test_train_refuses(run, config, arguments, named):

@@ -98,5 +98,5 @@ def test_a_player_who_fails_is_named_and_the_way_on_is_told(tmp_path, answers):
         run.train()
     told = "\n".join(raised.value.__notes__)
     assert "the player 'tiny:Faulty'" in told
-    assert ("checkpoint.safetensors is whole" if answers else "no checkpoint yet") in told
+    assert ("checkpoint.safetensors is intact" if answers else "no checkpoint yet") in told
     assert "--resume" in told

@@ -348,7 +348,7 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path, monkeypatch):
     resumed = resume_run(tmp_path / "run")
     resumed.pool.take = lambda *_arguments: None  # so that the checkpoint runs into it
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match=r"No space left.*the one before it is whole: make room"):
+    with pytest.raises(OSError, match=r"No space left.*the previous one is intact: free"):
         resumed.train()
     monkeypatch.undo()
     assert (tmp_path / "run" / checkpoint.FILE).read_bytes() == before
@@ -362,7 +362,7 @@ def test_a_closed_run_does_not_write_over_one_that_has_gone_on(tmp_path):
     with resume_run(tmp_path / "run") as other:
         assert other.train()
         done = other.decisions
-    with pytest.raises(RunError, match="has gone on since this one was closed"):
+    with pytest.raises(RunError, match="was continued after this one was closed"):
         run.train()
     with resume_run(tmp_path / "run") as again:  # the folder is not locked
         assert again.decisions == done
@@ -388,13 +388,13 @@ def test_files_of_others_are_not_written_over(tmp_path, name):
 
 def test_a_folder_without_a_run(tmp_path):
     for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(RunError, match=r"holds no run: there is no config\.yaml in it"):
+        with pytest.raises(RunError, match=r"holds no run: it has no config\.yaml"):
             resume_run(folder)
 
 
 def test_a_folder_that_holds_a_run(tmp_path, whole):
     before = (whole.folder / "config.yaml").read_bytes()
-    with pytest.raises(RunError, match="holds a run already: resume it with --resume"):
+    with pytest.raises(RunError, match="already holds a run; resume it with --resume"):
         start_run(config(seed=5), whole.folder)
     assert (whole.folder / "config.yaml").read_bytes() == before
 
@@ -502,8 +502,8 @@ def test_a_resumed_run_does_not_end_before_where_it_is(tmp_path, stopped):
     with resume_run(stopped) as run:
         done = run.decisions
     for change, reason in (
-        ("total_decisions=1", f"learnt from {done:,} already; total_decisions={done} ends it"),
-        ("time_limit_minutes=1e-9", f"minutes=1e-09: it has taken .*; total_decisions={done}"),
+        ("total_decisions=1", f"already learned from {done:,}; use total_decisions={done} to end"),
+        ("time_limit_minutes=1e-9", f"minutes=1e-09: the run has .*; use total_decisions={done}"),
     ):
         with pytest.raises(ConfigError, match=reason):
             resume_run(stopped, [change])

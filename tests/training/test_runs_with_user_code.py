@@ -51,10 +51,10 @@ def test_a_rival_who_plays_against_the_rules_is_named(tmp_path, learner):
 @pytest.mark.parametrize(
     ("returned", "refused", "said"),
     [
-        ({"loss": 1.0, "minutes": 1.0}, ValueError, "has returned 'minutes', which is a column"),
-        ({"wins/random": 1.0}, ValueError, "has returned 'wins/random', which is a column"),
-        (None, TypeError, "returns statistics by name, not None"),
-        ({1: 2.0}, TypeError, "returns statistics by name, not {1: 2.0}"),
+        ({"loss": 1.0, "minutes": 1.0}, ValueError, "returned 'minutes', but the run has that"),
+        ({"wins/random": 1.0}, ValueError, "returned 'wins/random', but the run has that"),
+        (None, TypeError, "must return statistics by name, got None"),
+        ({1: 2.0}, TypeError, "must return statistics by name, got {1: 2.0}"),
     ],
     ids=str,
 )
@@ -118,7 +118,7 @@ def test_a_learner_that_lacks_something(tmp_path):
 
 
 def test_what_is_no_configuration(tmp_path):
-    with pytest.raises(TypeError, match="as load_config returns it, not 'armadora-quick'"):
+    with pytest.raises(TypeError, match="as load_config returns it, got 'armadora-quick'"):
         start_run("armadora-quick", tmp_path / "run")
 
 

@@ -59,7 +59,7 @@ def test_what_is_searched_for():
         ("ppo.entropy=0..0.1:log", "above 0"),
         ("ppo.entropy=1.2.3..4", "could not convert"),
         ("ppo.epochs=[1,2", "no YAML"),
-        ("ppo.epoch=1..3", "there is no such setting"),
+        ("ppo.epoch=1..3", "unknown setting"),
         ("ppo.epochs=0..3", "greater than 0"),
         ("network.activation=relu,relux", "activation"),
         ("seed=1", "nothing is searched for"),

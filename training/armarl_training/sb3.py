@@ -1,4 +1,4 @@
-"""From Stable-Baselines3 to a saved policy: the weights of an actor-critic, without its pickles."""
+"""Save an actor-critic of Stable-Baselines3 as an ArmaRL policy: only weights, no pickles."""
 
 from __future__ import annotations
 
@@ -26,25 +26,40 @@ _HEADS = {"policy": ("policy_net", "action_net"), "value": ("value_net", "value_
 def save_policy(
     path: str | Path, model: BaseAlgorithm, game: Game | None = None, **details: Any
 ) -> None:
-    """Save what MaskablePPO (or PPO, or A2C) has learnt as a policy of ours.
+    """Save an SB3 model (MaskablePPO, PPO or A2C) as an ArmaRL policy.
 
-    The file is a player by its path wherever players are named, and plays without SB3 and torch:
-    `save_policy("mine.safetensors", model)`, then `armarl evaluate mine.safetensors`.
+    The file plays without SB3 and torch. Its path works wherever a player is named, as in
+    `armarl evaluate mine.safetensors`.
 
     Args:
-        path: of the file to write.
-        model: with the policy "MlpPolicy", any `net_arch`, and Tanh or ReLU between its layers.
-        game: the variant it was trained on; None: that of the model's environment.
-        details: JSON values to keep in the file's metadata.
+        path: path of the file to write.
+        model: an SB3 model with the policy "MlpPolicy", any `net_arch`, and Tanh or ReLU as
+            activation.
+        game: the game that the model was trained on; None: the game of the model's environment.
+        details: JSON values to store in the file's metadata.
 
     Raises:
-        PolicyError: no such network, or one of another game; the message says what would do.
-        TypeError: no model.
-        ValueError: the model has no environment of ours, and no game is given.
-        OSError: it could not be written.
+        PolicyError: the network cannot be saved, or is for another game. The message says what
+            would work.
+        TypeError: `model` is not an SB3 model.
+        ValueError: the model has no ArmaRL environment, and no game was given.
+        OSError: the file could not be written.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from armarl.policies import load_policy
+        >>> from armarl_training.sb3 import save_policy
+        >>> from armarl_training.vec_env import make_vec_env
+        >>> from sb3_contrib import MaskablePPO
+        >>> model = MaskablePPO("MlpPolicy", make_vec_env("armadora", 2), device="cpu")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     save_policy(Path(folder) / "mine.safetensors", model)
+        ...     load_policy(Path(folder) / "mine.safetensors").activation
+        'tanh'
     """
     if not hasattr(model, "policy"):
-        raise TypeError(f"save_policy takes a model of SB3's, not one of {type(model).__name__}")
+        raise TypeError(f"save_policy takes an SB3 model, got an object of {type(model).__name__}")
     game = _game_of(model, game)
     _refuse_changed_observations(model)
     policy = model.policy
@@ -56,7 +71,7 @@ def save_policy(
 
 
 def layers(policy: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """The weights of an actor-critic, under the names of a saved policy."""
+    """Yield the weights of an actor-critic with their names in a saved policy."""
     for head, (hidden, last) in _HEADS.items():
         linear = [m for m in getattr(policy.mlp_extractor, hidden) if isinstance(m, nn.Linear)]
         for k, layer in enumerate([*linear, getattr(policy, last)]):
@@ -65,7 +80,7 @@ def layers(policy: Any) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _activation(policy: Any) -> str:
-    """The name of the activation between the layers of a network that a saved policy can be."""
+    """The name of a network's activation. Raises PolicyError if the network cannot be saved."""
     extractor = getattr(policy, "features_extractor", None)
     if not isinstance(policy, ACTOR_CRITICS) or not isinstance(extractor, FlattenExtractor):
         raise PolicyError(
@@ -79,41 +94,41 @@ def _activation(policy: Any) -> str:
         if kinds <= {kind}:
             return name
     found = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise PolicyError(f"between the layers of a saved policy is Tanh or ReLU, not {found}")
+    raise PolicyError(f"the activation of a saved policy must be Tanh or ReLU, got {found}")
 
 
 def _refuse_changed_observations(model: BaseAlgorithm) -> None:
-    """Refuse a model between whom and the game a wrapper stands that changes what is observed.
+    """Refuse a model whose environment has a wrapper that changes observations.
 
-    A model that was loaded without its environment does not say whether there was one.
+    A model that was loaded without its environment does not tell whether there was such a wrapper.
     """
     normalised = model.get_vec_normalize_env()
     if normalised is not None and normalised.norm_obs:
         raise PolicyError(
-            "the model sees observations that VecNormalize has changed, and a saved policy sees "
-            "them as they are: train with norm_obs=False (they are in small ranges already)"
+            "the model sees observations changed by VecNormalize, but a saved policy sees them "
+            "unchanged; train with norm_obs=False (observations have small ranges already)"
         )
     env = model.get_env()
     if env is not None and any(env.env_is_wrapped(gymnasium.ObservationWrapper)):
         raise PolicyError(
-            "the model sees observations that a wrapper of Gymnasium's has changed (such as "
-            "NormalizeObservation), and a saved policy sees them as they are: train without it"
+            "the model sees observations changed by a Gymnasium wrapper (such as "
+            "NormalizeObservation), but a saved policy sees them unchanged; train without it"
         )
 
 
 def _refuse_other_sizes(policy: Any, game: Game) -> None:
-    """Refuse a network of other inputs than the game's, such as several observations in one."""
+    """Refuse a network whose inputs are not one observation, such as several stacked ones."""
     inputs, size = policy.features_dim, game.observation.size
     if inputs != size:
         raise PolicyError(
-            f"the network takes {inputs:,} inputs, and an observation of {game.name} for "
-            f"{game.players} players with these options has {size:,}: name the table it was "
-            "trained at; or train on observations as they are, without VecFrameStack or wrappers"
+            f"the network takes {inputs:,} inputs, but an observation of {game.name} for "
+            f"{game.players} players with these options has {size:,}; pass the game it was trained "
+            "on, or train on unchanged observations, without VecFrameStack or wrappers"
         )
 
 
 def _game_of(model: BaseAlgorithm, given: Game | None) -> Game:
-    """The game of the model's environment, which the one given must agree with; or that one."""
+    """The game of the model's environment, or else the one given. Both must agree."""
     if given is not None:
         check_game(given)
     env = model.get_env()
@@ -125,7 +140,7 @@ def _game_of(model: BaseAlgorithm, given: Game | None) -> Game:
         own = given
     if own is None:
         raise ValueError(
-            "the model has no environment of ours: say which game it plays, "
+            "the model has no ArmaRL environment; pass the game it plays, as in "
             'save_policy(path, model, armarl.make_game("armadora", players=2))'
         )
     if given is not None and given.variant != own.variant:

@@ -1,7 +1,8 @@
 """Batches of games as a native SB3 `VecEnv`: one seat learns, players hold the others.
 
-The learner sees only its own decisions: between two of them the others play, and its reward is its
-own seat's return, whoever ended the game. That is what makes the loser's reward arrive.
+The learner sees only its own decisions; between two of them the other seats play. Its reward is its
+own seat's return, no matter which seat ended the game. So a learner that loses on another seat's
+move still gets its reward.
 """
 
 from __future__ import annotations
@@ -34,20 +35,34 @@ def make_vec_env(
     env_kwargs: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> SeatVecEnv:
-    """Many games for MaskablePPO: `MaskablePPO("MlpPolicy", make_vec_env("armadora", 64))`.
+    """Create a batch of games as an SB3 `VecEnv` with action masks, for MaskablePPO.
 
-    It takes SB3's own names for what both have, so that one can stand for the other.
+    Use it as `MaskablePPO("MlpPolicy", make_vec_env("armadora", 64))`. The parameters have the same
+    names as in SB3's `make_vec_env`, so this function can replace it.
 
     Args:
-        env_id: one of our ids, `armarl/Armadora-3p-v0`, or a game or its name.
+        env_id: an ArmaRL id such as `armarl/Armadora-3p-v0`, the name of a game, or a `Game`.
         n_envs: number of games.
-        seed: the first reset deals game `i` from `seed + i`.
-        env_kwargs, options: options of `armarl.seat_env.SeatEnv` (`opponents`, `seat`, `reward`,
-            those of the game), in a mapping as SB3 has them, or as they are.
+        seed: the first reset deals game `i` from `seed + i`. None: random deals.
+        env_kwargs: options of `armarl.seat_env.SeatEnv` (`opponents`, `seat`, `reward` and the
+            options of the game), as SB3 passes them.
+        options: the same options as keyword arguments.
+
+    Returns:
+        The vector environment. Observations are float32, shape (n_envs, size).
 
     Raises:
-        TypeError: an unknown option, or options beside a `Game`.
-        ValueError: no such id, a value out of range, or a wrong number of opponents.
+        TypeError: an option is unknown, or game options were given along with a `Game`.
+        ValueError: the id is unknown, a value is out of range, or the number of opponents is wrong.
+
+    Example:
+        >>> from armarl_training.vec_env import make_vec_env
+        >>> env = make_vec_env("armadora", 2, seed=7, players=3, opponents="greedy")
+        >>> observations = env.reset()
+        >>> observations.dtype, observations.shape == (2, env.game.observation.size)
+        (dtype('float32'), True)
+        >>> env.action_masks().shape == (2, env.action_space.n)
+        True
     """
     name = env_id
     settings = {**(env_kwargs or {}), **options}
@@ -61,11 +76,11 @@ def make_vec_env(
 
 
 def _spec(env_id: str) -> Any:
-    """What Gymnasium knows of an id of ours; a ValueError if it is none."""
+    """The Gymnasium spec of an ArmaRL id; raises ValueError for any other id."""
     own = f"{NAMESPACE}/"
     if not env_id.startswith(own) or env_id not in gymnasium.registry:
         known = ", ".join(name for name in gymnasium.registry if name.startswith(own))
-        raise ValueError(f"{env_id!r} is none of our ids: {known}")
+        raise ValueError(f"unknown id {env_id!r}; choose from {known}")
     return gymnasium.registry[env_id]
 
 
@@ -80,27 +95,38 @@ def _vec_env(
 ) -> SeatVecEnv:
     if wrapping := options.keys() & {"wrapper_class", "vec_env_cls", "monitor_dir"}:
         raise TypeError(
-            f"{', '.join(sorted(wrapping))}: the games of this batch are no environments of their "
-            "own, to be wrapped one by one: wrap the batch (SB3's VecEnvWrapper), or use SB3's own "
-            "make_vec_env with an id, as armarl/Armadora-v0"
+            f"{', '.join(sorted(wrapping))}: the games of this batch are not separate environments "
+            "that could be wrapped one by one; wrap the batch (SB3's VecEnvWrapper), or use SB3's "
+            "own make_vec_env with an id such as armarl/Armadora-v0"
         )
     game = face_game(game, options, "opponents, seat, reward")
     return SeatVecEnv(SeatBatch(game, n_envs, make_opponents(opponents, game), reward, seat))
 
 
 class SeatVecEnv(AgainstOpponents, VecEnv):
-    """Observations: flat float32 (num_envs, size); actions: Discrete, with `action_masks()`.
+    """A batch of games as an SB3 vector environment; one seat of each game learns.
 
-    A game that ends starts anew in the same step, as SB3 expects. An illegal action ends its game
-    with -1 for the learner, as in every face. `seed(n)` makes the next `reset` deal game `i` from
-    `n + i`.
+    Observations are flat float32 arrays, shape (num_envs, size). Actions are `Discrete`, with the
+    masks of `action_masks()`. A game that ends is reset in the same step, as SB3 expects. An
+    illegal action ends its game with reward -1 for the learner, as in all ArmaRL environments.
+    `seed(n)` makes the next `reset` deal game `i` from `n + i`. Use `make_vec_env` to create one.
 
     Attributes:
-        refusals: by game, why the illegal actions of the last step were illegal.
-        endings: how many episodes have ended, and by illegal actions.
+        refusals: the reason for each illegal action of the last step, by game.
+        endings: number of episodes that have ended, and how many of them by illegal actions.
+
+    Example:
+        >>> import numpy as np
+        >>> from armarl_training.vec_env import make_vec_env
+        >>> env = make_vec_env("armadora", 2, seed=7)
+        >>> _ = env.reset()
+        >>> actions = env.action_masks().argmax(axis=1)  # the first legal action of each game
+        >>> observations, rewards, ends, infos = env.step(actions)
+        >>> rewards.shape, ends.tolist()
+        ((2,), [False, False])
     """
 
-    render_mode = None  # SB3 warns of environments without it
+    render_mode = None  # SB3 warns about environments without it
 
     def __init__(self, batch: SeatBatch) -> None:
         self._batch, self.game = batch, batch.game
@@ -109,7 +135,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         self._actions: NDArray[np.int64] = np.zeros(batch.size, np.int64)
         self.refusals: dict[int, str] = {}
         self.endings = Endings(
-            "Use MaskablePPO of sb3-contrib, which asks this VecEnv for masks; PPO reads none"
+            "Use MaskablePPO of sb3-contrib, which reads this VecEnv's masks; PPO ignores them"
         )
         self._begun = False
         super().__init__(
@@ -124,6 +150,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         return self._batch
 
     def reset(self) -> NDArray[np.float32]:
+        """Deal all games anew and return the learner's observations, (num_envs, size)."""
         seeds = None if self._seeds[0] is None else deal_numbers(self._seeds, self.num_envs)
         if seeds is None and not self._begun:
             seeds = random_numbers(self.num_envs)
@@ -133,18 +160,23 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         return self.observe()
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Take the actions of the next `step_wait`.
+        """Set the actions of the next `step_wait`.
 
         Raises:
-            gymnasium.error.ResetNeeded: before `reset`.
-            TypeError: the actions are no integers.
-            ValueError: a wrong number of actions.
+            gymnasium.error.ResetNeeded: `reset` was not called yet.
+            TypeError: the actions are not integers.
+            ValueError: the number of actions is wrong.
         """
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         self._actions = action_ids(actions, self.num_envs)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play the actions, and the other seats up to the learner's next decision.
+
+        Returns:
+            Observations, rewards, ends and infos of all games. Games that ended are already reset.
+        """
         self.batch.answer(self._actions)
         self.lengths += 1
         ends = self.batch.ends != 0
@@ -165,17 +197,19 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         return self.observe(), rewards, ends, infos
 
     def observe(self) -> NDArray[np.float32]:
-        """The learner's observation of every game, (num_envs, size); the masks are kept."""
-        self._begun = True  # by `reset`, or by a checkpoint's games
+        """Return the learner's observation of every game, (num_envs, size), and store the masks."""
+        self._begun = True  # after `reset`, or with the games of a checkpoint
         observations = np.empty((self.num_envs, self.game.observation.size), np.float32)
         self.batch.view(observations, self._masks)
         return observations
 
     def action_masks(self) -> NDArray[np.int8]:
-        """Masks of the learner's decisions, int8 (num_envs, actions), until the next step.
+        """Return the action mask of every game, int8 (num_envs, actions).
+
+        The array is overwritten by the next step.
 
         Raises:
-            gymnasium.error.ResetNeeded: before `reset`.
+            gymnasium.error.ResetNeeded: `reset` was not called yet.
         """
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
@@ -184,9 +218,9 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any
     ) -> Sequence[Any]:
-        """MaskablePPO asks for `action_masks`; one array answers for all games."""
+        """Answer `action_masks`, which MaskablePPO calls; one array serves all games."""
         if method_name != "action_masks":
-            raise AttributeError(f"the batch has no per-game method {method_name!r}")
+            raise AttributeError(f"the games of a batch have no method {method_name!r}")
         masks = self.action_masks()
         return masks if indices is None else masks[self._get_indices(indices)]  # type: ignore[return-value]
 
@@ -198,18 +232,18 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         if attr_name == "opponents":
-            self.opponents = value  # which says why not
+            self.opponents = value  # raises an error that gives the reason
         raise AttributeError("the games of a batch have no attributes of their own")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """As if each game were in a `Monitor`, since `infos` have its account of an episode."""
+        """True for `Monitor` only, because `infos` already has Monitor's episode entry."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
     def close(self) -> None:
         pass
 
     def _account(self, i: int, reward: float, final: NDArray[np.float32]) -> dict[str, Any]:
-        """SB3's account of a game that has ended."""
+        """The info entries that SB3 expects for a game that has ended."""
         return {
             "terminal_observation": final,
             "TimeLimit.truncated": bool(self.batch.ends[i] == CUT_SHORT),

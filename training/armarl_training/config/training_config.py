@@ -1,4 +1,4 @@
-"""Training configurations: YAML files, typed and checked, every setting overridable."""
+"""Training configurations: typed and checked YAML files. Every setting can be overridden."""
 
 from __future__ import annotations
 
@@ -26,26 +26,30 @@ from armarl_training.config.yaml_text import dumped, parsed
 MOST = 1 << 50
 Whole = Annotated[int, Field(strict=True, ge=0, le=MOST)]
 Positive = Annotated[int, Field(strict=True, gt=0, le=MOST)]
-Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # of what memory holds
-Number = Annotated[int, Field(strict=True, ge=0, le=1 << 24)]  # the same, or none
+Count = Annotated[int, Field(strict=True, gt=0, le=1 << 24)]  # number of things kept in memory
+Number = Annotated[int, Field(strict=True, ge=0, le=1 << 24)]  # the same, but may be 0
 Passes = Annotated[int, Field(strict=True, gt=0, le=1000)]
 Width = Annotated[int, Field(strict=True, gt=0, le=8192)]
-Real = Annotated[float, Field(strict=True)]  # strict: neither true nor '0.5' is one
+Real = Annotated[float, Field(strict=True)]  # strict: neither true nor '0.5' is accepted
 Weight = Annotated[Real, Field(ge=0)]
 Part = Annotated[Real, Field(ge=0, le=1)]
-Exploration = Annotated[Part, Field(description="part of the actions that are random")]
+Exploration = Annotated[Part, Field(description="fraction of actions that are random")]
 Rate = Annotated[Real, Field(gt=0)]
-FinalRate = Annotated[Real, Field(ge=0, description="reached linearly at the end")]
-Average = Annotated[Real, Field(ge=0, lt=1, description="of the weights, per step")]
+FinalRate = Annotated[
+    Real, Field(ge=0, description="learning rate at the end; the rate changes linearly")
+]
+Average = Annotated[
+    Real, Field(ge=0, lt=1, description="decay of the average of the weights, per step")
+]
 
-# Marks of settings: those that all learners of ours have and another's does not (what only some of
-# ours read, they say: `LearnerKind.reads`), and what the machine may decide, which may then stand
-# in a configuration whoever learns.
+# Marks of settings. OURS: ArmaRL's own learners read it, maskable_ppo does not. (Settings that only
+# some of ours read are in `LearnerKind.reads`.) RESOLVED: the machine may choose the value, so it
+# may appear in the configuration of any learner.
 OURS: JsonDict = {"ours": True}
 RESOLVED: JsonDict = {"resolved": True}
-MOST_BYTES = 1 << 15  # of a configuration: PyYAML takes up to a second for as many
-MOST_FAULTS = 20  # that are told at once
-# What a run may change when it is resumed: nothing that would change what it has done already.
+MOST_BYTES = 1 << 15  # largest configuration: PyYAML takes up to a second for this much
+MOST_FAULTS = 20  # reported at once
+# Settings that may change when a run is resumed: none that would change what is already done.
 CHANGEABLE = (
     "total_decisions",
     "time_limit_minutes",
@@ -55,11 +59,11 @@ CHANGEABLE = (
     "device",
 )
 CHANGEABLE_SECTIONS = ("evaluation",)
-PLAYERS = "opponents.players."  # beneath which stand names of players
+PLAYERS = "opponents.players."  # prefix of keys that end in a player's name
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be used; the message names the settings and what is possible."""
+    """A configuration that cannot be used. The message names the settings and the valid values."""
 
 
 class _Section(BaseModel):
@@ -67,27 +71,28 @@ class _Section(BaseModel):
 
 
 class NetworkConfig(_Section):
-    """The policy's network, and the critic's."""
+    """The networks of the policy and the critic."""
 
     widths: tuple[Width, ...] = Field(
-        (256, 256), min_length=1, max_length=16, description="of the hidden layers"
+        (256, 256), min_length=1, max_length=16, description="widths of the hidden layers"
     )
-    activation: Literal["relu", "tanh"] = Field("relu", description="between the layers")
+    activation: Literal["relu", "tanh"] = Field("relu", description="activation between the layers")
     channels: Annotated[int, Field(strict=True, ge=0, le=1024)] = Field(
         0,
-        description="of what is made of each cell of a board; 0: it is not looked at apart",
+        description="features per board cell, from layers that share their weights over all "
+        "cells; 0: no such layers",
     )
     advisers: tuple[str, ...] = Field(
         (),
         max_length=16,
-        description="scripted players whose advice is weighed: greedy",
+        description="scripted players whose advice the network weighs, such as greedy",
     )
     critic_widths: tuple[Width, ...] | None = Field(
         None,
         min_length=1,
         max_length=16,
-        description="of the critic's hidden layers, as `widths` if null; of a judge's over the "
-        "whole board, 32 if null",
+        description="ppo: widths of the critic's hidden layers, null: as `widths`; td: widths of "
+        "the judge's layers over the whole board, null: [32]",
     )
 
     @model_validator(mode="after")
@@ -98,45 +103,56 @@ class NetworkConfig(_Section):
 
 
 class PPOConfig(_Section):
-    """Settings of PPO (Schulman et al., 2017); those of our learner alone are marked."""
+    """Settings of PPO (Schulman et al., 2017). Settings that maskable_ppo lacks are marked."""
 
     rollout_length: Count = Field(
-        64, description="decisions per environment and update: for ours, turns of all seats"
+        64,
+        description="decisions per environment in each rollout; `ppo` counts those of all seats",
     )
     minibatch: Count = Field(2048, description="decisions per gradient step")
     epochs: Passes = Field(2, description="passes over each rollout")
-    learning_rate: Rate = Field(5e-4, description="of Adam, at the start")
+    learning_rate: Rate = Field(5e-4, description="Adam's learning rate at the start")
     final_learning_rate: FinalRate = 3e-5
-    gae_lambda: Part = Field(0.95, description="of the advantages")
-    value_lambda: Part = Field(0.95, description="of the value's targets", json_schema_extra=OURS)
-    clip_range: Real = Field(0.2, gt=0, description="of the ratio of probabilities")
-    entropy: Weight = Field(0.02, description="weight of the entropy in the loss, at the start")
-    final_entropy: Weight = Field(0.005, description="reached linearly at the end")
+    gae_lambda: Part = Field(0.95, description="lambda of the advantages (GAE)")
+    value_lambda: Part = Field(
+        0.95, description="lambda of the value targets", json_schema_extra=OURS
+    )
+    clip_range: Real = Field(0.2, gt=0, description="clip range of the probability ratio")
+    entropy: Weight = Field(0.02, description="weight of the entropy in the loss at the start")
+    final_entropy: Weight = Field(
+        0.005, description="entropy weight at the end; the weight changes linearly"
+    )
     magnet: Weight = Field(
         0.0,
-        description="of the divergence from the average of the weights; 0: leave it out",
+        description="weight in the loss of the policy's divergence from the policy with averaged "
+        "weights; 0: off",
         json_schema_extra=OURS,
     )
-    value_coefficient: Weight = Field(0.5, description="weight of the value in the loss")
-    max_gradient_norm: Real = Field(0.5, gt=0, description="a longer gradient is scaled down")
+    value_coefficient: Weight = Field(0.5, description="weight of the value loss")
+    max_gradient_norm: Real = Field(0.5, gt=0, description="longer gradients are scaled to this")
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0,
-        description="other actions of each decision that the critic judges; needs "
+        description="lookahead: other actions that the critic judges at each decision; needs "
         "opponents.share: 0",
         json_schema_extra=OURS,
     )
     openings: Part = Field(
-        0.0, description="part of the games that begin at random", json_schema_extra=OURS
+        0.0,
+        description="fraction of games that begin with random actions",
+        json_schema_extra=OURS,
     )
     opening_length: Count = Field(
-        40, description="the most random actions of such a game", json_schema_extra=OURS
+        40, description="most random actions at the start of such a game", json_schema_extra=OURS
     )
     averaging: Average = Field(
-        0.999, description="of the weights, per step", json_schema_extra=OURS
+        0.999,
+        description="decay of the average of the weights, per step",
+        json_schema_extra=OURS,
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto",
-        description="of products; auto: as is quicker on the machine of the start",
+        description="precision of matrix products; auto: the faster one on the machine where the "
+        "run starts",
         json_schema_extra=OURS | RESOLVED,
     )
 
@@ -144,94 +160,120 @@ class PPOConfig(_Section):
 class TDConfig(_Section):
     """Settings of TD(lambda) for judges of positions (Tesauro, 1995)."""
 
-    rollout_length: Count = Field(32, description="actions per environment and update")
+    rollout_length: Count = Field(32, description="actions per environment in each rollout")
     minibatch: Count = Field(1024, description="positions per gradient step")
     epochs: Passes = Field(4, description="passes over each rollout")
-    learning_rate: Rate = Field(1e-3, description="of Adam, at the start")
+    learning_rate: Rate = Field(1e-3, description="Adam's learning rate at the start")
     final_learning_rate: FinalRate = 3e-5
-    value_lambda: Part = Field(0.9, description="of the returns that are learnt")
-    temperature: Real = Field(1.0, gt=0, description="of the actions played while learning")
+    value_lambda: Part = Field(0.9, description="lambda of the returns that are the targets")
+    temperature: Real = Field(
+        1.0, gt=0, description="softmax temperature of the actions played in training"
+    )
     exploration: Exploration = 0.01
-    openings: Part = Field(0.4, description="part of the games that begin at random")
-    opening_length: Count = Field(8, description="the most random actions of such a game")
+    openings: Part = Field(0.4, description="fraction of games that begin with random actions")
+    opening_length: Count = Field(8, description="most random actions at the start of such a game")
     cut_traces: bool = Field(
         False,
         strict=True,
-        description="learn nothing of a position from what a random action there led to",
+        description="end returns at random actions, so that positions learn nothing from them",
     )
-    prizes: Weight = Field(2.0, description="weight of who takes which prize in the loss")
+    prizes: Weight = Field(2.0, description="weight in the loss of predicting who takes each prize")
     averaging: Average = 0.999
 
 
 class CriticConfig(_Section):
-    """Settings of a critic that improves a scripted player, who is `network.advisers`."""
+    """Settings of a critic that improves a scripted player, the first of `network.advisers`."""
 
     minibatch: Count = Field(1024, description="positions per gradient step")
-    epochs: Passes = Field(3, description="over the positions of each lot of games")
-    learning_rate: Rate = Field(1e-3, description="of Adam, at the start")
+    epochs: Passes = Field(3, description="passes over the positions of each batch of games")
+    learning_rate: Rate = Field(1e-3, description="Adam's learning rate at the start")
     final_learning_rate: FinalRate = 1e-5
     exploration: Exploration = 0.02
     improved_games: Number = Field(
-        0, description="of each lot and shard, from whose turns scripted games branch off"
+        0,
+        description="games per batch and shard that the improved player plays; scripted games "
+        "branch off from their turns",
     )
-    improved_from: Part = Field(0.5, description="part of the training after which they are played")
+    improved_from: Part = Field(
+        0.5, description="fraction of the training after which the improved games begin"
+    )
     averaging: Average = 0.999
 
 
 class EarlyRewardConfig(_Section):
-    """Another reward at the start, which says more of each game than who won."""
+    """A different reward at the start that tells more about each game than who won."""
 
-    reward: str | None = Field(None, description="its name: gold")
-    until: Real = Field(0.5, gt=0, le=1, description="part of the training in which it fades out")
+    reward: str | None = Field(None, description="name of the reward, such as gold")
+    until: Real = Field(
+        0.5, gt=0, le=1, description="fraction of the training over which it fades out"
+    )
 
 
 class ImitationConfig(_Section):
-    """A head start by imitating another player; `games: 0` leaves it out."""
+    """A head start: the network first imitates another player. `games: 0` turns it off."""
 
-    teacher: str = Field("greedy", description="any player, by specification")
-    games: Whole = Field(0, description="of the teacher's, in all")
-    games_at_once: Count = Field(256, description="of a lot, which is learnt from and forgotten")
-    passes: Passes = Field(1, description="over each lot of games")
+    teacher: str = Field("greedy", description="player to imitate, any player specification")
+    games: Whole = Field(0, description="number of games that the teacher plays")
+    games_at_once: Count = Field(
+        256, description="games per batch; each batch is learned from and then dropped"
+    )
+    passes: Passes = Field(1, description="passes over each batch of games")
     exploration: Exploration = 0.15
-    learning_rate: Rate = Field(1e-3, description="of Adam, at the start; a tenth at the end")
+    learning_rate: Rate = Field(
+        1e-3, description="Adam's learning rate at the start; it falls to a tenth"
+    )
     minibatch: Count = Field(
-        512, description="decisions per gradient step; judges and critics have their own"
+        512,
+        description="decisions per gradient step; td and critic use td.minibatch and "
+        "critic.minibatch",
     )
 
 
 class OpponentConfig(_Section):
-    """In a share of the games somebody else holds the other sides: drawn anew for each game."""
+    """Opponents that hold the other sides in a share of the games, drawn anew for each game."""
 
-    share: Part = Field(0.2, description="else the policy as it is now holds them")
-    earlier: Weight = Field(0.5, description="weight of the earlier selves in the pool together")
+    share: Part = Field(
+        0.2,
+        description="fraction of games with opponents; in the others the current policy holds all "
+        "sides",
+    )
+    earlier: Weight = Field(
+        0.5, description="weight of all earlier versions of the policy in the pool together"
+    )
     players: dict[str, Weight] = Field(
         default_factory=lambda: {"random": 0.1, "greedy": 0.4},
-        description="weights of players, by specification",
+        description="weight of each player, by player specification",
     )
-    snapshot_every: Positive = Field(500_000, description="decisions between two earlier selves")
-    pool_size: Count = Field(20, description="earlier selves; the oldest leaves for a new one")
+    snapshot_every: Positive = Field(
+        500_000, description="decisions between two earlier versions in the pool"
+    )
+    pool_size: Count = Field(
+        20, description="most earlier versions in the pool; a new one replaces the oldest"
+    )
 
     @model_validator(mode="after")
     def _someone_plays(self) -> OpponentConfig:
         together = self.earlier + sum(self.players.values())
         if self.share > 0 and together <= 0:
-            raise ValueError("with a share above 0 at least one opponent needs a weight above 0")
+            raise ValueError("with a share above 0, at least one opponent needs a weight above 0")
         if together > MOST:
-            raise ValueError(f"the weights together must be {MOST} at most, not {together:g}")
+            raise ValueError(f"the sum of the weights must be at most {MOST}, got {together:g}")
         return self
 
 
 class EvaluationConfig(_Section):
-    """The matches that measure the policy, at the end and, shorter, at every checkpoint."""
+    """Matches that measure the policy: short ones at every checkpoint, long ones at the end."""
 
     opponents: tuple[str, ...] = Field(
         ("random", "greedy"),
         min_length=1,
-        description="the anchors, by specification; the first has rating 0",
+        description="anchors, by player specification; the first has rating 0",
     )
-    games: Count = Field(1000, description="against each opponent, at the end")
-    progress_games: Number = Field(100, description="against each opponent, at every checkpoint")
-    seed: Whole = Field(12345, description="of the deals")
+    games: Count = Field(1000, description="games against each opponent at the end")
+    progress_games: Number = Field(
+        100, description="games against each opponent at every checkpoint"
+    )
+    seed: Whole = Field(12345, description="seed of the deals")
     workers: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
         2, description="processes that play the matches at the end"
     )
@@ -240,46 +282,68 @@ class EvaluationConfig(_Section):
     def _nobody_is_met_twice(self) -> EvaluationConfig:
         for name in self.opponents:
             if self.opponents.count(name) > 1:
-                raise ValueError(f"opponents has {name!r} twice; name each once")
+                raise ValueError(f"opponents has {name!r} twice; name each opponent once")
         return self
 
 
 class TrainingConfig(_Section):
-    """Settings of a run itself."""
+    """All settings of a training run. A configuration is immutable.
+
+    Use `load_config` to read one from a YAML file, or `TrainingConfig.model_validate` to build
+    one from a dictionary.
+
+    Example:
+        >>> from armarl_training.config import TrainingConfig
+        >>> config = TrainingConfig.model_validate({"total_decisions": 1000, "learner": "td"})
+        >>> config.td.epochs
+        4
+        >>> config.changed(["total_decisions=2000"]).total_decisions
+        2000
+    """
 
     learner: Annotated[str, Field(strict=True)] = Field(
         "ppo",
-        description="`td`: judges; `critic`: critics of scripted play; `ppo`: ours; "
-        "`maskable_ppo`: sb3-contrib's; or `module:Class`, code of your own",
+        description="learning method. `td`: judges of positions; `critic`: critics of scripted "
+        "play; `ppo`: our own PPO; `maskable_ppo`: MaskablePPO of sb3-contrib; or `module:Class`, "
+        "a learner of your own",
     )
-    game: str = Field("armadora", description="its name; a game of your own too")
-    options: dict[str, Any] = Field(default_factory=dict, description="players, advanced, ...")
-    reward: str = Field("win", description="what is learnt to get, by its name: win, gold")
+    game: str = Field("armadora", description="name of the game; a game of your own also works")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the game: players, advanced, ..."
+    )
+    reward: str = Field("win", description="name of the reward to learn: win, gold")
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = Field(
-        0, description="of everything that is drawn"
+        0, description="seed of all random numbers"
     )
-    total_decisions: Positive = Field(description="that the learner learns from in all")
-    time_limit_minutes: Real | None = Field(None, gt=0, description="stop earlier, and finish")
-    environments: Count = Field(512, description="games that go on at the same time")
+    total_decisions: Positive = Field(description="number of decisions to learn from")
+    time_limit_minutes: Real | None = Field(
+        None, gt=0, description="ends the training earlier, as if it were complete"
+    )
+    environments: Count = Field(512, description="games played at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
         1,
-        description="parts of the environments, each with chance of its own",
+        description="equal parts of the environments, each with its own random numbers",
         json_schema_extra=OURS,
     )
     ray: str | None = Field(
         None,
-        description="the address of a cluster of Ray, which plays the shards, where there "
-        "are several, and the matches at the end",
+        description="address of a Ray cluster that plays the shards, if there are several, and "
+        "the matches at the end",
     )
-    checkpoint_every_minutes: Real = Field(2.0, gt=0, description="and short matches as often")
-    threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(2, description="of torch")
+    checkpoint_every_minutes: Real = Field(
+        2.0, gt=0, description="time between two checkpoints; each also plays the short matches"
+    )
+    threads: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(
+        2, description="threads of torch"
+    )
     device: Annotated[str, Field(pattern=r"^(cpu|cuda(:[0-9]{1,3})?)$")] = Field(
         "cpu",
-        description="of games and networks, as torch names it: cpu, cuda, cuda:1",
+        description="device of games and networks, as torch names it: cpu, cuda, cuda:1",
     )
     start_from: str | None = Field(
         None,
-        description="a saved policy whose weights to begin with, of this table or another",
+        description="saved policy whose weights the run begins with, trained at this table or "
+        "another",
     )
     network: NetworkConfig = NetworkConfig()  # type: ignore[call-arg]
     ppo: PPOConfig = PPOConfig()  # type: ignore[call-arg]
@@ -311,17 +375,19 @@ class TrainingConfig(_Section):
             )
         if critic and (not network.advisers or network.activation != "relu"):
             raise ValueError(
-                "learner: critic needs scripted players as network.advisers, of whom it improves "
-                "the first, and network.activation: relu"
+                "learner: critic needs network.activation: relu, and scripted players as "
+                "network.advisers; it improves the first of them"
             )
         if self.learner == "td" and network.activation != "relu":
-            raise ValueError("learner: td has judges, whose network.activation is relu")
+            raise ValueError("learner: td needs network.activation: relu")
         if network.critic_widths is not None and "network.critic_widths" not in reads:
-            raise ValueError(f"network.critic_widths does nothing with learner: {self.learner}")
+            raise ValueError(
+                f"network.critic_widths has no effect with learner: {self.learner}; leave it out"
+            )
         if self.early_reward.reward is not None and "early_reward" not in reads:
             raise ValueError(f"early_reward needs learner: {readers('early_reward')}")
         if critic and self.reward != "win":
-            raise ValueError("learner: critic learns who wins: it needs reward: win")
+            raise ValueError("learner: critic learns who wins, so it needs reward: win")
         return self
 
     @model_validator(mode="after")
@@ -329,11 +395,11 @@ class TrainingConfig(_Section):
         if self.learner == "ppo" and self.ppo.looks:
             if self.opponents.share > 0:
                 raise ValueError(
-                    "ppo.looks needs opponents.share: 0, as the critic learns nothing of positions "
-                    "where an opponent is to move, and would be asked there"
+                    "ppo.looks needs opponents.share: 0: the lookahead would ask the critic about "
+                    "positions where an opponent is to move, and the critic never learns those"
                 )
             if self.early_reward.reward is not None:
-                raise ValueError("ppo.looks and early_reward do not go together: leave one out")
+                raise ValueError("ppo.looks and early_reward cannot be combined; leave one out")
         return self
 
     @model_validator(mode="after")
@@ -348,19 +414,19 @@ class TrainingConfig(_Section):
                 and (idle := _differing(getattr(self, section)))
             ):
                 raise ValueError(
-                    f"{', '.join(f'{section}.{name}' for name in idle)}: nothing that learner: "
-                    f"{self.learner} reads, whose own settings are {read}.* (to drop what a file "
-                    f"has there: {section}={{}})"
+                    f"{', '.join(f'{section}.{name}' for name in idle)}: learner: {self.learner} "
+                    f"does not read {section}.*; use {read}.* instead (to drop those of a file, "
+                    f"give {section}={{}})"
                 )
         if not self._kind.ours and (idle := _differing(getattr(self, read), only_ours=True)):
             named = ", ".join(f"{read}.{name}" for name in idle)
-            raise ValueError(f"{named}: nothing that learner: {self.learner} reads; leave it out")
+            raise ValueError(f"{named}: learner: {self.learner} does not read this; leave it out")
         return self
 
     @model_validator(mode="after")
     def _shards_are_alike(self) -> TrainingConfig:
         if self.environments % self.shards:
-            raise ValueError(f"shards must divide the {self.environments} environments")
+            raise ValueError(f"shards must divide environments, which is {self.environments}")
         if self.shards > 1 and not self._kind.ours:
             wanted = either(name for name, kind in LEARNERS.items() if kind.ours)
             raise ValueError(f"shards need learner: {wanted}")
@@ -378,35 +444,39 @@ class TrainingConfig(_Section):
         return kind_of(self.learner)
 
     def with_precision(self, precision: str) -> TrainingConfig:
-        """This configuration with another `ppo.precision`: float32 or bfloat16."""
+        """Return a copy with another `ppo.precision`, float32 or bfloat16."""
         return self.model_copy(update={"ppo": self.ppo.model_copy(update={"precision": precision})})
 
     def dump(self) -> str:
-        """The configuration with all its settings, as YAML."""
+        """Return the configuration with all its settings, as YAML text."""
         return dumped(self.model_dump(mode="json"))
 
     def changed(self, overrides: list[str]) -> TrainingConfig:
-        """This configuration with `key=value` changes, of settings that a running run may change.
+        """Return a copy with `key=value` changes to settings that a resumed run may change.
 
         Raises:
-            ConfigError: another setting, or a wrong value.
-            TypeError: they are no list of texts.
+            ConfigError: a setting may not change, or a value is wrong.
+            TypeError: the changes are not a list of strings.
         """
         for override in _listed(overrides):
             key = split_setting(override)[0]
             if key not in CHANGEABLE and key.split(".")[0] not in CHANGEABLE_SECTIONS:
                 possible = ", ".join([*CHANGEABLE, *(f"{s}.*" for s in CHANGEABLE_SECTIONS)])
                 raise ConfigError(
-                    f"a run that is resumed keeps its {key}; what can be changed is {possible}"
+                    f"a resumed run keeps its {key}; settings that can change are {possible}"
                 )
         return self.overridden(overrides, "the run's configuration")
 
     def overridden(self, overrides: list[str], source: str) -> TrainingConfig:
-        """This configuration with any `key=value` changes; `source` is named in messages.
+        """Return a copy with any `key=value` changes.
+
+        Args:
+            overrides: the changes, such as `ppo.epochs=3`.
+            source: name of the configuration in error messages.
 
         Raises:
-            ConfigError: an unknown setting, or a wrong value.
-            TypeError: they are no list of texts.
+            ConfigError: a setting is unknown, or a value is wrong.
+            TypeError: the changes are not a list of strings.
         """
         settings = self.model_dump(mode="json")
         for override in _listed(overrides):
@@ -416,16 +486,27 @@ class TrainingConfig(_Section):
 
 @cache
 def shipped_configs() -> dict[str, Path]:
-    """The configurations that come with ArmaRL, by name."""
+    """Return the path of each configuration that ships with ArmaRL, by name.
+
+    Example:
+        >>> from armarl_training.config import shipped_configs
+        >>> "armadora-quick" in shipped_configs()
+        True
+    """
     folder = Path(__file__).parent.parent / "configs"
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def config_file(name: str | Path) -> Path:
-    """The file of a configuration: the path itself, or a shipped one's by its name.
+    """Return the file of a configuration, given as a path or as the name of a shipped one.
 
     Raises:
-        FileNotFoundError: there is none; the message names the shipped ones.
+        FileNotFoundError: no such file or name exists. The message lists the shipped ones.
+
+    Example:
+        >>> from armarl_training.config import config_file
+        >>> config_file("armada-2p").name
+        'armada-2p.yaml'
     """
     path = Path(name)
     if path.is_file():
@@ -434,45 +515,57 @@ def config_file(name: str | Path) -> Path:
         return shipped_configs()[str(name)]
     except KeyError:
         raise FileNotFoundError(
-            f"there is no file {path}, and no shipped configuration of that name"
-            f"{did_you_mean(str(name), shipped_configs())}; shipped are: "
+            f"no file {path}, and no shipped configuration of that name"
+            f"{did_you_mean(str(name), shipped_configs())}; shipped configurations: "
             f"{', '.join(shipped_configs())}"
         ) from None
 
 
 def load_config(path: str | Path, overrides: list[str] | None = None) -> TrainingConfig:
-    """Read a configuration; `overrides` are `key=value`, with dots into sections.
+    """Read a training configuration.
 
     Args:
-        path: of the file, or the name of a shipped configuration: `armadora-2p`.
+        path: path of a YAML file, or name of a shipped configuration, such as `armadora-2p`.
+        overrides: changes as `key=value`; a dot leads into a section, as in `ppo.epochs=3`.
+
+    Returns:
+        The checked configuration, with defaults for all settings that are not given.
 
     Raises:
-        ConfigError: an unknown or ill-typed setting, or no YAML, or no file of at most MOST_BYTES.
-        FileNotFoundError: there is no such file.
-        TypeError: neither a path nor a name, or overrides that are no list of texts.
+        ConfigError: a setting is unknown or has a wrong value, or the file is not YAML or is
+            larger than MOST_BYTES.
+        FileNotFoundError: there is no such file or name.
+        TypeError: `path` is neither a path nor a name, or `overrides` is not a list of strings.
+
+    Example:
+        >>> from armarl_training.config import load_config
+        >>> config = load_config("armadora-quick", ["options.players=3", "td.epochs=2"])
+        >>> config.options["players"], config.td.epochs
+        (3, 2)
     """
     if not isinstance(path, str | Path):
         raise TypeError(
-            "load_config takes the path or name of a configuration; of a dictionary "
-            "TrainingConfig.model_validate makes one"
+            "load_config takes the path or name of a configuration; for a dictionary use "
+            "TrainingConfig.model_validate"
         )
     overrides = _listed(overrides or [])
     path = config_file(path)
     try:
         settings = parsed(read_text(path, MOST_BYTES)) or {}
     except ValueError as error:
-        raise ConfigError(f"{path} is no YAML: {error}") from error
+        raise ConfigError(f"{path} is not valid YAML: {error}") from error
     if not isinstance(settings, dict):
-        raise ConfigError(f"{path} must hold settings, `name: value`")
+        raise ConfigError(f"{path} must contain settings, as in `name: value`")
     for override in overrides:
         _override(settings, override)
     return _validated(settings, " with ".join([str(path), *overrides])[:1000])
 
 
 def split_setting(text: str) -> tuple[str, str, str]:
-    """The key of `key=value`, the equals sign, or nothing, and the value.
+    """Split `key=value` into key, equals sign (empty if there is none) and value.
 
-    A player among `opponents.players` may have settings of his own: `greedy:style=settler=1`.
+    A player of `opponents.players` may have settings of its own, as in `greedy:style=settler=1`,
+    so that key is split at its last equals sign.
     """
     at_last = text.strip().startswith(PLAYERS)
     key, equals, value = text.rpartition("=") if at_last else text.partition("=")
@@ -487,16 +580,16 @@ def _validated(settings: dict[str, Any], source: str) -> TrainingConfig:
 
 
 def is_marked(field: FieldInfo, mark: JsonDict) -> bool:
-    """Whether a setting has a mark: OURS, or RESOLVED."""
+    """Whether a setting has the mark OURS or RESOLVED."""
     marks = field.json_schema_extra
     return isinstance(marks, dict) and mark.items() <= marks.items()
 
 
 def _differing(section: _Section, *, only_ours: bool = False) -> list[str]:
-    """The settings that are not as they come, but for what the machine may have decided.
+    """Return the settings that differ from their defaults, except those marked RESOLVED.
 
     Args:
-        only_ours: of those that are marked so.
+        only_ours: check only the settings marked OURS.
     """
     return [
         name
@@ -510,27 +603,27 @@ def _differing(section: _Section, *, only_ours: bool = False) -> list[str]:
 def _override(settings: dict[str, Any], override: str) -> None:
     key, equals, value = split_setting(override)
     if not equals:
-        raise ConfigError(f"{override[:100]!r} should be written key=value, like ppo.epochs=3")
+        raise ConfigError(f"{override[:100]!r} must be written key=value, like ppo.epochs=3")
     *sections, name = _path(key)
     for k, section in enumerate(sections, 1):
         settings = settings.setdefault(section, _as_it_comes(sections[:k]))
         if not isinstance(settings, dict):
-            raise ConfigError(f"{key}: {section} is a value, no section")
+            raise ConfigError(f"{key}: {section} is a value, not a section")
     try:
         settings[name] = parsed(value)
     except ValueError as error:
-        raise ConfigError(f"{override[:100]!r}: the value is no YAML: {error}") from error
+        raise ConfigError(f"{override[:100]!r}: the value is not valid YAML: {error}") from error
 
 
 def _path(key: str) -> list[str]:
-    """The sections, and the name in the last: a player's may have dots, as in runs/my.run."""
+    """Split a key into sections and name. A player's name may have dots, as in runs/my.run."""
     if key.startswith(PLAYERS):
         return [*PLAYERS.removesuffix(".").split("."), key.removeprefix(PLAYERS)]
     return key.split(".")
 
 
 def _as_it_comes(sections: list[str]) -> dict[str, Any]:
-    """What stands where a file says nothing: of a mapping its default, of a section nothing."""
+    """The value that an override starts from if the file has none: a mapping's default, or {}."""
     if sections == ["opponents", "players"]:
         return OpponentConfig().players  # type: ignore[call-arg]
     return {}
@@ -540,12 +633,13 @@ def _listed(overrides: list[str]) -> list[str]:
     texts = overrides if isinstance(overrides, list | tuple) else [None]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError(
-            f"settings are a list of texts, as in ['seed=3', 'ppo.epochs=2'], not {overrides!r}"
+            "settings must be a list of strings, as in ['seed=3', 'ppo.epochs=2'], got "
+            f"{overrides!r}"
         )
     return list(overrides)
 
 
-WANTED = {  # in place of pydantic's words for its types of faults
+WANTED = {  # messages that replace those of pydantic, by its error type
     "tuple_type": "must be a list, as in [64, 64] or [random, greedy]",
     "dict_type": "must be names and values, as in {players: 3}",
     "model_type": "must be settings and values, as in {epochs: 3}",
@@ -553,18 +647,18 @@ WANTED = {  # in place of pydantic's words for its types of faults
 
 
 def _explain(error: ValidationError) -> list[str]:
-    """One line per fault, with the possible names where a name is unknown."""
+    """Return one line per error. For an unknown name it lists the known ones."""
     lines = []
     for fault in error.errors()[:MOST_FAULTS]:
         name = printable(".".join(str(part)[:100] for part in fault["loc"]))
         if fault["type"] == "extra_forbidden":
             known = ", ".join(_section(fault["loc"][:-1]).model_fields)
-            lines.append(f"  {name}: there is no such setting; there are {known}")
-        elif fault["type"] == "value_error":  # of our validators: they say all of it
+            lines.append(f"  {name}: unknown setting; choose from {known}")
+        elif fault["type"] == "value_error":  # from our validators, whose message is complete
             said = fault["msg"].removeprefix("Value error, ")
             lines.append(f"  {name}: {said}" if name else f"  {said}")
         elif fault["type"] == "missing":
-            lines.append(f"  {name}: is missing, and has no default")
+            lines.append(f"  {name}: missing, and it has no default")
         else:
             found = _shown(fault["input"])
             said = WANTED.get(fault["type"], fault["msg"])
@@ -575,8 +669,8 @@ def _explain(error: ValidationError) -> list[str]:
 def _shown(value: Any) -> str:
     try:
         return repr(value)
-    except ValueError:  # Python writes no integers of more than 4,300 digits
-        return "a number of thousands of digits"
+    except ValueError:  # Python refuses to print integers of more than 4,300 digits
+        return "a number with thousands of digits"
 
 
 def _section(location: tuple[int | str, ...]) -> type[BaseModel]:

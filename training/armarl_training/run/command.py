@@ -1,4 +1,4 @@
-"""`armarl train`: a run from a configuration to a saved and measured policy."""
+"""Entry points of `armarl train` and `armarl sweep`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# Threads that spin while they wait starve each other as soon as the machine has other work.
+# Threads that spin while they wait starve each other when the machine has other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 from armarl_training.common.run_folder import RunError
@@ -26,10 +26,18 @@ def train(
     *,
     code: bool = False,
 ) -> int:
-    """Train to the end, save and measure the policy; returns the exit status.
+    """Train to the end, then save and measure the policy.
 
     Args:
-        code: whether players, or the learner, may be `module:Class`, which is imported.
+        config: path or name of a configuration; with `resume`, None or a `key=value` change.
+        settings: changes as `key=value`.
+        folder: folder of a new run; None: `runs/NAME`, after the configuration.
+        resume: folder of a run to resume.
+        code: whether to allow players and a learner of the form `module:Class`, which are
+            imported.
+
+    Returns:
+        The exit status: 0, or 130 if the run was stopped.
     """
     with _open(config, settings, folder, resume, code) as run:
         again = f"armarl train --resume {shlex.quote(str(run.folder))}{' --code' * code}"
@@ -37,16 +45,19 @@ def train(
 
 
 def _train_and_measure(run: Run, again: str) -> int:
-    """Say what comes, train, and save the policy with its strength; returns the exit status.
+    """Announce the run, train, and save the policy with its strength. Return the exit status.
 
     Args:
-        again: the command that goes on with the run.
+        again: the command that resumes the run.
     """
     print(_announced(run, again))
     if run.config.ray is not None and run.config.shards == 1:
-        print("with shards=1 the games are played here; the cluster plays the matches at the end")
+        print(
+            "with shards=1 this machine plays the training games; the cluster plays only the "
+            "matches at the end"
+        )
     if not _train(run):
-        print(f"stopped after {run.decisions:,} decisions; `{again}` goes on")
+        print(f"stopped after {run.decisions:,} decisions; continue with `{again}`")
         return 130
     path = run.export()
     print(f"saved {path}; measuring it ...")
@@ -58,22 +69,22 @@ def _train_and_measure(run: Run, again: str) -> int:
 
 
 def _announced(run: Run, again: str) -> str:
-    """What comes: a training, or nothing more of one that is through."""
+    """The line that announces the training, or says that it is already complete."""
     table = f"{run.game.name} ({run.game.players} players) in {run.folder}"
     if run.done >= 1:
         return (
-            f"the training of {table} is through: {run.decisions:,} decisions in "
-            f"{run.seconds / 60:.3g} minutes; `{again} total_decisions=...` (or "
-            "time_limit_minutes=...) makes it longer"
+            f"the training of {table} is complete: {run.decisions:,} decisions in "
+            f"{run.seconds / 60:.3g} minutes; extend it with `{again} total_decisions=...` (or "
+            "time_limit_minutes=...)"
         )
     limit = run.config.time_limit_minutes
-    most = f", {limit:g} minutes at most" if limit else ""
+    most = f", at most {limit:g} minutes" if limit else ""
     decisions = f"{run.config.total_decisions:,} decisions"
-    return f"training {table}: {decisions}{most}. Ctrl-C stops it; `{again}` goes on"
+    return f"training {table}: {decisions}{most}. Ctrl-C stops it; continue with `{again}`"
 
 
 def _told(match: dict[str, Any]) -> str:
-    """What a match that measured the policy says, in a line."""
+    """The result of a match that measured the policy, in one line."""
     policy, opponent = match["standings"]
     cut_short = f"; {policy['cut_short']} cut short" if policy["cut_short"] else ""
     return (
@@ -86,27 +97,39 @@ def _told(match: dict[str, Any]) -> str:
 def sweep(
     config: Path, settings: list[str], folder: Path | None, trials: int, *, code: bool = False
 ) -> int:
-    """Train with settings that are searched for; returns the exit status."""
+    """Search for good settings by training runs.
+
+    Args:
+        config: path or name of a configuration.
+        settings: what to search for, and settings that all trials share, see `read_space`.
+        folder: folder of the sweep; None: `runs/sweep-NAME`.
+        trials: number of trials, at least 1.
+        code: whether to allow players and a learner of the form `module:Class`, which are
+            imported.
+
+    Returns:
+        The exit status: 0, 1 if every trial failed, or 130 if the sweep was stopped.
+    """
     from contextlib import closing
 
     from armarl_training.run.sweep import PLOT, TABLE, Sweep
 
     if trials < 1:
-        raise ConfigError(f"--trials must be 1 or more, not {trials}")
+        raise ConfigError(f"--trials must be 1 or more, got {trials}")
     folder = folder or Path("runs") / f"sweep-{config.stem}"
     _refuse_files(folder)
     with closing(Sweep(config, settings, folder, code=code)) as search:
         print(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
-            "it; the same command goes on"
+            "the sweep; continue with the same command"
         )
         finished = search.run(trials, _say, _train)
         if not finished:
-            print(f"stopped; the same command goes on in {folder}")
+            print(f"stopped; continue in {folder} with the same command")
             return 130
         best = search.best
         if best is None:
-            print("no trial came to its end", file=sys.stderr)
+            print("no trial finished", file=sys.stderr)
             return 1
         path = folder / f"{best.number:03d}"
         print(f"best: {path} won {100 * (best.value or 0):.1f} %. See {folder / TABLE}, {PLOT}")
@@ -118,7 +141,7 @@ def _say(words: str) -> None:
 
 
 def _train(run: Run) -> bool:
-    """Train, and show how it comes on; True when it came to the end."""
+    """Train with a progress bar. Return True if the training is complete."""
     with _ProgressBar(run) as progress:
         return run.train(progress.update)
 
@@ -132,12 +155,13 @@ def _open(
 ) -> Run:
     if resume is not None:
         if folder is not None:
-            raise ConfigError("a resumed run stays in its folder: leave out --run")
-        changes = [*([str(config)] if config else []), *settings]  # the first word is one, too
+            raise ConfigError("a resumed run stays in its folder; leave out --run")
+        # With --resume, the word in the place of the configuration is a change too.
+        changes = [*([str(config)] if config else []), *settings]
         if wrong := [change for change in changes if "=" not in change]:
             raise ConfigError(
-                "a resumed run keeps its configuration: give --resume FOLDER alone, or with "
-                f"settings key=value, not {wrong[0]}"
+                "a resumed run keeps its configuration; give --resume FOLDER alone or with "
+                f"settings as key=value, not {wrong[0]}"
             )
         _refuse_files(resume)
         return resume_run(resume, changes, code=code)
@@ -149,18 +173,18 @@ def _open(
 
 
 def _refuse_files(folder: Path) -> None:
-    """Refuse, before anything is done for it, a run's or a sweep's folder that cannot be one.
+    """Check early that the folder of a run or sweep can be a folder.
 
     Raises:
-        RunError: it is a file, or lies beneath one, or a file stands where TensorBoard's folder is.
+        RunError: it is a file or lies under one, or TensorBoard's folder in it is a file.
     """
     for path in (folder / EVENTS, folder, *folder.parents):
         if path.exists() and not path.is_dir():
-            raise RunError(f"{path} is a file, and a folder is wanted there: name another")
+            raise RunError(f"{path} is a file, but must be a folder; choose another")
 
 
 class _ProgressBar:
-    """Decisions done, speed, time left, rating, and the mean returns against each opponent."""
+    """Progress bar with decisions, speed, time left, rating and mean return by opponent."""
 
     def __init__(self, run: Run) -> None:
         from rich.console import Console
@@ -185,7 +209,7 @@ class _ProgressBar:
         self._bar.stop()
 
     def update(self, report: Report) -> None:
-        """Show progress; on something else than a terminal, a line every 15 seconds."""
+        """Show the progress. If the output is not a terminal, print a line every 15 seconds."""
         text = report.headline or self._text(report)
         self._bar.update(self._task, completed=report.done, description=text)
         if not self._live and report.seconds - self._printed > 15:

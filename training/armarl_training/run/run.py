@@ -1,10 +1,16 @@
 """One training run in a folder, from a configuration to a saved and measured policy.
 
-The folder: `config.yaml` (all settings), `checkpoint.safetensors` (everything the run depends on),
-`pool/` (earlier selves, and the policies that were named by path), `policy.safetensors` (as of the
-last checkpoint), `best.safetensors` (the best against the anchors so far), `progress.csv`,
-`curve.svg` and `tensorboard/`. A run that was stopped, or killed, goes on from its last checkpoint
-exactly as it would have gone on then.
+The folder holds:
+
+- `config.yaml`: all settings,
+- `checkpoint.safetensors`: everything the run depends on,
+- `pool/`: earlier versions of the policy, and copies of the policies that were named by path,
+- `policy.safetensors`: the policy at the last checkpoint,
+- `best.safetensors`: the best policy so far against the anchors,
+- `progress.csv`, `curve.svg` and `tensorboard/`.
+
+A run that was stopped or killed resumes from its last checkpoint. It then continues exactly as it
+would have without the interruption.
 """
 
 from __future__ import annotations
@@ -66,23 +72,25 @@ from armarl_training.run.config_checks import (
 from armarl_training.run.progress import COLUMNS, CURVE, RATING, RETURNS, TABLE, ProgressLog
 
 POOL = "pool"
-_WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE, CURVE)  # by a run
-_MOST_IN_VAIN = 100  # iterations in a row in which there is nothing to learn from
+_WRITTEN = (POLICY_FILE, BEST_FILE, CHECKPOINT, TABLE, CURVE)  # files that a run writes
+_MOST_IN_VAIN = 100  # iterations in a row without a decision to learn from
 
 
 @dataclass(frozen=True)
 class Report:
-    """How far a run is.
+    """Progress report of a run, passed to the `watch` callback of `Run.train`.
 
     Attributes:
-        decisions: learned from so far.
-        done: part of the training that is over, by decisions or by the clock, in [0, 1].
-        seconds: spent so far, over all parts of the run.
-        returns: the learner's mean returns in its last games, by opponent.
-        rating: at the last checkpoint, in Elo points over the first of `evaluation.opponents`;
-            None before the first by these.
-        headline: what goes on, if it is not the usual.
-        seconds_left: at the pace of this part of the run; infinite at its start.
+        decisions: number of decisions learned from so far.
+        done: fraction of the training that is over, by decisions or by the clock, in [0, 1].
+        seconds: training time so far, over all parts of the run.
+        returns: the learner's mean return in its last games, by opponent.
+        rating: rating at the last checkpoint, in Elo points above the first of
+            `evaluation.opponents`. None until the policy was rated against the current anchors.
+        headline: text to show instead of the usual numbers, such as the progress of the head
+            start; empty otherwise.
+        seconds_left: estimated time left at the pace since this part of the run began; infinite
+            at its start.
     """
 
     decisions: int
@@ -100,8 +108,24 @@ Watch = Callable[[Report], None]
 class Run:
     """A training run in a folder: its learner, its opponents, its clock and its checkpoints.
 
-    `start_run` and `resume_run` make it. It holds the folder, so that nobody else trains there,
-    until it has trained or is closed; `with` closes it.
+    Create one with `start_run` or `resume_run`. The run locks its folder, so that no other process
+    trains there, until `train` ends or the run is closed. A `with` block closes it.
+
+    Attributes:
+        config: the configuration, with its precision resolved.
+        folder: the run's folder.
+        game: the game that is learned.
+        learner: the learner, see `armarl_training.learner.Learner`.
+        pool: the opponents in training.
+
+    Example:
+        >>> import tempfile
+        >>> from armarl_training.config import load_config
+        >>> from armarl_training.run import start_run
+        >>> config = load_config("armadora-quick", ["environments=2"])
+        >>> with tempfile.TemporaryDirectory() as folder, start_run(config, folder) as run:
+        ...     run.decisions, run.done
+        (0, 0.0)
     """
 
     def __init__(
@@ -112,12 +136,15 @@ class Run:
         code: bool = False,
         lock: IO[str] | None = None,
     ) -> None:
-        """A run at its start.
+        """Create a run at its start. Use `start_run` or `resume_run` instead.
 
         Args:
-            config: the run's is the same, its precision resolved, see `resolve_precision`.
-            code: whether players, or the learner, may be `module:Class`, which is imported.
-            lock: of the folder, see `lock_run`, if it is held already; the run's own then.
+            config: the configuration. The run resolves its precision, see `resolve_precision`.
+            folder: the run's folder.
+            code: whether to allow players and a learner of the form `module:Class`, which are
+                imported.
+            lock: lock of the folder, see `lock_run`, if the caller holds it already. The run takes
+                it over.
         """
         self.config = config = resolve_precision(config)
         self.folder = folder
@@ -133,13 +160,13 @@ class Run:
         self.seconds_before = 0.0  # spent by earlier parts of this run, and calls of `train`
         self.best = -1.0  # the highest mean win rate against the anchors
         self._imitated = False  # whether the head start is over
-        self._measured_otherwise = False  # by other anchors than those that there are now
-        self._started: float | None = None  # while it trains, by time.monotonic
-        # Seconds and part done after the first iteration, in which kernels are compiled.
+        self._measured_otherwise = False  # whether the last measurement used other anchors
+        self._started: float | None = None  # time.monotonic() at the start of `train`
+        # Seconds and fraction done after the first iteration, which also compiles the kernels.
         self._paced_from: tuple[float, float] | None = None
         self._lock = lock
         self._stopped = False
-        # By what the checkpoint is known again that this run wrote or read last.
+        # Identifies the checkpoint that this run wrote or read last, see `_stand_of`.
         self._stands: tuple[int, int] | None = None
 
     def __enter__(self) -> Run:
@@ -149,11 +176,11 @@ class Run:
         self.close()
 
     def hold(self) -> None:
-        """Keep others from training in the folder, which there is; once more it does nothing.
+        """Lock the folder, which must exist. Does nothing if this run holds the lock already.
 
         Raises:
-            RunError: another process, or another run in this one, holds it; or one has gone on
-                there since this one was closed.
+            RunError: another process, or another run in this process, holds the lock; or the
+                folder's run was continued after this run was closed.
         """
         if self._lock is not None:
             return
@@ -161,14 +188,14 @@ class Run:
         if _stand_of(self.folder) != self._stands:
             self.close()
             raise RunError(
-                f"the run in {self.folder} has gone on since this one was closed: take it up by "
-                "resume_run"
+                f"the run in {self.folder} was continued after this one was closed; use resume_run "
+                "to go on with it"
             )
 
     def close(self) -> None:
-        """Let go of the folder, and of TensorBoard's file; nothing is saved.
+        """Unlock the folder and close TensorBoard's file. Saves nothing.
 
-        It can be called again. A closed run can still be exported and evaluated.
+        `close` can be called again. A closed run can still be exported and evaluated.
         """
         self.log.close()
         if self._lock is not None:
@@ -177,30 +204,37 @@ class Run:
 
     @property
     def decisions(self) -> int:
+        """Number of decisions that the learner has learned from."""
         return self.learner.decisions
 
     @property
     def seconds(self) -> float:
-        """Time spent in training, over all parts of the run; the clock runs in `train` alone."""
+        """Training time over all parts of the run. The clock runs only during `train`."""
         now = 0.0 if self._started is None else time.monotonic() - self._started
         return self.seconds_before + now
 
     @property
     def done(self) -> float:
-        """The part of the training that is over, by decisions or by the clock."""
+        """Fraction of the training that is over, by decisions or by the clock, in [0, 1]."""
         parts = [self.decisions / self.config.total_decisions]
         if self.config.time_limit_minutes is not None:
             parts.append(self.seconds / (60 * self.config.time_limit_minutes))
         return min(1.0, max(parts))
 
     def train(self, watch: Watch | None = None) -> bool:
-        """Train to the end, or until a signal asks to stop; True when it came to the end.
+        """Train to the end, or until Ctrl-C or a termination signal asks to stop.
 
-        The run is closed then, and behind an error, too. Outside of the main thread no signal stops
-        it, and only its end, or an error that `watch` raises, ends it.
+        The run saves a checkpoint at the end. It is closed afterwards, also after an error. Outside
+        the main thread no signal stops it: only its end does, or an error that `watch` raises.
+
+        Args:
+            watch: called with a `Report` before every iteration and during the head start.
+
+        Returns:
+            True if the training is complete, False if it was stopped.
 
         Raises:
-            RunError: another process trains in the folder; or the training has diverged.
+            RunError: another process trains in the folder, or the training has diverged.
             ConfigError: there is not enough memory.
         """
         watch = watch or (lambda _report: None)
@@ -220,8 +254,8 @@ class Run:
                     vain = vain + 1 if self.decisions == had else 0
                     if vain == _MOST_IN_VAIN:
                         raise RunError(
-                            f"there was no decision to learn from in {vain} iterations in a row: "
-                            "the games begin with too many random actions, perhaps"
+                            f"no decision to learn from in {vain} iterations in a row; perhaps "
+                            "the games begin with too many random actions"
                         )
                     pace = (self.decisions - had) / max(self.seconds - began, 1e-9)
                     refuse_diverged(self.learner.policy(average=False).tensors)
@@ -238,15 +272,15 @@ class Run:
         return not self._stopped
 
     def _iterate(self) -> dict[str, float]:
-        """See `Learner.iterate`; what goes wrong in it is told of with what is kept."""
+        """Call `Learner.iterate`. An error gets a note about what can be resumed."""
         try:
             statistics = _checked(self.learner.iterate(self.done))
         except Exception as error:
             whole = self.folder / CHECKPOINT
             error.add_note(
-                f"{whole} is whole: `armarl train --resume {self.folder}` goes on from there"
+                f"{whole} is intact; `armarl train --resume {self.folder}` continues from it"
                 if whole.exists()
-                else f"there was no checkpoint yet; {self.folder} begins anew with --resume"
+                else f"there is no checkpoint yet; --resume {self.folder} starts from the beginning"
             )
             raise
         self._paced_from = self._paced_from or (self.seconds, self.done)
@@ -256,18 +290,18 @@ class Run:
         """Measure the policy against the anchors, write the checkpoint and export the policy.
 
         Raises:
-            RunError: the training has diverged; what was saved before is whole.
-            OSError: it could not be written; likewise.
+            RunError: the training has diverged. Earlier files stay intact.
+            OSError: a file could not be written. Earlier files stay intact.
         """
         refuse_diverged(self.learner.save()[0])
         try:
             self._measure()
-        finally:  # what was learnt is kept even if an anchor fails
+        finally:  # keep what was learned even if an anchor fails
             self._write()
         self.export()
 
     def _write(self) -> None:
-        """Write the checkpoint, and the table and curve first."""
+        """Write the table and the curve, then the checkpoint."""
         details = {
             "seconds": self.seconds,
             "best": self.best,
@@ -276,21 +310,26 @@ class Run:
             "scale": self.log.scale,
         }
         try:
-            self.log.draw()  # first: of rows beyond the checkpoint a resumed run takes no notice
+            self.log.draw()  # first: a resumed run ignores rows after the checkpoint
             save_checkpoint(self.folder, self.game, self.learner, self.pool, details)
             self._stands = _stand_of(self.folder)
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"the checkpoint could not be written ({error.strerror}); the one before it is "
-                "whole: make room and resume the run",
+                f"the checkpoint could not be written ({error.strerror}); the previous one is "
+                "intact: free some disk space and resume the run",
             ) from error
 
     def export(self, strength: list[dict[str, Any]] | None = None, name: str = POLICY_FILE) -> Path:
-        """Write the policy with its metadata.
+        """Write the averaged policy with its metadata.
 
         Args:
-            strength: results of matches; those of before stay while the weights are the same.
+            strength: results of matches, as `evaluate` returns them. None: keep those of the file
+                if it has the same weights.
+            name: name of the file in the run's folder.
+
+        Returns:
+            The path of the file.
         """
         policy = self.learner.policy(average=True)
         path = self.folder / name
@@ -312,7 +351,14 @@ class Run:
         return path
 
     def evaluate(self, path: Path) -> list[dict[str, Any]]:
-        """Play the configured matches with the saved policy."""
+        """Play the matches of `evaluation` with a saved policy.
+
+        Args:
+            path: path of the policy, as `export` returns it.
+
+        Returns:
+            One match result per opponent, as JSON values.
+        """
         settings = self.config.evaluation
         ray = self.config.ray
         workers = workers_at(ray, None if ray else settings.workers)
@@ -327,7 +373,7 @@ class Run:
         return [as_kept(self._pool_folder, name) for name in names]
 
     def keep_policies(self) -> None:
-        """Copy the policies that the configuration names by path into the folder."""
+        """Copy the policies that the configuration names by path into the run's folder."""
         keep_policies(self._pool_folder, self.config.opponents.players)
         for names in measures_and_teachers(self.config).values():
             keep_policies(self._pool_folder, names)
@@ -335,16 +381,16 @@ class Run:
             keep_policies(self._pool_folder, [Path(self.config.start_from)])
 
     def _with_what_is_kept(self) -> TrainingConfig:
-        """The configuration that begins with the copy of a policy, where there is one."""
+        """The configuration with `start_from` set to the copy of that policy, if there is one."""
         if self.config.start_from is None:
             return self.config
         kept = as_kept(self._pool_folder, Path(self.config.start_from)).base.name
         return self.config.model_copy(update={"start_from": kept})
 
     def begin(self) -> None:
-        """Begin with the weights of the saved policy that the configuration names, if it does.
+        """Load the weights of the policy named by `start_from`, if it is set.
 
-        It may be of another table of the game; see `transfer`.
+        The policy may be for another table of the game, see `transfer`.
 
         Raises:
             ConfigError: there is no such policy, or it does not fit.
@@ -358,10 +404,10 @@ class Run:
             raise ConfigError(f"start_from: {error}") from error
 
     def resume(self) -> None:
-        """Go on from the checkpoint in the folder, or begin, if it has none yet.
+        """Restore the checkpoint in the folder, or begin if there is none yet.
 
         Raises:
-            PolicyError: the checkpoint is damaged or of another run.
+            PolicyError: the checkpoint is damaged or belongs to another run.
         """
         details = restore(self.folder, self.game, self.learner, self.pool)
         self._stands = _stand_of(self.folder)
@@ -376,11 +422,11 @@ class Run:
         self.log.take_up(self.decisions)
 
     def _compare_anchors(self, before: dict[str, Any] | None, scale: int) -> None:
-        """Begin anew what the anchors decide, if they are others than at the checkpoint.
+        """Reset the best policy and the rating scale if the anchors changed since the checkpoint.
 
         Args:
-            before: their terms then, if it says so.
-            scale: of the ratings then.
+            before: `Anchors.terms` at the checkpoint; None if it does not say.
+            scale: number of the rating scale at the checkpoint.
         """
         terms, self.log.scale = self.anchors.terms, scale
         if before is None or before == terms:
@@ -410,9 +456,10 @@ class Run:
         return row | returns
 
     def _measure(self) -> None:
-        """A short match against each anchor; the best policy so far is kept.
+        """Play a short match against each anchor, and export the policy if it is the best so far.
 
-        Nothing is measured twice at the end, or where a finished run is killed and taken up again.
+        Does nothing if this policy was measured already, as at the end of a run, or when a
+        finished run is killed and resumed.
         """
         if self.config.evaluation.progress_games == 0 or self.decisions == 0:
             return
@@ -433,9 +480,10 @@ class Run:
             self.export(name=BEST_FILE)
 
     def _imitate(self, watch: Watch) -> None:
-        """The head start, or as much of it as there is time for.
+        """Play the head start, or as much of it as time allows.
 
-        A run that is stopped during it begins it again: of it nothing is saved.
+        A run that is stopped during the head start repeats it from its beginning, because no
+        checkpoint is written before its end.
         """
         settings = self.config.imitation
         rng = generator(self.config.seed, Stream.LESSONS)
@@ -453,15 +501,15 @@ class Run:
             rate = settings.learning_rate * (1 - 0.9 * played / settings.games)
             for _ in range(settings.passes):
                 right = self.learner.imitate(lessons, rate)
-            headline = f"imitated {played + games} of {settings.games} games, {right:.0%} right"
+            headline = f"imitated {played + games} of {settings.games} games, {right:.0%} correct"
             watch(self._report(headline))
         self._imitated = True
 
     @contextmanager
     def _stop_on_signal(self) -> Iterator[None]:
-        """The first Ctrl-C, or request to terminate, stops after the update; a second at once.
+        """Stop after the update at the first Ctrl-C or SIGTERM, and at once at a second Ctrl-C.
 
-        In another thread than the main one, which alone gets signals, nothing is done about them.
+        Does nothing outside the main thread, since only the main thread receives signals.
         """
         self._stopped = False
         if threading.current_thread() is not threading.main_thread():
@@ -481,40 +529,57 @@ class Run:
 
 
 def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False) -> Run:
-    """Begin a new run in a folder that holds none.
+    """Start a new run in a folder without one. Call `Run.train` on it to train.
 
     Args:
-        code: whether players, or the learner, may be `module:Class`, which is imported.
+        config: the configuration, as `load_config` returns it.
+        folder: the run's folder; it is created if needed.
+        code: whether to allow players and a learner of the form `module:Class`, which are
+            imported.
+
+    Returns:
+        The run, which holds the folder's lock.
 
     Raises:
-        TypeError: it is no configuration.
-        ConfigError: the configuration cannot be used; no folder is left.
-        RunError: the folder holds a run.
-        ClusterError: nobody answers at `ray`; likewise.
+        TypeError: `config` is not a TrainingConfig.
+        ConfigError: the configuration cannot be used. No folder is created.
+        RunError: the folder already holds a run.
+        ClusterError: no cluster answers at the address `ray`. No folder is created.
+
+    Example:
+        >>> import tempfile
+        >>> from armarl_training.config import load_config
+        >>> from armarl_training.run import start_run
+        >>> config = load_config("armadora-quick", ["environments=2"])
+        >>> with tempfile.TemporaryDirectory() as folder, start_run(config, folder) as run:
+        ...     (run.folder / "config.yaml").exists()
+        True
     """
     if not isinstance(config, TrainingConfig):
         raise TypeError(
-            "config must be a TrainingConfig, as load_config returns it, not "
+            "config must be a TrainingConfig, as load_config returns it, got "
             f"{brief(repr(config), 60)}"
         )
     folder = Path(folder)
     if (folder / CONFIG_FILE).exists():
-        raise RunError(f"{folder} holds a run already: resume it with --resume, or name another")
+        raise RunError(
+            f"{folder} already holds a run; resume it with --resume, or name another folder"
+        )
     refuse_to_write_over(folder, _WRITTEN, f"no run ({CONFIG_FILE})", RunError)
     reach_cluster(config)
-    run = Run(config, folder, code=code)  # first, so that a refused configuration leaves no folder
+    run = Run(config, folder, code=code)  # before mkdir: a bad configuration leaves no folder
     text = run.config.dump()
     if len(text.encode()) > MOST_BYTES:
         raise ConfigError(
-            f"with all its settings the configuration takes {len(text.encode()):,} bytes, and a "
-            f"run keeps {MOST_BYTES:,} at most: name fewer players"
+            f"with all its settings, the configuration takes {len(text.encode()):,} bytes, and a "
+            f"run can store at most {MOST_BYTES:,}; name fewer players"
         )
     run.begin()
     folder.mkdir(parents=True, exist_ok=True)
     run.hold()
     try:
         if (folder / CONFIG_FILE).exists():
-            raise RunError(f"{folder} holds a run already, which has begun just now")
+            raise RunError(f"{folder} already holds a run, which another process just started")
         run.keep_policies()
         write_text(folder / CONFIG_FILE, text)
     except BaseException:
@@ -524,21 +589,40 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
 
 
 def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bool = False) -> Run:
-    """Go on with the run in a folder, from its last checkpoint (or its start, if it has none yet).
+    """Resume the run in a folder from its last checkpoint, or from its start if it has none yet.
+
+    If this fails, the configuration in the folder stays as it was.
 
     Args:
-        changes: settings as `key=value`, of those that `TrainingConfig.changed` lets be changed.
-        code: whether players, or the learner, may be `module:Class`, which is imported.
+        folder: the run's folder.
+        changes: settings to change, as `key=value`. `TrainingConfig.changed` says which may
+            change.
+        code: whether to allow players and a learner of the form `module:Class`, which are
+            imported.
+
+    Returns:
+        The run, which holds the folder's lock.
 
     Raises:
         RunError: the folder holds no run, or another process trains there.
-        ConfigError: a setting that a run cannot change, or not to this value.
+        ConfigError: a setting cannot change, or not to this value.
         PolicyError: the checkpoint is damaged.
-        ClusterError: nobody answers at `ray`. Whatever was refused, the configuration stays.
+        ClusterError: no cluster answers at the address `ray`.
+
+    Example:
+        >>> import tempfile
+        >>> from armarl_training.config import load_config
+        >>> from armarl_training.run import resume_run, start_run
+        >>> config = load_config("armadora-quick", ["environments=2"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     start_run(config, folder).close()
+        ...     with resume_run(folder, ["total_decisions=5000"]) as run:
+        ...         print(run.config.total_decisions)
+        5000
     """
     folder = Path(folder)
     if not (folder / CONFIG_FILE).is_file():
-        raise RunError(f"{folder} holds no run: there is no {CONFIG_FILE} in it")
+        raise RunError(f"{folder} holds no run: it has no {CONFIG_FILE}")
     lock = lock_run(folder)
     try:
         kept = load_config(folder / CONFIG_FILE)
@@ -558,45 +642,47 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
 
 
 def _refuse_less_than_done(run: Run, kept: TrainingConfig) -> None:
-    """Refuse another end of a resumed run, if that would lie before where the run is.
+    """Refuse a new limit of a resumed run that the run has already passed.
 
     Raises:
-        ConfigError: it does.
+        ConfigError: `total_decisions` or `time_limit_minutes` is below what is done.
     """
     total, limit = run.config.total_decisions, run.config.time_limit_minutes
-    ends = f"total_decisions={run.decisions} ends it there"
+    ends = f"use total_decisions={run.decisions} to end it there"
     if total != kept.total_decisions and total < run.decisions:
         raise ConfigError(
-            f"total_decisions={total}: the run has learnt from {run.decisions:,} already; {ends}"
+            f"total_decisions={total}: the run has already learned from {run.decisions:,}; {ends}"
         )
     if limit is not None and limit != kept.time_limit_minutes and 60 * limit < run.seconds:
         raise ConfigError(
-            f"time_limit_minutes={limit:g}: it has taken {run.seconds / 60:.3g} already; {ends}"
+            f"time_limit_minutes={limit:g}: the run has already taken "
+            f"{run.seconds / 60:.3g} minutes; {ends}"
         )
 
 
 def _checked(statistics: Any) -> dict[str, float]:
-    """What an iteration has returned, if it can stand beside the columns of the run itself.
+    """Check the statistics that `Learner.iterate` returned, which become columns of the table.
 
     Raises:
-        TypeError: it is no mapping of names.
-        ValueError: it has a name of these.
+        TypeError: they are not a mapping with names as keys.
+        ValueError: a name is a column of the run's own.
     """
     if not isinstance(statistics, Mapping) or not all(isinstance(k, str) for k in statistics):
         raise TypeError(
-            f"a learner's iterate returns statistics by name, not {brief(repr(statistics), 100)}"
+            "a learner's iterate must return statistics by name, got "
+            f"{brief(repr(statistics), 100)}"
         )
     for name in statistics:
         if name in COLUMNS or name.startswith((WINS, RETURNS)):
             raise ValueError(
-                f"a learner's iterate has returned {name!r}, which is a column of the run's own "
-                f"({', '.join(COLUMNS)}, {WINS}*, {RETURNS}*): call it otherwise"
+                f"a learner's iterate returned {name!r}, but the run has that column itself "
+                f"({', '.join(COLUMNS)}, {WINS}*, {RETURNS}*); choose another name"
             )
     return dict(statistics)
 
 
 def _stand_of(folder: Path) -> tuple[int, int] | None:
-    """By what the checkpoint in a folder is known from another one; None: there is none."""
+    """Identify the checkpoint in a folder by modification time and inode; None if there is none."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None
@@ -605,7 +691,7 @@ def _stand_of(folder: Path) -> tuple[int, int] | None:
 
 
 def _strength_of(path: Path, policy: NetworkPlayer) -> list[Any]:
-    """What was measured of the policy in a file, if it has these very weights."""
+    """The measured strength in a policy file, if the file has exactly these weights."""
     try:
         tensors, metadata = read_policy(path)
     except (PolicyError, FileNotFoundError):
