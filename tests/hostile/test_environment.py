@@ -44,8 +44,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("no_such_module:ENTRY", "ModuleNotFoundError"),
         ("armarl:no_such_name", "AttributeError"),
         (SELF + "NO_ENTRY", "TypeError"),
-        (SELF + "NAMESAKE", "another game named 'armadora'"),
-        (SELF + "SAME_TITLE", "another game with the title 'Armadora'"),
+        (SELF + "NAMESAKE", "another game already has the name 'armadora'"),
+        (SELF + "SAME_TITLE", "another game already has the title 'Armadora'"),
     ],
     ids=["module", "name", "text", "namesake", "title"],
 )
