@@ -1,9 +1,9 @@
 """Golden games: one recorded game of each variant, in `tests/games/golden`.
 
-A file holds the seed, the deal, every action with a hash of what each seat then observes and may
-do, and the result. The test replays the actions and compares every line, so any change of the
-rules, the actions, the observation or the random deal shows up. If the change is meant, raise the
-game's `VERSION` and write the files anew:
+A file holds the seed, the deal, every action with a hash of the observation and mask of each seat
+after it, and the result. The test replays the actions and compares every line, so it detects any
+change of the rules, the actions, the observation or the random deal. If the change is intended,
+raise the game's `VERSION` and write new files:
 
     python tests/games/test_golden.py --write
 """
@@ -27,8 +27,8 @@ from variants import GOLDEN, Variant, every_golden_variant
 
 FOLDER = Path(__file__).parent / "golden"
 SEED = 20_000
-CANDIDATES = 80  # games of which the one with most kinds of actions is kept
-ASTRAY = 0.3  # part of the decisions that are random, among those of the greedy player
+CANDIDATES = 80  # games; the one with the most kinds of actions is kept
+ASTRAY = 0.3  # share of random decisions among those of the greedy player
 
 
 def path_of(variant: Variant) -> Path:
@@ -36,7 +36,7 @@ def path_of(variant: Variant) -> Path:
 
 
 def seen(game: Game, states: States) -> str:
-    """A hash of observation and mask for each seat."""
+    """A hash of the observation and the mask, for each seat."""
     hashes = []
     for seat in range(game.players):
         observations, masks = game.views(states, np.array([seat]))
@@ -46,7 +46,7 @@ def seen(game: Game, states: States) -> str:
 
 
 def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
-    """A game as text; `choose` picks an action for the seat to move."""
+    """Record a game as text; `choose` picks an action for the seat to move."""
     states = game.new_states(seed)
     lines = [
         f"variant {json.dumps(game.variant)}",
@@ -60,7 +60,7 @@ def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
         seat, action = code, choose(states)
         code = game.compiled(play_one)(states, 0, action, mask, rewards, 0)
         text = game.actions.text(action)
-        assert code != WAS_ILLEGAL, f"{text!r} has become illegal for seat {seat}"
+        assert code != WAS_ILLEGAL, f"{text!r} is illegal now for seat {seat}"
         lines.append(f"{seat} {text} | {seen(game, states)}")
     lines.append(f"end {json.dumps(game.describe(states[0]))}")
     lines.append(f"rewards {rewards.tolist()}")
@@ -96,12 +96,12 @@ def test_golden_games_show_every_kind_of_action():
 
 
 def kind(action: str) -> str:
-    """The word that an action's notation begins with."""
+    """The first word of an action's notation."""
     return action.split()[0]
 
 
 def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]:
-    """The choices of a greedy player who often goes astray."""
+    """The choices of a greedy player that often plays a random action."""
     players = GreedyPlayer(game), RandomPlayer(game)
 
     def choose(states: States) -> int:
@@ -113,9 +113,9 @@ def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]
 
 
 def write() -> None:
-    """Record the golden games anew: those with kinds of actions not yet shown, then with most."""
+    """Record new golden games: prefer new kinds of actions, then the most kinds."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    shown: dict[str, set[str]] = defaultdict(set)  # of each game, kinds in the files so far
+    shown: dict[str, set[str]] = defaultdict(set)  # for each game, the kinds in the files so far
     for variant in GOLDEN:
         game = variant.make()
         games = [
