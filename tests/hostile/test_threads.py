@@ -148,7 +148,7 @@ def test_a_batch_is_for_one_thread_at_a_time() -> None:
         lambda: batch.load_states(batch.states.copy()),
     ):
         batch._at_work["thread"] = -1  # stands for another thread
-        with pytest.raises(RuntimeError, match="for one thread at a time"):
+        with pytest.raises(RuntimeError, match="from one thread at a time"):
             call()
         assert batch.states.tobytes() == before
     batch._at_work["thread"] = threading.get_ident()  # left there by Ctrl-C

@@ -88,7 +88,7 @@ class Game(Variant):
         """Compile a function that is written once for all games, with this game's verbs."""
         return self._binding.function(function)
 
-    # Cached, since an environment of one game calls them at every step: a lookup costs a tenth.
+    # Cached for environments of one game: at every step, a lookup would take a tenth of the time.
 
     @cached_property
     def deal_one(self) -> Callable[..., int]:
@@ -127,8 +127,8 @@ class Game(Variant):
             body: a body of `armarl.core.batch_loops`, or a function of the same form.
             games: the number of games.
             batch: the argument of the body. Its arrays are not checked.
-            least: the smallest number of games for which an additional thread pays; None chooses
-                it by the body.
+            least: the number of games that are worth an additional thread. None chooses it for
+                the body.
         """
         if least is None and body in batch_loops.LIGHT:
             least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
@@ -339,7 +339,7 @@ class Game(Variant):
         return observations, masks
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
-        """Return copies of the states with all that `seats[i]` is not shown erased.
+        """Return copies of the states without the information that is hidden from `seats[i]`.
 
         Pass states from outside to `check_states` first.
 
@@ -363,7 +363,7 @@ class Game(Variant):
     def determinised(
         self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
     ) -> States:
-        """Return copies of the states with all that `seats[i]` is not shown dealt anew.
+        """Return copies of the states, with the information hidden from `seats[i]` dealt anew.
 
         The deal is uniform over those that agree with what the seat is shown, and follows from
         `seeds[i]`. Pass states from outside to `check_states` first.
@@ -461,7 +461,7 @@ class Game(Variant):
     def returns(
         self, states: States, games: NDArray[np.int64], reward: str = "win"
     ) -> NDArray[np.float64]:
-        """Return the returns of all seats in the finished games `states[games]`.
+        """Return the final returns of all seats in the finished games `states[games]`.
 
         Pass states from outside to `check_states` first.
 

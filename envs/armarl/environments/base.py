@@ -101,7 +101,7 @@ def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
         if options:
             raise TypeError(f"a Game has its options already; got {', '.join(options)} in addition")
         return game
-    check_options(game, options, besides=f", those of the environment {own}")
+    check_options(game, options, besides=f"; those of the environment are {own}")
     return make_game(game, **options)
 
 
