@@ -33,7 +33,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 
 def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: with a correct checksum, reading them raised a RecursionError."""
-    monkeypatch.setattr("armarl.policies.saved_policy.json.dumps", lambda metadata: "[" * 100_000)
+    monkeypatch.setattr("armarl.policies.safetensors_file.json.dumps", lambda metadata: "[" * 100_000)
     path = tmp_path / "deep.safetensors"
     write_tensors(path, tiny.tensors(GAME), {})
     with pytest.raises(PolicyError, match="is damaged"):
@@ -170,7 +170,7 @@ def test_a_judge_without_its_activation(tmp_path: Path, activation: Any) -> None
     tensors, metadata = read_tensors(path, FORMAT)
     del metadata["activation"]
     write_tensors(path, tensors, metadata | ({"activation": activation} if activation else {}))
-    with pytest.raises(PolicyError, match="a judge's activation is relu"):
+    with pytest.raises(PolicyError, match="a judge uses relu"):
         load_policy(path, GAME)
 
 
