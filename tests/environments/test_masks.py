@@ -241,7 +241,7 @@ def test_what_a_learner_without_masks_is_told_to_do():
     """SB3's face has no options of masks, so that it cannot advise them."""
     with pytest.warns(UserWarning, match="Use MaskablePPO of sb3-contrib.*see docs/frameworks"):
         lose_vec_env(MANY_ILLEGAL)
-    with pytest.warns(UserWarning, match="the options `mask`, `mask_key` and .*; see docs/frame"):
+    with pytest.warns(UserWarning, match="the options `mask`, `mask_key` and .*: see docs/frame"):
         lose_vector(MANY_ILLEGAL)
 
 

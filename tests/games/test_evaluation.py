@@ -1,4 +1,4 @@
-"""The verb `evaluate`: estimated returns during a game, for search with a depth limit."""
+"""The verb `evaluate`: estimated returns in the middle of a game, for search that stops there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from armarl.games.make_game import make_game
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 GAMES = 60
-KEPT = {"armadora": 0.1, "armada": 0.015}  # share of the positions, about eight per game
+KEPT = {"armadora": 0.1, "armada": 0.015}  # share of positions kept, about eight of each game
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"board": "mini"}),
     *(("armadora", {"players": n, "advanced": a}) for n in (2, 3, 4) for a in (False, True)),
@@ -33,9 +33,9 @@ def estimates(game: Game, states: States) -> NDArray[np.float64]:
 
 
 def positions(game: Game, games: int = GAMES) -> tuple[States, NDArray[np.int64], Any]:
-    """Positions from games between greedy players with some random actions.
+    """Return positions of games between greedy players with some random actions.
 
-    Returns the positions, the game of each position, and the returns of all games.
+    Returns the positions, the game of each, and the returns of all games.
     """
     rng = np.random.default_rng(game.players)
     states = game.new_states(np.arange(games))
@@ -60,7 +60,10 @@ def positions(game: Game, games: int = GAMES) -> tuple[States, NDArray[np.int64]
 def test_estimates_are_returns_that_the_players_might_get(
     name: str, options: dict[str, Any]
 ) -> None:
-    """They are in [-1, 1], add up to 0 over the sides, and are equal for partners."""
+    """They are in [-1, 1], add up to 0 over the sides, and are equal for partners.
+
+    The state does not change.
+    """
     game = make_game(name, **options)
     states, _, _ = positions(game)
     before = states.tobytes()
@@ -70,16 +73,16 @@ def test_estimates_are_returns_that_the_players_might_get(
     first_seats = [game.sides.index(side) for side in sorted(set(game.sides))]
     assert np.allclose(found[:, first_seats].sum(axis=1), 0, atol=1e-12)
     assert (found == found[:, [game.sides.index(side) for side in game.sides]]).all()
-    different = np.unique(found[:, 0]).size  # on the mini board few positions differ
+    different = np.unique(found[:, 0]).size  # on the mini board positions differ little
     assert different > (1 if "board" in options else found.shape[0] / 4)
 
 
 # Games on the mini board end after a few actions, and most are even.
 @pytest.mark.parametrize(("name", "options"), VARIANTS[1:], ids=str)
 def test_those_who_win_are_thought_to_win(name: str, options: dict[str, Any]) -> None:
-    """Estimates and returns correlate, by more than four standard errors over games."""
+    """Estimates and returns agree, by more than four standard errors over games."""
     game = make_game(name, **options)
-    # The correlation is weaker in two-player Armada between greedy players and needs more games.
+    # In two-player Armada between greedy players it says less, so more games are needed to see it.
     states, owners, returns = positions(game, 4 * GAMES if game.players == 2 else GAMES)
     agreement = (estimates(game, states) * returns[owners]).sum(axis=1)
     by_game = np.array([agreement[owners == i].mean() for i in np.unique(owners)])

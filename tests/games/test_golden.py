@@ -1,9 +1,9 @@
 """Golden games: one recorded game of each variant, in `tests/games/golden`.
 
-A file holds the seed, the deal, every action with a hash of the observation and mask of each seat
-after it, and the result. The test replays the actions and compares every line, so it detects any
-change of the rules, the actions, the observation or the random deal. If the change is intended,
-raise the game's `VERSION` and write new files:
+A file holds the seed, the deal, every action with a hash of each seat's observation and mask after
+it, and the result. The test replays the actions and compares every line, so it notices any change
+of the rules, the actions, the observation or the random deal. If the change is intended, raise the
+game's `VERSION` and write the files anew:
 
     python tests/games/test_golden.py --write
 """
@@ -27,8 +27,8 @@ from variants import GOLDEN, Variant, every_golden_variant
 
 FOLDER = Path(__file__).parent / "golden"
 SEED = 20_000
-CANDIDATES = 80  # games; the one with the most kinds of actions is kept
-ASTRAY = 0.3  # share of random decisions among those of the greedy player
+CANDIDATES = 80  # games to choose from; the one with most kinds of actions is kept
+ASTRAY = 0.3  # share of the greedy player's decisions that are random
 
 
 def path_of(variant: Variant) -> Path:
@@ -36,7 +36,7 @@ def path_of(variant: Variant) -> Path:
 
 
 def seen(game: Game, states: States) -> str:
-    """A hash of the observation and the mask, for each seat."""
+    """Hash the observation and mask of each seat."""
     hashes = []
     for seat in range(game.players):
         observations, masks = game.views(states, np.array([seat]))
@@ -46,7 +46,7 @@ def seen(game: Game, states: States) -> str:
 
 
 def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
-    """Record a game as text; `choose` picks an action for the seat to move."""
+    """Return a game as text; `choose` picks an action for the seat to move."""
     states = game.new_states(seed)
     lines = [
         f"variant {json.dumps(game.variant)}",
@@ -60,7 +60,7 @@ def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
         seat, action = code, choose(states)
         code = game.compiled(play_one)(states, 0, action, mask, rewards, 0)
         text = game.actions.text(action)
-        assert code != WAS_ILLEGAL, f"{text!r} is illegal now for seat {seat}"
+        assert code != WAS_ILLEGAL, f"{text!r} is now illegal for seat {seat}"
         lines.append(f"{seat} {text} | {seen(game, states)}")
     lines.append(f"end {json.dumps(game.describe(states[0]))}")
     lines.append(f"rewards {rewards.tolist()}")
@@ -68,7 +68,7 @@ def record(game: Game, seed: int, choose: Callable[[States], int]) -> str:
 
 
 def actions_of(text: str) -> list[str]:
-    """The actions of a recorded game."""
+    """Return the actions of a recorded game."""
     moves = [line for line in text.splitlines() if line[0].isdigit()]
     return [line.split(" | ")[0].split(" ", 1)[1] for line in moves]
 
@@ -96,12 +96,12 @@ def test_golden_games_show_every_kind_of_action():
 
 
 def kind(action: str) -> str:
-    """The first word of an action's notation."""
+    """Return the first word of an action's notation."""
     return action.split()[0]
 
 
 def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]:
-    """The choices of a greedy player that often plays a random action."""
+    """The choices of a greedy player that often plays at random."""
     players = GreedyPlayer(game), RandomPlayer(game)
 
     def choose(states: States) -> int:
@@ -113,9 +113,9 @@ def half_greedy(game: Game, rng: np.random.Generator) -> Callable[[States], int]
 
 
 def write() -> None:
-    """Record new golden games: prefer new kinds of actions, then the most kinds."""
+    """Record the golden games anew: prefer kinds of actions not shown yet, then most kinds."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    shown: dict[str, set[str]] = defaultdict(set)  # for each game, the kinds in the files so far
+    shown: dict[str, set[str]] = defaultdict(set)  # kinds in the files so far, by game
     for variant in GOLDEN:
         game = variant.make()
         games = [

@@ -1,4 +1,4 @@
-"""The styles of the scripted players: legal, strong enough as opponents, and different."""
+"""The scripted players' styles: legal, strong enough as opponents, and not all the same."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def styles(name: str) -> tuple[str, ...]:
 
 
 def positions(game: Game) -> States:
-    """Positions from games between players of all styles, a few from each game."""
+    """Return positions of games between players of all styles, a few of each."""
     rng = np.random.default_rng(0)
     players = [GreedyPlayer(game, style) for style in styles(game.name)]
     states, found = game.new_states(np.arange(60)), []
@@ -47,7 +47,7 @@ def positions(game: Game) -> States:
 
 @pytest.mark.parametrize("name", GAMES)
 def test_styles_are_lawful_and_differ(name: str) -> None:
-    """With the same draw, two styles choose differently in more than 2 of 100 positions."""
+    """With the same draw, two styles choose differently in more than 2 positions of 100."""
     game = make_game(name, players=3)
     states = positions(game)
     assert states.size > 300
@@ -91,7 +91,7 @@ def test_an_unknown_style_is_refused() -> None:
 
 @pytest.mark.parametrize("style", [0, 4])
 def test_a_draw_next_to_one_stays_within_its_style(style: int) -> None:
-    """A sum that is rounded up would be the next style, or no style."""
+    """A sum that is rounded up would give the next style, or none."""
     game = make_game("armada")
     states, seats = game.new_states(np.arange(2)), np.zeros(2, np.int64)
     player = GreedyPlayer(game, styles("armada")[style])
@@ -100,7 +100,7 @@ def test_a_draw_next_to_one_stays_within_its_style(style: int) -> None:
 
 
 def test_evolution_reads_styles_from_memory() -> None:
-    """In a process of its own, since no other kernel may be compiled like this."""
+    """It runs in its own process, because no other kernel may be compiled in this way."""
     path = os.pathsep.join(filter(None, sys.path))
     tests = str(HELPERS / "evolved_style.py")
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", tests]

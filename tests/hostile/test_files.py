@@ -33,7 +33,9 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 
 def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: with a correct checksum, reading them raised a RecursionError."""
-    monkeypatch.setattr("armarl.policies.safetensors_file.json.dumps", lambda metadata: "[" * 100_000)
+    monkeypatch.setattr(
+        "armarl.policies.safetensors_file.json.dumps", lambda metadata: "[" * 100_000
+    )
     path = tmp_path / "deep.safetensors"
     write_tensors(path, tiny.tensors(GAME), {})
     with pytest.raises(PolicyError, match="is damaged"):

@@ -1,4 +1,4 @@
-"""Matches and players: repeatable, fair, and rightly counted."""
+"""Matches and players: repeatable, fair, and correctly counted."""
 
 import math
 
@@ -22,14 +22,14 @@ ADVANCED = make_game("armadora", advanced=True)
 
 
 def by_name(value):
-    """Names for pytest; a game's is its variant."""
+    """Return names for pytest; a game's is its variant."""
     if not hasattr(value, "variant"):
         return str(value)
     return f"{value.players}p-{'advanced' if value.options['advanced'] else 'base'}"
 
 
 class Passing:
-    """Passes at once; what it sees is kept."""
+    """Passes at once, and keeps what it sees."""
 
     def __init__(self, game, name="passing"):
         self.name, self.game, self.seats = name, game, []
@@ -66,7 +66,7 @@ def test_the_number_of_workers_changes_nothing(tmp_path):
 
 
 def test_a_game_depends_on_its_own_seed_alone():
-    """Not on how many others are played beside it."""
+    """It does not depend on how many others are played with it."""
     players = [GreedyPlayer(TWO), RandomPlayer(TWO)]
     seeds, entrants = np.arange(20), np.tile([0, 1], (20, 1))
     returns, lengths, _ = play_games(TWO, players, entrants, seeds)
@@ -89,7 +89,7 @@ def test_a_longer_match_begins_with_the_shorter_one(tmp_path):
 
 
 def test_no_two_deals_are_alike():
-    """A seed of more than 32 bits once had the deals of a smaller one."""
+    """A seed of more than 32 bits once gave the deals of a smaller one."""
     seeds = [0, 5, 5 + (3 << 32), (1 << 32) + 1, MOST_SEED]
     deals = np.stack([deal_seeds(seed, 0, 200) for seed in seeds])
     assert np.unique(deals).size == deals.size
@@ -122,7 +122,7 @@ def test_seatings(game, entrants, tables):
 
 @pytest.mark.parametrize("game", [TWO, THREE, FOUR], ids=by_name)
 def test_each_deal_is_played_in_every_rotation(game):
-    """The passing player's games are alike, deal for deal, from wherever he sits."""
+    """The passing player's games are the same in all its seats, deal for deal."""
     sides = len(set(game.sides))
     watched = Passing(game)
     result = play_match(game, [watched, *[Passing(game) for _ in range(sides - 1)]], games=30)
@@ -140,7 +140,7 @@ def test_the_number_of_games_is_rounded_up_to_whole_rotations():
 
 
 def test_equal_players_are_about_even():
-    """Though the seats are not: the first to move has an edge or a burden that rotation cancels."""
+    """The seats are not equal: moving first is an advantage or a burden, which rotation cancels."""
     result = play_match(TWO, ["random", "random"], games=2000, seed=11)
     for standing in result.standings:
         assert standing.low < 0.5 < standing.high
@@ -148,7 +148,7 @@ def test_equal_players_are_about_even():
 
 
 def test_a_seat_s_advantage_does_not_show():
-    """Whoever sits first wins every game of these; in a match both come out even."""
+    """The first seat wins every game here; in a match both players come out even."""
 
     class FirstSeatWins(RandomPlayer):
         def choose(self, states, seats, draws):
@@ -161,7 +161,7 @@ def test_a_seat_s_advantage_does_not_show():
     one, other = play_match(TWO, players, games=100).standings
     assert one.win_rate == pytest.approx(0.5, abs=0.05)
     assert one.wins == other.losses
-    # Both games of a deal go to the same seat, so the rate is far surer than 100 games alone.
+    # Both games of a deal go to the same seat, so the rate is far more certain than from 100 games.
     assert one.win_rate + other.win_rate == pytest.approx(1)
 
 
@@ -208,7 +208,7 @@ def test_standings_add_up(game, players):
     ("game", "share"), [(TWO, 1 / 2), (THREE, 1 / 3), (FOUR, 1 / 2)], ids=by_name
 )
 def test_draws_are_shared(game, share):
-    """Where all pass at once nobody takes gold, and the victory is shared (ARM-20)."""
+    """If all pass at once, nobody takes gold, and the victory is shared (ARM-20)."""
     result = play_match(game, [Passing(game)] * len(set(game.sides)), games=12)
     for standing in result.standings:
         assert (standing.wins, standing.shared, standing.losses) == (0, result.games, 0)
@@ -229,7 +229,7 @@ def test_one_player_on_several_sides_gets_their_shares_together():
 
 @pytest.mark.parametrize(
     ("wins", "games", "low", "high"),
-    # Wilson's interval by its textbook formula; 0 of 10 and 50 of 100 are in every table of it.
+    # Wilson's interval by its textbook formula. Every table of it has 0 of 10 and 50 of 100.
     [
         (0, 10, 0.0, 0.2775),
         (10, 10, 0.7225, 1.0),
@@ -238,13 +238,13 @@ def test_one_player_on_several_sides_gets_their_shares_together():
     ],
 )
 def test_wilson_s_interval(wins, games, low, high):
-    share = np.zeros((1, games))  # one deal: nothing to tell how much its games vary together
+    share = np.zeros((1, games))  # with one deal, nothing tells how much its games vary together
     share[0, :wins] = 1
     assert _interval(share) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_deals_that_fall_alike_widen_the_interval():
-    """Ten deals, both games of each won or lost together, are ten games' worth of evidence."""
+    """Ten deals, with both games of each won or lost together, count as ten games."""
     share = np.zeros((10, 2))
     share[:5] = 1
     alone = np.zeros((10, 1))
@@ -252,12 +252,12 @@ def test_deals_that_fall_alike_widen_the_interval():
     low, high = _interval(share)
     assert low <= _interval(alone)[0] + 0.02
     assert high >= _interval(alone)[1] - 0.02
-    apart = np.tile([0.0, 1.0], (10, 1))  # one game of each deal won: never narrower than 20 games
+    apart = np.tile([0.0, 1.0], (10, 1))  # one game of each deal won: no narrower than for 20 games
     assert _interval(apart) == pytest.approx(_interval(apart.reshape(1, 20)))
 
 
 def test_an_interval_that_holds_its_promise():
-    """95 % of the intervals of simulated matches hold the true rate."""
+    """95 % of the intervals of simulated matches contain the true rate."""
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(400):
@@ -354,10 +354,10 @@ def test_a_person_is_asked_until_the_action_is_legal(monkeypatch, capsys):
     assert not list(typed)
     shown = capsys.readouterr().out
     legal = TWO.actions.legal_texts(TWO.legal_masks(states)[0])
-    assert shown.count("W5 h5\nP a1-b1") == 2  # kind by kind, for nothing typed as well
+    assert shown.count("W5 h5\nP a1-b1") == 2  # kind by kind, also on empty input
     assert all(text in shown for text in legal)
     assert "unknown action 'nonsense'; actions look like" in shown
-    assert "unknown action 'W1 d1'" in shown  # a mine
+    assert "unknown action 'W1 d1'" in shown  # d1 is a mine
     assert "`stop` is illegal" in shown
     assert TWO.draw(states[0], 0) in shown
 

@@ -197,7 +197,7 @@ class Game(Variant):
         """
         if self._deals is None:
             raise ValueError(
-                f"the deals of {self.name} {dict(self.options)} cannot be enumerated: this needs a "
+                f"the deals of {self.name} {dict(self.options)} cannot be enumerated: it takes a "
                 "variant whose only chance is a small deal (see docs/exploitability.md)"
             )
         return self._deals(self)

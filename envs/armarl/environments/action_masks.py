@@ -109,6 +109,6 @@ class Endings:
             # The text is constant, so that Python shows the warning once per process.
             warnings.warn(
                 f"{MANY_ILLEGAL} episodes in a row ended by an illegal action: the learner seems "
-                f"to ignore the action mask. {self._remedy}; see docs/frameworks.md",
+                f"to ignore the action mask. {self._remedy}: see docs/frameworks.md",
                 stacklevel=3,
             )
