@@ -172,7 +172,7 @@ def test_a_judge_without_its_activation(tmp_path: Path, activation: Any) -> None
     tensors, metadata = read_tensors(path, FORMAT)
     del metadata["activation"]
     write_tensors(path, tensors, metadata | ({"activation": activation} if activation else {}))
-    with pytest.raises(PolicyError, match="a judge uses relu"):
+    with pytest.raises(PolicyError, match="a judge uses relu and no advisers"):
         load_policy(path, GAME)
 
 
