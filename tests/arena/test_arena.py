@@ -553,7 +553,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     path = tmp_path / "one" / "records" / "0000-000000.txt"
     path.write_text(path.read_text().replace(" W", " V", 1))
     assert main(["replay", str(path)]) == 1
-    assert "no action is written 'V" in capsys.readouterr().err
+    assert "unknown action 'V" in capsys.readouterr().err
 
 
 # --- the panel -----------------------------------------------------------------------------------

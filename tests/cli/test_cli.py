@@ -211,7 +211,7 @@ def test_evaluate_with_options(run):
         (("random", "-o", "colour=red"), "no option 'colour'; its options are players, advanced"),
         (("random", "-o", "advanced"), "option 'advanced' should be written name=value"),
         (("random", "-o", "advanced=maybe"), "advanced must be True or False, not 'maybe'"),
-        (("random", "--game", "chess"), "unknown game 'chess'; there is armadora"),
+        (("random", "--game", "chess"), "unknown game 'chess'; choose from armadora"),
         (("random", "-o", "players=²"), "2, 3 or 4 players, not '²'"),
         (("random", "-o", "players=--2"), "2, 3 or 4 players, not '--2'"),
         (("random", "--games", "0"), "games must be in 1 to 100000000, not 0"),
@@ -333,7 +333,7 @@ def test_a_game_at_the_terminal(run):
     assert (status, err) == (0, "")
     assert "player 0: you\nplayer 1: random\n" in out
     assert "W1 a1  W1 b1" in out
-    assert "no action is written 'W5 a9'; 'a9' is none of a1, b1, c1, e1, … h5: place a W" in out
+    assert "unknown action 'W5 a9'; 'a9' is not one of a1, b1, c1, e1, … h5: place a W" in out
     assert "`stop` is illegal" in out
     assert "player 0: W5 a1\n" in out
     assert out.count("player 0: pass") == 1
@@ -537,7 +537,7 @@ def test_one_file_for_two_things(run, tmp_path):
     [
         ("{} info armadora-2p >&-", b"", 0, b""),
         ("{} evaluate random random:patient --games 2 --workers 1 2>&-", b"", 0, b"win rate"),
-        ("{} play random", b"caf\xe9\nW1 a1\nquit\n", 130, b"no action is written"),
+        ("{} play random", b"caf\xe9\nW1 a1\nquit\n", 130, b"unknown action"),
         ("PYTHONIOENCODING=ascii {} info armada", b"", 0, b"## Observation"),
     ],
     ids=["no output", "no errors", "no text", "few letters"],

@@ -128,14 +128,14 @@ def test_observations_of_another_table_are_refused() -> None:
     other = larger.views(larger.new_states(0), seat)[0]
     for read in (table.views, table.decode, table.grid):
         with pytest.raises(
-            ValueError, match=rf"has {table.size} numbers, not those of shape \(1, "
+            ValueError, match=rf"have {table.size} numbers in the last axis, not shape \(1, "
         ):
             read(other)
-        with pytest.raises(ValueError, match=r"numbers, not those of shape \(5,\)"):
+        with pytest.raises(ValueError, match=r"numbers in the last axis, not shape \(5,\)"):
             read(np.zeros(5, np.float32))
-        with pytest.raises(TypeError, match=r"not dict; of PettingZoo's that is observation\["):
+        with pytest.raises(TypeError, match=r"not dict; with PettingZoo use observation\["):
             read({"observation": np.zeros(table.size, np.float32)})  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="not those of shape"):
+    with pytest.raises(ValueError, match="in the last axis, not shape"):
         make_game("armada", players=2).observation.graph(np.zeros((3, 5), np.float32))
 
 

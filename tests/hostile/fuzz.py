@@ -1,8 +1,9 @@
-"""Fuzzers for the doors: `python tests/hostile/fuzz.py --door arrays --cases 100000`.
+"""Fuzzers for the entry points: `python tests/hostile/fuzz.py --door arrays --cases 100000`.
 
-A case is made from its number alone. Cases run, many of them, in a process that may die: what kills
-it, hangs it, takes its memory or raises anything but our own errors is told with the command that
-repeats it, and the next process goes on behind it. See `doors` for what a case does.
+A case depends only on its number. Many cases run in one process, which may die. A case fails if it
+kills or hangs the process, exhausts its memory, or raises an error other than the documented ones.
+The failure is printed with the command that repeats it, and a new process continues with the next
+case. See `doors` for the cases.
 """
 
 from __future__ import annotations
@@ -23,27 +24,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from doors import DOORS, load
 
-AT_ONCE = 20_000  # cases of one process
-LONGEST = 20.0  # seconds on a core that a case may take
-PATIENCE = 600.0  # seconds without a case done, whoever else has the core
-MEMORY = 6 << 30  # bytes that a process may have of its own
-TOLD = 3  # failures of one kind that are told in full
+AT_ONCE = 20_000  # cases per process
+LONGEST = 20.0  # CPU seconds that a case may take
+PATIENCE = 600.0  # seconds without a finished case; generous, since the core may be busy
+MEMORY = 6 << 30  # bytes of data that a process may have
+TOLD = 3  # failures of one kind that are printed in full
 OUTCOMES = ("accepted", "refused")
 
 
 class Done(NamedTuple):
-    """A case that is over: `told` is its outcome, or what went wrong; `seconds` on a core."""
+    """A finished case: `told` is its outcome or the error text, `seconds` is CPU time."""
 
     number: int
     told: str
     seconds: float
 
 
-# --- in the process that may die -----------------------------------------------------------------
+# --- the process that may die --------------------------------------------------------------------
 
 
 def work(door: str, first: int, last: int) -> None:
-    """Run cases, and write a line of JSON for each as soon as it is over."""
+    """Run cases, and print a line of JSON for each as soon as it has finished."""
     prepare, case = load(door)
     prepare()
     _limit_memory()
@@ -60,7 +61,7 @@ def work(door: str, first: int, last: int) -> None:
 
 
 def _limit_memory() -> None:
-    """From here on what asks for too much gets a MemoryError, where there are such limits."""
+    """Limit the memory of this process, so that a large allocation raises MemoryError (Linux)."""
     if sys.platform == "linux":
         import resource
 
@@ -68,19 +69,19 @@ def _limit_memory() -> None:
 
 
 def _ring_after(seconds: float) -> None:
-    """SIGPROF kills this process after so much time on a core, unless it is set again before."""
+    """Let SIGPROF kill this process after this CPU time, unless it is set again before."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-# --- in the process that watches it --------------------------------------------------------------
+# --- the process that watches it -----------------------------------------------------------------
 
 
 def watch(door: str, first: int, last: int) -> Iterator[Done]:
-    """Cases that run in a process; its death is the outcome of the case that it was at.
+    """Run cases in a process. If it dies, its death is the outcome of the case it was running.
 
     Raises:
-        RuntimeError: it could not be prepared for any.
+        RuntimeError: the preparation failed.
     """
     command = [sys.executable, __file__, "--door", door, "--work", str(first), str(last)]
     with tempfile.TemporaryFile("w+") as errors:
@@ -113,10 +114,10 @@ def _death(code: int, ended: bool, errors: Any) -> str:
 
 
 def fuzz(door: str, first: int, cases: int, seconds: float) -> int:
-    """Run cases until all are done or the time is over; the number of those that failed."""
+    """Run cases until all are done or the time is over, and return the number of failures."""
     begin, number, failed = time.monotonic(), first, 0
     counts, slowest = dict.fromkeys(OUTCOMES, 0), Done(first, "", 0.0)
-    kinds: Counter[str] = Counter()  # failures, by what was said last
+    kinds: Counter[str] = Counter()  # failures by the last line of the error text
     used = 0.0
     while number < first + cases and time.monotonic() - begin < seconds:
         for done in watch(door, number, min(number + AT_ONCE, first + cases)):
@@ -138,8 +139,8 @@ def fuzz(door: str, first: int, cases: int, seconds: float) -> int:
         print(f"{times} times: {kind}")
     print(
         f"{door}: {number - first} cases from {first}, {counts}, {failed} failed, "
-        f"{time.monotonic() - begin:.0f} s ({used:.0f} s on a core), "
-        f"the slowest {slowest.number}: {slowest.seconds:.1f} s",
+        f"{time.monotonic() - begin:.0f} s ({used:.0f} s of CPU time), "
+        f"slowest case {slowest.number}: {slowest.seconds:.1f} s",
         flush=True,
     )
     return failed
@@ -149,9 +150,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--door", choices=DOORS, required=True)
     parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0, help="number of the first case")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so many")
-    parser.add_argument("--work", type=int, nargs=2, help="run these cases here")
+    parser.add_argument("--seed", type=int, default=0, help="the number of the first case")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="the time limit")
+    parser.add_argument("--work", type=int, nargs=2, help="run these cases in this process")
     chosen = parser.parse_args(arguments)
     if chosen.work:
         work(chosen.door, *chosen.work)

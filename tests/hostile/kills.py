@@ -1,8 +1,8 @@
 """A training run that is killed again and again: `python tests/hostile/kills.py --kills 20`.
 
-SIGKILL comes at a random moment of a random update, or of the checkpoint behind it, and the run is
-resumed. It must end with the bytes of a run that nobody killed: weights, optimiser, games in play,
-generators, pool, policies and table; the time that it took is left out.
+SIGKILL comes at a random moment of a random update or of the checkpoint after it, and the run is
+resumed. At the end it must have the same bytes as an undisturbed run: weights, optimiser, games in
+play, random number generators, pool, policies and table. Times are not compared.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run import checkpoint
 from armarl_training.run.run import resume_run, start_run
 
-MOST_LINES = 2  # that a run may say before it is killed
+MOST_LINES = 2  # the most lines that a run may print before it is killed
 TIMES = ("minutes", "decisions_per_second")  # columns of the table
-AFTER = ("nothing", "an update")  # what the checkpoint holds more than the one before the kill
+AFTER = ("nothing", "an update")  # what the checkpoint holds beyond the last printed line
 
 
 def settings(learner: str, game: str, updates: int) -> dict[str, Any]:
-    """A tiny run, which saves and measures itself after every update."""
-    rollout = 1200 if learner == "critic" else 256  # decisions at most; a critic's is whole games
+    """Settings of a tiny run with a checkpoint and an evaluation after every update."""
+    rollout = 1200 if learner == "critic" else 256  # decisions at most; a critic plays whole games
     return tiny.settings(
         learner=learner,
         game=game,
@@ -46,11 +46,11 @@ def settings(learner: str, game: str, updates: int) -> dict[str, Any]:
     )
 
 
-# --- in the process that is killed ---------------------------------------------------------------
+# --- the process that is killed ------------------------------------------------------------------
 
 
 def work(learner: str, game: str, updates: int, folder: Path) -> None:
-    """Train to the end, and say so before each update."""
+    """Train to the end, and print the number of decisions at each report."""
     if (folder / "config.yaml").exists():
         run = resume_run(folder)
     else:
@@ -59,10 +59,10 @@ def work(learner: str, game: str, updates: int, folder: Path) -> None:
 
 
 def kill_within(learner: str, game: str, updates: int, folder: Path, rng: random.Random) -> int:
-    """Start or resume a run, and kill it somewhere in an update; where it had come to.
+    """Start or resume a run, kill it during an update, and return the decisions last printed.
 
     Raises:
-        RuntimeError: it ended in another way.
+        RuntimeError: the run ended in another way.
     """
     process = _process(learner, game, updates, folder)
     assert process.stdout is not None
@@ -87,11 +87,11 @@ def _process(learner: str, game: str, updates: int, folder: Path) -> subprocess.
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment)
 
 
-# --- in the process that kills -------------------------------------------------------------------
+# --- the process that kills ----------------------------------------------------------------------
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """What a run's folder holds, but for the time that it took."""
+    """The contents of a run's folder, without times."""
     found: dict[str, Any] = {"config.yaml": (folder / "config.yaml").read_bytes()}
     found |= _saved(folder / checkpoint.FILE, checkpoint.FORMAT)
     policies = [folder / "policy.safetensors", folder / "best.safetensors"]
@@ -115,14 +115,14 @@ def _saved(path: Path, format: str) -> dict[str, Any]:
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """The names of what is not the same in both."""
+    """The names of the entries that differ."""
     names = sorted({*one, *other})
     return [name for name in names if one.get(name, ...) != other.get(name, ...)]
 
 
 def torture(learner: str, game: str, kills: int, seed: int, parent: Path) -> list[str]:
-    """Kill a run so often and let it end; in what it differs from one that nobody killed."""
-    # An update may take less time than there is until the kill, and more of them come in between.
+    """Kill a run `kills` times, let it end, and return its differences from an undisturbed run."""
+    # Several short updates can pass before a kill, so plan more updates than kills.
     updates = 3 * (MOST_LINES + 1) * kills + 4
     rng, lost = random.Random(seed), Counter[str]()
     for number in range(kills):
@@ -132,14 +132,14 @@ def torture(learner: str, game: str, kills: int, seed: int, parent: Path) -> lis
         if path.exists():
             kept = read_tensors(path, checkpoint.FORMAT)[1]["learner"]["decisions"]
         lost[AFTER[kept > said]] += 1
-        print(f"kill {number + 1}: after {said} decisions, {kept} of them kept", flush=True)
+        print(f"kill {number + 1}: after {said} decisions; the checkpoint has {kept}", flush=True)
     for name in ("killed", "whole"):
         process = _process(learner, game, updates, parent / name)
         _, error = process.communicate()
         if process.returncode:
             raise RuntimeError(f"the run failed:\n{error}")
     told = ", ".join(f"{times} with {what} more" for what, times in sorted(lost.items()))
-    print(f"{learner}, {game}: {kills} kills in {updates} updates; checkpoints then held: {told}")
+    print(f"{learner}, {game}: {kills} kills in {updates} updates; checkpoints had: {told}")
     return differences(*(contents(parent / name) for name in ("killed", "whole")))
 
 
@@ -148,8 +148,8 @@ def main() -> int:
     parser.add_argument("--learner", choices=["ppo", "td", "critic", "maskable_ppo"], default="ppo")
     parser.add_argument("--game", choices=["armadora", "armada"], default="armadora")
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0, help="of the moments")
-    parser.add_argument("--work", nargs=4, help="train here; for the process that is killed")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random moments")
+    parser.add_argument("--work", nargs=4, help="train in this process (internal)")
     chosen = parser.parse_args()
     if chosen.work:
         learner, game, updates, folder = chosen.work
@@ -157,7 +157,7 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="armarl-kills-") as parent:
         found = torture(chosen.learner, chosen.game, chosen.kills, chosen.seed, Path(parent))
-    print(f"different: {', '.join(found)}" if found else "the same bytes as a run nobody killed")
+    print(f"different: {', '.join(found)}" if found else "the same bytes as an undisturbed run")
     return int(bool(found))
 
 

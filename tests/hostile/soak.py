@@ -1,9 +1,9 @@
-"""Mixed use for as long as one likes: `python tests/hostile/soak.py --minutes 15`.
+"""Mixed use over a long time: `python tests/hostile/soak.py --minutes 15`.
 
-Faces, threads, players, matches in processes, records, tournaments and training take turns at
-random, several at once. Memory, descriptors, threads and child processes are looked at when nothing
-is under way. It fails where an error came, or where there are more of them after the second half
-than after the first, the beginning being left out, in which caches fill.
+Environments, threads, players, matches in processes, records, tournaments and training run in
+random order, several at a time. Memory, file descriptors, threads and child processes are counted
+while nothing runs. The test fails on an error, or if a count is higher in the second half than in
+the first. The beginning, when caches fill, does not count.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ VARIANTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("armadora", {"board": "mini"}),
     ("armada", {"cards": True, "enrolment": True, "max_turns": 6}),
 )
-AT_ONCE = 3  # uses that are under way together
-WARM_UP = 0.2  # of the time
-LEEWAY = 32 << 20  # bytes that memory may differ by
+AT_ONCE = 3  # uses that run at the same time
+WARM_UP = 0.2  # share of the time
+LEEWAY = 32 << 20  # bytes by which memory may grow
 
 
 @cache
@@ -72,7 +72,7 @@ def _game(rng: random.Random) -> Game:
 
 
 def one_game(rng: random.Random, folder: Path) -> None:
-    """PettingZoo's face, saved and loaded, with an illegal action now and then."""
+    """The PettingZoo environment, saved and loaded now and then."""
     env = CheckedAECEnv(_game(rng), render_mode="ansi")
     env.reset(seed=rng.getrandbits(62))
     for agent in env.agent_iter(300):
@@ -89,7 +89,7 @@ def one_game(rng: random.Random, folder: Path) -> None:
 
 
 def one_seat(rng: random.Random, folder: Path) -> None:
-    """Gymnasium's face, against players who search or are scripted."""
+    """The Gymnasium environment, against search players and scripted players."""
     game = _game(rng)
     opponent = rng.choice(["random", "greedy", "greedy:noise=0.2", "flat:8", "grave:8"])
     env = SeatEnv(game, opponents=opponent, render_mode="ansi")
@@ -104,7 +104,7 @@ def one_seat(rng: random.Random, folder: Path) -> None:
 
 
 def many_seats(rng: random.Random, folder: Path) -> None:
-    """The vector face in every mode of autoreset that needs no help."""
+    """The vector environment, in the autoreset modes that need no reset by the caller."""
     mode = rng.choice(["NEXT_STEP", "SAME_STEP"])
     size = rng.choice([1, 7, 200])
     env = SeatVectorEnv(_game(rng), size, opponents="random", autoreset_mode=mode)
@@ -119,7 +119,7 @@ def many_seats(rng: random.Random, folder: Path) -> None:
 
 
 def many_games(rng: random.Random, folder: Path) -> None:
-    """Self-play and playouts on several threads, whose number changes meanwhile."""
+    """Self-play and playouts on several threads; the number of threads changes between calls."""
     set_threads(rng.randint(1, 4))
     game = _game(rng)
     batch = SelfPlayBatch(game, rng.choice([1, 64, 1000]))
@@ -130,7 +130,7 @@ def many_games(rng: random.Random, folder: Path) -> None:
 
 
 def a_refusal(rng: random.Random, folder: Path) -> None:
-    """What the doors refuse is let go of."""
+    """Refused arguments do not stay in memory."""
     game, other = rng.sample(_games(), 2)
     states = game.new_states(np.arange(64))
     for call in (
@@ -146,7 +146,7 @@ def a_refusal(rng: random.Random, folder: Path) -> None:
 
 
 def a_match(rng: random.Random, folder: Path) -> None:
-    """A match with records, which are read again; sometimes in processes."""
+    """A match with records, which are read back; sometimes in worker processes."""
     game = _games()[rng.choice([0, 2])]
     path = folder / "games.txt"
     workers = 2 if rng.random() < 0.1 else 1
@@ -156,14 +156,14 @@ def a_match(rng: random.Random, folder: Path) -> None:
 
 
 def a_tournament(rng: random.Random, folder: Path) -> None:
-    """Kept in a folder, and read again."""
+    """A tournament in a folder, read back."""
     players = ["random", "greedy", "random:patient"]
     play_tournament(_games()[2], players, 20, seed=rng.getrandbits(30), folder=folder / "arena")
     assert read_tournament(folder / "arena").games
 
 
 def a_policy(rng: random.Random, folder: Path) -> None:
-    """Saved, loaded, played; and damaged."""
+    """A policy that is saved, loaded, played and damaged."""
     game = _game(rng)
     path = tiny.policy(folder, game, seed=rng.getrandbits(20))
     player = load_policy(path, game, sample=True)
@@ -179,7 +179,7 @@ def a_policy(rng: random.Random, folder: Path) -> None:
 
 
 def a_judge(rng: random.Random, folder: Path) -> None:
-    """Shipped policies, judges among them: they play each other, and say what they think."""
+    """A shipped policy, a judge: it plays a match and returns its thoughts."""
     game = _games()[0]
     player = load_policy("armadora-2p", game, sample=True)
     play_match(game, [player, rng.choice(["random", "greedy"])], 20, rng.getrandbits(30))
@@ -188,7 +188,7 @@ def a_judge(rng: random.Random, folder: Path) -> None:
 
 
 def a_training(rng: random.Random, folder: Path) -> None:
-    """Some iterations, a checkpoint, resumed; a second one is refused meanwhile."""
+    """A training run with a checkpoint, resumed; a second run in the folder is refused."""
     learner = rng.choice(["ppo", "td", "critic", "maskable_ppo"])
     settings = tiny.settings(learner=learner, options={"board": "mini"})
     with start_run(TrainingConfig(**settings), folder / "run") as run:
@@ -210,7 +210,7 @@ USES: tuple[Callable[[random.Random, Path], None], ...] = (
     *(one_game, one_seat, many_seats, many_games, a_refusal),
     *(a_match, a_tournament, a_policy, a_judge, a_training),
 )
-ALONE = (a_training,)  # SB3 and torch keep global generators
+ALONE = (a_training,)  # one at a time, since SB3 and torch have global random number generators
 _training = threading.Lock()
 
 
@@ -231,26 +231,26 @@ def _use(number: int, errors: list[str], done: Counter[str]) -> None:
         shutil.rmtree(folder)
 
 
-# --- what is watched -----------------------------------------------------------------------------
+# --- counts --------------------------------------------------------------------------------------
 
 
 class Reading(NamedTuple):
-    """What this process holds, nothing being under way."""
+    """The resources of this process while nothing runs."""
 
     seconds: float
-    memory: int  # bytes of its own that are resident, no longer needed ones given back
-    objects: int  # blocks of memory that Python's objects hold
+    memory: int  # resident anonymous bytes, after unused memory was returned
+    objects: int  # memory blocks of Python objects
     descriptors: int
     threads: int
     children: int
 
 
 def read(begin: float) -> Reading:
-    """Linux tells it under /proc; elsewhere zeros stand for what is not told."""
+    """Read the counts from /proc on Linux. On other systems some counts are 0."""
     gc.collect()
     memory = descriptors = count = 0
     if sys.platform == "linux":
-        with suppress(AttributeError):  # of a C library other than GNU's
+        with suppress(AttributeError):  # the C library is not GNU's
             ctypes.CDLL(None).malloc_trim(0)
         status = Path("/proc/self/status").read_text("ascii")
         memory = int(status.split("RssAnon:")[1].split()[0]) << 10
@@ -262,13 +262,13 @@ def read(begin: float) -> Reading:
 
 
 def growth(readings: list[Reading]) -> list[str]:
-    """What there is more of at the end than there was, once everything had been used."""
+    """A text for each count that is higher in the second half than in the first, after warm-up."""
     last = readings[-1].seconds
     later = [r for r in readings if r.seconds > WARM_UP * last]
     half = len(later) // 2
     early, late = later[:half], later[half:]
     if not early:
-        return ["too few readings: let it run for longer"]
+        return ["too few readings; run it for longer"]
     grown = []
     for name in ("descriptors", "threads", "children"):
         before, after = (max(getattr(r, name) for r in part) for part in (early, late))
@@ -281,8 +281,8 @@ def growth(readings: list[Reading]) -> list[str]:
 
 
 def soak(minutes: float, seed: int, pause: float = 20.0) -> int:
-    """Use everything for so many minutes; the exit status."""
-    resource_tracker.ensure_running()  # else a descriptor more with the first worker process
+    """Run random uses for so many minutes, and return the exit status."""
+    resource_tracker.ensure_running()  # or the first worker process adds a descriptor
     begin, number = time.monotonic(), seed
     errors: list[str] = []
     done: Counter[str] = Counter()
@@ -311,7 +311,7 @@ def soak(minutes: float, seed: int, pause: float = 20.0) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=15)
-    parser.add_argument("--seed", type=int, default=0, help="number of the first use")
+    parser.add_argument("--seed", type=int, default=0, help="the number of the first use")
     chosen = parser.parse_args()
     return soak(chosen.minutes, chosen.seed)
 

@@ -1,4 +1,4 @@
-"""Players of one's own, `strange_players:NAME`, that are none, or that end the program."""
+"""User players, `strange_players:NAME`, that are not players or that end the program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NUMBER = 7
 
 
 def nothing(game: Game) -> None:
-    """Makes no player at all."""
+    """Does not make a player."""
 
 
 def number(game: Game) -> int:
@@ -60,7 +60,7 @@ class Fixed(Nameless):
 
 
 class Leaver(Nameless):
-    """Ends the program when he is asked."""
+    """Ends the program when asked for an action."""
 
     name = "leaver"
 
@@ -72,7 +72,7 @@ class Leaver(Nameless):
 
 
 class Exhausted(Nameless):
-    """Has no more to say after some answers."""
+    """Raises StopIteration after some answers."""
 
     name = "exhausted"
 
@@ -86,14 +86,14 @@ class Exhausted(Nameless):
 
 
 class TwoWordsError(Exception):
-    """Cannot be made again of what it says, as unpickling would."""
+    """An error that cannot be unpickled: its arguments are not those of its constructor."""
 
     def __init__(self, one: str, other: str) -> None:
         super().__init__(f"{one} {other}")
 
 
 class Stranded(Nameless):
-    """Fails with an error that does not travel between processes."""
+    """Fails with an error that cannot be passed between processes."""
 
     name = "stranded"
 
@@ -102,7 +102,7 @@ class Stranded(Nameless):
 
 
 class SecretLeaver(Nameless):
-    """Ends the program when his weights are asked for."""
+    """Ends the program when asked for the digest of its weights."""
 
     name = "secret leaver"
 

@@ -1,4 +1,4 @@
-"""Folders of tournaments and records from strangers: what is no tournament is refused in words."""
+"""Tournament folders and records from untrusted sources: bad ones give a clear error."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     ids=lambda changes: str(changes)[:40],
 )
 def test_results_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
-    """They were tables of wrong numbers, errors of NumPy, or 29 TiB of memory."""
+    """Regression: wrong tables, NumPy errors, or an allocation of 29 TiB."""
     path = folder / "games.jsonl"
     first, *others = path.read_text("utf-8").splitlines()
     spoilt = json.dumps({**json.loads(first), **changes})
@@ -104,7 +104,7 @@ def test_digests_that_are_none(folder: Path, digests: Any) -> None:
 @posix
 @pytest.mark.parametrize("name", ["games.jsonl", "settings.json", "records"])
 def test_links_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None:
-    """Of a file elsewhere the last line was cut off, and results were written behind it."""
+    """Regression: the last line of a linked file was cut off, and results were appended to it."""
     target = tmp_path / "elsewhere"
     (folder / name).rename(target)
     if target.is_file():
@@ -118,7 +118,7 @@ def test_links_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None
 
 @posix
 def test_a_report_takes_the_place_of_a_link(folder: Path, tmp_path: Path) -> None:
-    """It was written into the file to which the link led."""
+    """Regression: the report was written to the target of the link."""
     for name in ("report.html", "summary.json", "ratings.csv"):
         (tmp_path / name).write_text("mine", "utf-8")
         (folder / name).symlink_to(tmp_path / name)
@@ -146,7 +146,7 @@ def test_records_that_are_no_files_are_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_two_do_not_play_in_one_folder(folder: Path) -> None:
-    """Their lines would be written through each other."""
+    """The lines of two processes would mix."""
     with (
         lock_folder(folder, ArenaError),
         pytest.raises(ArenaError, match=f"in use by process {os.getpid()}"),
@@ -159,7 +159,7 @@ SOMEBODY_S = (".bashrc.bak.2024", "lib/.libfoo.so.1", ".games.jsonl.77", "lib/.n
 
 
 def test_files_of_others_are_not_removed(tmp_path: Path) -> None:
-    """Whatever began and ended like a half written file of ours was, in refused folders too."""
+    """Regression: files with names like our temporary ones were removed, in refused folders too."""
     half = tmp_path / ".settings.json.123.half-written-by-armarl"
     (tmp_path / "lib").mkdir()
     for name in SOMEBODY_S:
@@ -186,14 +186,14 @@ def test_files_of_others_are_not_written_over(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize("wrong", [{"mixed": "no"}, {"every": 1}, {"every": np.True_}], ids=str)
 def test_what_is_neither_true_nor_false(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    """It was played, and its folder called damaged."""
+    """Regression: the games were played, and then the folder counted as damaged."""
     with pytest.raises(TypeError, match=r"(mixed|every) must be True or False, not "):
         play_tournament(GAME, PLAYERS, 4, folder=tmp_path / "arena", **wrong)
     assert not (tmp_path / "arena").exists()
 
 
 def test_a_folder_has_a_name() -> None:
-    """It was the current one."""
+    """Regression: an empty name meant the current folder."""
     with pytest.raises(ValueError, match="a folder has a name"):
         play_tournament(GAME, PLAYERS, 4, folder="")
 
@@ -207,7 +207,7 @@ def test_numbers_of_other_types_are_other_settings(folder: Path, changes: dict[s
 
 
 def test_deals_that_were_played_in_part_are_no_new_games(folder: Path) -> None:
-    """They stood there twice, and progress ended before its end."""
+    """Regression: these games were written twice, and the progress ended too early."""
     told = []
     found = play_tournament(GAME, PLAYERS, 20, folder=folder, progress=lambda *at: told.append(at))
     assert told[-1] == (40, 40)
@@ -222,7 +222,7 @@ def test_settings_in_another_order_are_the_same(folder: Path) -> None:
 
 
 def test_a_ladder_of_all_the_world(folder: Path) -> None:
-    """It asked for 18 GiB."""
+    """Regression: it allocated 18 GiB."""
     path = folder / "settings.json"
     names = [str(number) for number in range(50_000)]
     found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": "ladder"}
@@ -232,7 +232,7 @@ def test_a_ladder_of_all_the_world(folder: Path) -> None:
 
 
 def forged(folder: Path, players: int, kind: str, cells: list[tuple[int, int]]) -> Path:
-    """The folder with so many players, and a game of each lineup and deal."""
+    """Forge settings with so many players, and one game for each pair of lineup and deal."""
     path = folder / "settings.json"
     names = [str(number) for number in range(players)]
     found = {**json.loads(path.read_text("utf-8")), "players": names, "kind": kind, "digests": {}}
@@ -248,14 +248,14 @@ def forged(folder: Path, players: int, kind: str, cells: list[tuple[int, int]]) 
 
 
 def test_games_that_are_strewn_over_deals_and_tables(folder: Path) -> None:
-    """With some megabytes of them it asked for 24 GiB."""
+    """Regression: some megabytes of such games allocated 24 GiB."""
     strewn = forged(folder, 60, "round-robin", [(i, i) for i in range(1_500)])
     with pytest.raises(ValueError, match="these 1,500 games are no tournament: every deal is"):
         summarise(read_tournament(strewn))
 
 
 def test_a_game_told_twice(folder: Path) -> None:
-    """The later line counted. Alike they are taken: earlier versions wrote some twice."""
+    """Regression: the later line counted. Equal lines are accepted; old versions wrote some."""
     path, found = folder / "games.jsonl", read_tournament(folder)
     text = path.read_text("utf-8")
     first = text.splitlines()[0]
@@ -268,7 +268,7 @@ def test_a_game_told_twice(folder: Path) -> None:
 
 
 class Named:
-    """A player of any name."""
+    """A player with any name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -278,13 +278,13 @@ class Named:
 
 
 def test_names_are_all_different() -> None:
-    """Two were called `x #2`, and weights are known by names."""
+    """Regression: two players got the name `x #2`, but weights are stored by name."""
     found = play_tournament(GAME, [Named("x #2"), Named("x"), Named("x")], 2)
     assert found.players == ("x #2", "x", "x #3")
 
 
 def test_a_name_of_pages_in_a_record(tmp_path: Path) -> None:
-    """What was written could not be read."""
+    """Regression: the record could be written but not read."""
     play_match(GAME, [Named("x" * 20_000), "random"], 2, 1, records=tmp_path / "games.txt")
     assert {record.players[0][:9] for record in read_records(tmp_path / "games.txt")} == {
         "x" * 9,
@@ -293,7 +293,7 @@ def test_a_name_of_pages_in_a_record(tmp_path: Path) -> None:
 
 
 def test_to_read_a_tournament_changes_nothing(folder: Path) -> None:
-    """The half line of a game that is being written was cut off under the hands of the writer."""
+    """Regression: reading cut off the half line that another process was writing."""
     path = folder / "games.jsonl"
     whole = path.read_bytes() + b'{"lineup": 0'
     path.write_bytes(whole)
@@ -311,7 +311,7 @@ class Painter:
 
 
 def test_names_move_no_terminal(tmp_path: Path) -> None:
-    """Records are printed by `armarl replay`, and tables with them."""
+    """`armarl replay` prints records and tables with the names."""
     path = tmp_path / "games.txt"
     play_match(GAME, [Painter(), "random"], 2, 1, records=path)
     assert {name for record in read_records(path) for name in record.players} == {

@@ -1,4 +1,4 @@
-"""What the doors of `Game` refuse: compiled loops run without bounds checks behind them."""
+"""Arrays that `Game` refuses: the compiled loops behind it run without bounds checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FOUR = np.arange(4)
 ZEROS = np.zeros(4, np.int64)
 LEGAL = int(np.flatnonzero(GAME.legal_masks(GAME.new_states(0))[0])[0])
 
-# Every method of `Game` that takes an array of states, with good arguments besides.
+# Every method of `Game` that takes an array of states, with good other arguments.
 DOORS: dict[str, Callable[[Game, Any], Any]] = {
     "deal": lambda game, states: game.deal(states, FOUR, FOUR),
     "apply": lambda game, states: game.apply(states, FOUR, ZEROS),
@@ -85,13 +85,15 @@ def test_of_states_only_those_that_are_chosen_are_looked_at(door: str) -> None:
 
 @pytest.mark.parametrize("door", WRITING)
 def test_what_may_only_be_read_is_not_written(door: str, tmp_path: Path) -> None:
-    """`playouts` wrote into the bytes under `np.frombuffer`; a read-only map was a SIGSEGV."""
+    """Regression: `playouts` wrote to the bytes behind `np.frombuffer`; a read-only memory map gave
+    a SIGSEGV.
+    """
     saved = GAME.new_states(FOUR).tobytes()
     path = tmp_path / "states"
     path.write_bytes(saved)
     dtype = GAME.blank.dtype
     for states in (np.frombuffer(saved, dtype), np.memmap(path, dtype, "r")):
-        with pytest.raises(ValueError, match="may only be read"):
+        with pytest.raises(ValueError, match="is read-only"):
             DOORS[door](GAME, np.asarray(states))
     assert saved == GAME.new_states(FOUR).tobytes() == path.read_bytes()
 
@@ -174,7 +176,7 @@ STATE = GAME.new_states(7)[0]
     ids=["variant", "game", "four", "none", "number"],
 )
 def test_one_state_that_is_none_of_this_variant(look: Callable[[Any], Any], state: Any) -> None:
-    """What people read was made of another variant's record, or raised NumPy's errors."""
+    """Regression: the text came from another variant's record, or NumPy raised an error."""
     look(STATE)
     with pytest.raises((TypeError, ValueError), match="state"):
         look(state)
@@ -199,7 +201,7 @@ BAD_TURNS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", ["seats", "observations", "masks", "rewards", "ends"])
 @pytest.mark.parametrize("kind", BAD_TURNS)
 def test_turns_that_cannot_be_written(name: str, kind: str) -> None:
-    """Loops were compiled for such memory, for seconds, or refused it in Numba's words."""
+    """Regression: loops were compiled for such arrays, for seconds, or Numba raised an error."""
     batch = SelfPlayBatch(GAME, 4)
     turn = batch.reset(seed=0)
     if kind == "not aligned" and turn.__dict__[name].dtype.itemsize == 1:
@@ -217,7 +219,7 @@ def test_turns_that_cannot_be_written(name: str, kind: str) -> None:
 
 
 def within(states: States, size: int, dtype: Any = np.int64) -> Any:
-    """An array that begins in the middle of the states' memory."""
+    """An array that starts in the middle of the states' memory."""
     raw = states.view(np.uint8).reshape(-1)
     begin = raw.size // 2 + -(raw.ctypes.data + raw.size // 2) % 8
     return raw[begin : begin + 8 * size].view(dtype)
@@ -242,7 +244,7 @@ OVERLAPS: dict[str, Callable[[States], Any]] = {
 
 @pytest.mark.parametrize("kind", OVERLAPS)
 def test_arrays_that_lie_in_each_other(kind: str) -> None:
-    """To deal one game wrote over the number of the next, after the check: a SIGSEGV."""
+    """Regression: dealing one game overwrote the index of the next after its check: a SIGSEGV."""
     with pytest.raises(ValueError, match=r"states and .* must not share memory"):
         OVERLAPS[kind](GAME.new_states(np.arange(64)))
 
@@ -301,7 +303,7 @@ def test_how_many_games_there_can_be(size: Any) -> None:
 
 
 def test_arrays_that_took_the_place_of_others() -> None:
-    """The object was known, and its arrays were not looked at again: games were written over."""
+    """Regression: a known object was not checked again, so games were overwritten."""
     batch = SelfPlayBatch(GAME, 4)
     out: Any = SimpleNamespace(**vars(batch.new_turn()))
     batch.reset(seed=1, out=out)

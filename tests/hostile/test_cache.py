@@ -1,4 +1,4 @@
-"""The cache of compiled kernels: nobody else's code is run, and damage heals."""
+"""The cache of compiled kernels: foreign code is not run, and damaged entries are replaced."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _two(x: int) -> int:
 
 
 def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a path belong to somebody else, so far as `fault_of` can see."""
+    """Make a path belong to another user, as far as `fault_of` can see."""
     if os.getuid() == 0:
         os.chown(path, 12345, 12345)
     else:
@@ -46,7 +46,7 @@ def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def private(tmp_path: Path) -> Path:
-    """A folder that others cannot write into, whatever the umask is."""
+    """A folder that other users cannot write to, for every umask."""
     folder = tmp_path / "private"
     folder.mkdir(mode=0o700)
     return folder
@@ -54,7 +54,7 @@ def private(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def homeless(private: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No folder is set or can be made but the one for temporary files, which is returned."""
+    """Leave only the folder for temporary files, and return it."""
     for name in ("ARMARL_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", os.devnull)
@@ -68,7 +68,7 @@ def test_a_folder_that_others_can_write_is_refused(private: Path, mode: int) -> 
     assert fault_of(private) is None
     private.chmod(mode)
     assert "others can write" in str(fault_of(private))
-    below = private / "kernels"  # beneath a shared folder, too, unless names in it are safe
+    below = private / "kernels"  # a subfolder too, unless the sticky bit protects names
     assert (fault_of(below) is None) == (mode == 0o1777)
 
 
@@ -124,7 +124,7 @@ def test_what_is_not_an_absolute_path_is_not_used(
     before = set(homeless.iterdir())
     folder = choose_folder()
     assert folder is not None
-    assert folder.parent.parent == homeless.resolve()  # the one for temporary files
+    assert folder.parent.parent == homeless.resolve()  # in the folder for temporary files
     assert {path.name for path in set(homeless.iterdir()) - before} == {folder.parent.name}
 
 
@@ -152,7 +152,7 @@ def test_without_a_home_and_a_name(homeless: Path, monkeypatch: pytest.MonkeyPat
 
 
 def _compiled(folder: Path) -> Any:
-    """`_two`, compiled or taken from the folder."""
+    """`_two`, compiled or loaded from the folder."""
     dispatcher = numba.njit(_two)
     dispatcher._cache = KernelCache(dispatcher, folder)
     assert dispatcher(4) == 7
@@ -164,7 +164,7 @@ def _came_from_folder(dispatcher: Any) -> bool:
 
 
 class _Spy:
-    """Creates a file as soon as it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -208,7 +208,7 @@ def test_what_was_not_written_whole_is_not_unpickled(private: Path, tmp_path: Pa
 
 
 def test_a_full_disk(private: Path) -> None:
-    """Files may have no more than 100 bytes: the kernel runs, one line says it, nothing is left."""
+    """With a file size limit of 100 bytes the kernel runs, one line reports it, no file remains."""
     script = """
         import resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -269,7 +269,7 @@ def _run(script: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-# --- what an entry is named after ----------------------------------------------------------------
+# --- names of entries ----------------------------------------------------------------------------
 
 
 def test_a_fingerprint_sees_callees_constants_and_tables(monkeypatch: pytest.MonkeyPatch) -> None:

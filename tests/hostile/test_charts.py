@@ -1,4 +1,6 @@
-"""Charts of Armada from strangers: refused at once, in words, and never a file opened for them."""
+"""Armada charts from untrusted sources: bad ones are refused at once with a short error text, and
+no file is opened for them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ WHOLE = load_chart().as_dict()
 
 @pytest.fixture(autouse=True)
 def _soon() -> Iterator[None]:
-    """No chart may keep anybody waiting: a bound far above what any of these takes."""
+    """Every test must finish soon. The bound is far above the usual time."""
     begin = time.monotonic()
     yield
     assert time.monotonic() - begin < 20
@@ -31,7 +33,7 @@ def changed(**parts: Any) -> dict[str, Any]:
 
 
 def with_launches(each: int) -> dict[str, Any]:
-    """Our chart, each of whose twelve cities borders on so many squares of its own sea."""
+    """The standard chart, with `each` additional sea squares next to each of the twelve cities."""
     cities = [t["name"] for t in WHOLE["territories"] if t["city"]]
     squares = [f"q{i}" for i in range(each)]
     borders = [[city, square] for city in cities for square in squares]
@@ -46,7 +48,7 @@ def land_borders() -> list[list[str]]:
 
 
 def test_more_launches_than_a_state_can_count() -> None:
-    """They were numbered by a signed byte: the 128th wrapped, and a launch wrote far outside."""
+    """Regression: launches had a signed byte as index, so the 128th wrote far outside the array."""
     with pytest.raises(ChartError, match="at most 127"):
         make_game("armada", chart=with_launches(11))
 
@@ -111,9 +113,9 @@ def test_bad_files(name: str, tmp_path: Path) -> None:
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such files")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
-    """A pipe without a writer hung, and /dev/zero filled the memory."""
+    """Regression: a pipe without a writer hung, and /dev/zero filled the memory."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
         with pytest.raises(ChartError, match="not a regular file of at most"):

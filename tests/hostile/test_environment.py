@@ -1,4 +1,4 @@
-"""What stands around a process: variables of its environment, and packages that offer games."""
+"""The surroundings of a process: environment variables, and installed packages with games."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from armarl.games.catalogue import OURS, GameEntry
 GOOD = GameEntry("othergame", "armarl.games.armadora", "Othergame", "a game from outside", (2,))
 SELF = f"{__name__}:"
 NO_ENTRY = "no entry"
-NAMESAKE = replace(OURS[0], module="os")  # takes our game's name for another module
-SAME_TITLE = replace(GOOD, name="shadow", title=OURS[0].title)  # whose ids would be ours
+NAMESAKE = replace(OURS[0], module="os")  # uses an existing name for another module
+SAME_TITLE = replace(GOOD, name="shadow", title=OURS[0].title)  # its ids exist already
 
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Has packages offer what is named so, and the catalogue look for it anew."""
+    """Return a function that fakes entry points, so that the catalogue finds them."""
 
     def offer(*values: str) -> None:
         points = [
@@ -44,27 +44,27 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Any:
         ("no_such_module:ENTRY", "ModuleNotFoundError"),
         ("armarl:no_such_name", "AttributeError"),
         (SELF + "NO_ENTRY", "TypeError"),
-        (SELF + "NAMESAKE", "another game named 'armadora'"),
-        (SELF + "SAME_TITLE", "another game with the title 'Armadora'"),
+        (SELF + "NAMESAKE", "another game already has the name 'armadora'"),
+        (SELF + "SAME_TITLE", "another game already has the title 'Armadora'"),
     ],
     ids=["module", "name", "text", "namesake", "title"],
 )
 def test_a_package_whose_game_cannot_be_taken_is_told_and_left_out(
     installed: Any, value: str, reason: str
 ) -> None:
-    """Its error came from whoever looked for a game first, and packages behind it were not read."""
+    """Regression: the first look-up raised the error, and later packages were not read."""
     installed(value, SELF + "GOOD")
     with pytest.warns(UserWarning, match=reason) as told:
         names = catalogue.game_names()
     assert len(told) == 1
     assert names == (*(entry.name for entry in OURS), GOOD.name)
     assert catalogue.game_entry("armadora") == OURS[0]
-    warnings.simplefilter("error")  # it is told once
+    warnings.simplefilter("error")  # there is only one warning
     with pytest.raises(ValueError, match=reason):
         catalogue.game_entry("nonsense")
 
 
-# Values that are none, and a line that the process must say of them or none.
+# Invalid values, and a text that stderr must contain.
 VARIABLES = [
     ("ARMARL_CACHE_DIR", "relative", "must be an absolute path"),
     ("ARMARL_CACHE_DIR", "/dev/null", "is not a folder"),
@@ -81,7 +81,7 @@ VARIABLES = [
 @pytest.mark.skipif(os.name != "posix", reason="the paths are POSIX")
 @pytest.mark.parametrize(("name", "value", "said"), VARIABLES)
 def test_variables_that_make_no_sense(name: str, value: str, said: str, tmp_path: Any) -> None:
-    """The package is imported all the same, and says at most one line."""
+    """The package can still be imported, and prints at most two lines."""
     environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     for other in ("ARMARL_CACHE_DIR", "XDG_CACHE_HOME"):
         environment.pop(other, None)

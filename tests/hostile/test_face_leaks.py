@@ -1,5 +1,8 @@
-"""Every face tells a seat the same, whatever is dealt of what it cannot know: observations, masks,
-infos, rewards and when they come, the words of refusals, and pictures."""
+"""No environment leaks hidden information to a seat.
+
+Observations, masks, infos, rewards and their times, error texts and pictures do not depend on what
+the seat cannot know.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def is_to_move(game: Game, states: States, seat: int) -> bool:
 
 
 def seat_env(game: Game, states: States, seat: int) -> Views:
-    """Gymnasium's: what `reset` and `step` give, before and after an illegal action."""
+    """The Gymnasium environment: its output before and after an illegal action."""
     if not is_to_move(game, states, seat):
         return {}
     env = SeatEnv(game, seat=seat, render_mode="ansi")
@@ -48,7 +51,7 @@ def seat_env(game: Game, states: States, seat: int) -> Views:
 
 
 def vector_env(game: Game, states: States, seat: int) -> Views:
-    """Gymnasium's vector face."""
+    """The Gymnasium vector environment."""
     if not is_to_move(game, states, seat):
         return {}
     env = SeatVectorEnv(game, 2, seat=seat, autoreset_mode="DISABLED", render_mode="ansi")
@@ -66,7 +69,7 @@ def vector_env(game: Game, states: States, seat: int) -> Views:
 
 
 def self_play(game: Game, states: States, seat: int) -> Views:
-    """The batch of all seats: what it gives the seat to move."""
+    """The self-play batch: its output for the seat to move."""
     if not is_to_move(game, states, seat):
         return {}
     batch = SelfPlayBatch(game, 1, autoreset_mode="DISABLED")
@@ -76,7 +79,7 @@ def self_play(game: Game, states: States, seat: int) -> Views:
 
 
 def aec_env(kind: type[RawAECEnv]) -> Callable[[Game, States, int], Views]:
-    """PettingZoo's, for any agent at any time; the mover's illegal action too."""
+    """A PettingZoo environment: its output for any agent, before and after an illegal action."""
 
     def look(game: Game, states: States, seat: int) -> Views:
         env = kind(game)
@@ -102,7 +105,7 @@ def _aec_views(env: RawAECEnv, agent: str) -> Views:
     return {**own, "observed": env.observe(agent), "selected": env.agent_selection}
 
 
-EVERY = {"armadora": 9, "armada": 61}  # which decisions are looked at; of other games all
+EVERY = {"armadora": 9, "armada": 61}  # check every n-th decision; all in other games
 FACES = {
     "gymnasium": seat_env,
     "vector": vector_env,
@@ -122,7 +125,7 @@ def test_no_face_tells_what_a_seat_cannot_know(variant: Variant, face: str) -> N
 
 @every_rich_game
 def test_a_face_that_leaks_is_found(variant: Variant) -> None:
-    """The generator of the state, in a picture: what is dealt next would follow from it."""
+    """A picture that contains the state's random number generator reveals future deals."""
 
     def look(game: Game, states: States, seat: int) -> Views:
         views = dict(seat_env(game, states, seat))
@@ -134,7 +137,7 @@ def test_a_face_that_leaks_is_found(variant: Variant) -> None:
 
 @every_rich_game
 def test_rewards_come_with_the_end_and_not_before(variant: Variant) -> None:
-    """An early reward would tell of gold that nobody sees."""
+    """An early reward would reveal hidden gold."""
     game = variant.make()
     batch = SelfPlayBatch(game, 8)
     turn, chance = batch.reset(seed=3), game.new_chance(np.arange(8))

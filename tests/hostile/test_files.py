@@ -1,4 +1,4 @@
-"""Files from strangers: what the fuzzers found, one by one."""
+"""Files from untrusted sources: one test for each problem that the fuzzers found."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 
 
 def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a right checksum: reading them was a RecursionError."""
+    """Regression: with a correct checksum, reading them raised a RecursionError."""
     monkeypatch.setattr(
         "armarl.policies.safetensors_file.json.dumps", lambda metadata: "[" * 100_000
     )
@@ -50,7 +50,9 @@ def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_policy_s_advisers_are_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adviser: str
 ) -> None:
-    """They were looked for as players are: files were opened, the policy itself without an end."""
+    """Regression: advisers were resolved like players, so files were opened, even the policy itself
+    in an endless recursion.
+    """
     path = tiny.policy(tmp_path, GAME)
     tensors, metadata = read_tensors(path, FORMAT)
     advisers = [str(path) if adviser == "SELF" else adviser]
@@ -71,7 +73,7 @@ def test_a_policy_s_advisers_are_no_files(
 def test_a_policy_s_chart_is_no_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chart: Any
 ) -> None:
-    """Lines of /etc/passwd stood in the error; /dev/zero and a pipe were read without an end."""
+    """Regression: the error quoted /etc/passwd; /dev/zero and a pipe were read without end."""
     path = tiny.policy(tmp_path, make_game("armada"))
     tensors, metadata = read_tensors(path, FORMAT)
     if chart == "PIPE" and os.name == "posix":
@@ -89,7 +91,7 @@ def test_a_policy_s_chart_is_no_path(
 
 @pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2", "F4", "BF16", "?"])
 def test_numbers_that_numpy_lacks(tmp_path: Path, kind: str) -> None:
-    """For some of them safetensors raised an AttributeError."""
+    """Regression: for some of them safetensors raised an AttributeError."""
     path = tmp_path / "policy.safetensors"
     size = {"F4": 4, "BF16": 16}.get(kind, 8)
     _write_raw(path, {"a": {"dtype": kind, "shape": [8], "data_offsets": [0, size]}}, bytes(size))
@@ -99,7 +101,7 @@ def test_numbers_that_numpy_lacks(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("number", [5_000, 100_000])
 def test_more_tensors_than_a_network_has(tmp_path: Path, number: int) -> None:
-    """A file of 30 MB kept a core busy for half a minute."""
+    """Regression: a file of 30 MB kept a core busy for half a minute."""
     tensor = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
     path = tmp_path / "policy.safetensors"
     _write_raw(path, {f"t{i}": tensor for i in range(number)})
@@ -108,7 +110,7 @@ def test_more_tensors_than_a_network_has(tmp_path: Path, number: int) -> None:
 
 
 def _judge(**changes: Any) -> dict[str, Any]:
-    """A judge of the mini board, some of whose layers have other numbers of units."""
+    """Weights of a judge for the mini board; `changes` sets the numbers of units of layers."""
     layout, units = layout_of(GAME), {"near": 4, "far": 4, "prizes": 3, "whole": 2, **changes}
     shapes = {
         "near.0": (units["near"], layout.features),
@@ -139,7 +141,7 @@ def _judge(**changes: Any) -> dict[str, Any]:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_judges_of_other_shapes(tmp_path: Path, tensors: Any, reason: str) -> None:
-    """The kernel goes through their layers without bounds checks."""
+    """The kernel reads the layers without bounds checks."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     load_policy(path, GAME)
@@ -150,7 +152,7 @@ def test_judges_of_other_shapes(tmp_path: Path, tensors: Any, reason: str) -> No
 
 @pytest.mark.parametrize("key", ["network", "survey", "activation", "advice", "advisers"])
 def test_what_a_policy_says_moves_no_terminal(tmp_path: Path, key: str) -> None:
-    """Some of it stood in the error as it came."""
+    """Regression: the error text had parts of it unescaped."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -164,7 +166,7 @@ def test_what_a_policy_says_moves_no_terminal(tmp_path: Path, key: str) -> None:
 
 @pytest.mark.parametrize("activation", [None, "tanh", 7])
 def test_a_judge_without_its_activation(tmp_path: Path, activation: Any) -> None:
-    """A KeyError, or taken silently, though it plays by another."""
+    """Regression: a KeyError, or silent acceptance though judges use another activation."""
     path = tmp_path / "judge.safetensors"
     save_policy(path, GAME, _judge(), "relu")
     tensors, metadata = read_tensors(path, FORMAT)
@@ -175,7 +177,7 @@ def test_a_judge_without_its_activation(tmp_path: Path, activation: Any) -> None
 
 
 def _write_raw(path: Path, header: dict[str, Any], data: bytes = b"") -> None:
-    """A safetensors file as its format has it, whatever it says."""
+    """Write a file in the safetensors format with any header."""
     text = json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data)
 
@@ -210,7 +212,7 @@ def test_yaml_on_which_its_own_reader_falls(tmp_path: Path, text: str) -> None:
 
 @pytest.fixture(params=["ppo", "td", "critic", "maskable_ppo"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """The folder of a run with a checkpoint, in which nobody trains."""
+    """The folder of a run with a checkpoint; no process trains there."""
     settings = tiny.settings(learner=request.param, options={"board": "mini"})
     with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
         run.learner.iterate(0.5)
@@ -221,7 +223,9 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @posix
 @pytest.mark.parametrize("name", ["lock", "pool", "progress.csv", "config.yaml", "x"])
 def test_links_in_a_folder_are_not_followed(folder: Path, name: str, tmp_path: Path) -> None:
-    """A `lock` that was a link had its target emptied; beyond `pool` all policies were removed."""
+    """Regression: the target of a linked `lock` was emptied, and all policies in a linked `pool`
+    were removed.
+    """
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     kept = [elsewhere / ".bashrc.old.1", elsewhere / "mine.safetensors", elsewhere / "file"]
@@ -254,7 +258,7 @@ def test_what_is_no_file_is_not_waited_for(folder: Path, name: str, kind: str) -
 
 
 def test_a_refused_folder_is_not_held(folder: Path) -> None:
-    """The error kept the lock: a second try said that this process trains there."""
+    """Regression: the error kept the lock, so a second try found the folder in use."""
     whole = (folder / "config.yaml").read_bytes()
     (folder / "config.yaml").write_bytes(b"seed: x")
     with pytest.raises(ConfigError) as caught:
@@ -267,7 +271,7 @@ def test_a_refused_folder_is_not_held(folder: Path) -> None:
 def test_a_configuration_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A full disk left half of it, with which the run could neither be resumed nor begun anew."""
+    """Regression: half a file was left, so the run could be neither resumed nor restarted."""
 
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "no space left")
@@ -278,12 +282,12 @@ def test_a_configuration_is_written_whole_or_not_at_all(
         start_run(config, tmp_path / "run")
     monkeypatch.undo()
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["lock"]
-    start_run(config, tmp_path / "run")  # and the folder was not held
+    start_run(config, tmp_path / "run")  # the folder is not locked
     assert load_config(tmp_path / "run" / "config.yaml") == resolve_precision(config)
 
 
 def test_a_table_that_is_damaged(folder: Path) -> None:
-    """Rows without decisions, or with boundless numbers, ended the run at its next curve."""
+    """Regression: rows without decisions or with huge numbers ended the run at its next plot."""
     rows = (b"0,nan", b"inf,1", b"1e400,1", b"-5,1", b"0.5,1", b",1", b"0,1e308")
     tables = [b"decisions,rating\n" + row + b"\n" for row in rows]
     for content in (b"decisions\nmany\n", b"\xff", b"a,b\n1,2,3\n", b"minutes\n1\n", *tables):
@@ -302,7 +306,7 @@ def test_an_earlier_self_that_is_missing(folder: Path) -> None:
 
 
 def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
-    """Its checkpoint took the place of the last good one, and was refused ever after."""
+    """Regression: its checkpoint replaced the last good one and was refused from then on."""
 
     def spoil(tensors: Any, values: Any) -> None:
         for name, tensor in tensors.items():
@@ -324,7 +328,7 @@ def test_a_run_that_has_diverged_is_not_saved(folder: Path) -> None:
 
 
 def test_a_pool_s_folder_keeps_what_is_none_of_the_run_s(folder: Path) -> None:
-    """All policies in it that the run did not know were removed."""
+    """Regression: all policies in it that the run did not know were removed."""
     (folder / "pool").mkdir(exist_ok=True)
     for name in ("mine.safetensors", "000000000001.safetensors"):
         (folder / "pool" / name).write_bytes(b"x")
@@ -333,7 +337,7 @@ def test_a_pool_s_folder_keeps_what_is_none_of_the_run_s(folder: Path) -> None:
 
 
 def test_runs_that_do_not_fit_into_memory(tmp_path: Path) -> None:
-    """The first array that is too large ends it, and not the machine's last page."""
+    """The first array that is too large raises the error, before the machine is out of memory."""
     settings = tiny.settings(environments=512, ppo={"rollout_length": 1 << 24})
     with pytest.raises(ConfigError, match="more memory than there is"):
         start_run(TrainingConfig(**settings), tmp_path / "run")
@@ -341,7 +345,7 @@ def test_runs_that_do_not_fit_into_memory(tmp_path: Path) -> None:
 
 
 def forge(folder: Path, spoil: Any) -> None:
-    """Change what a checkpoint holds, under a checksum that is right."""
+    """Change the contents of a checkpoint, with a correct checksum."""
     path = folder / checkpoint.FILE
     tensors, values = read_tensors(path, checkpoint.FORMAT)
     tensors = {name: tensor.copy() for name, tensor in tensors.items()}
@@ -354,7 +358,7 @@ def _first(tensors: Any, section: str, kind: str = "") -> str:
 
 
 def _moments_too_short(tensors: Any, values: Any) -> None:
-    """torch's fused Adam goes through them without bounds checks."""
+    """torch's fused Adam reads them without bounds checks."""
     name = _first(tensors, "optimiser/", "exp_avg")
     tensors[name] = tensors[name].reshape(-1)[:1]
 
@@ -369,12 +373,12 @@ def _a_moment_missing(tensors: Any, values: Any) -> None:
 
 
 def _steps_below_none(tensors: Any, values: Any) -> None:
-    """torch divided by the 0 to which the next step brings them."""
+    """The next step makes the count 0, and torch divides by it."""
     tensors[_first(tensors, "optimiser/", "step")][...] = -1
 
 
 def _squares_below_none(tensors: Any, values: Any) -> None:
-    """Their roots are NaN, and so is every weight one step later."""
+    """Their square roots are NaN, and one step later so is every weight."""
     tensors[_first(tensors, "optimiser/", "exp_avg_sq")][...] = -1
 
 
@@ -383,7 +387,7 @@ def _weights_that_are_none(tensors: Any, values: Any) -> None:
 
 
 def _games_of(values: Any) -> Any:
-    """Where a learner says of its first shard of games what JSON can hold."""
+    """The JSON values of a learner's first shard of games."""
     games = values["learner"].get("games")
     return games[0] if games else values["learner"]
 
@@ -398,7 +402,7 @@ def _other_returns(tensors: Any, values: Any) -> None:
 
 
 def _a_name_that_clears_the_terminal(tensors: Any, values: Any) -> None:
-    """Names of opponents are shown in the progress bar."""
+    """The progress bar shows the names of opponents."""
     where = _games_of(values)
     where["recent"] = {"\x1b[2J": [0.5]}
 
@@ -427,14 +431,14 @@ def test_a_checkpoint_that_was_forged(folder: Path, spoil: Any) -> None:
 
 
 def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
-    """NumPy takes it, and reads what lies behind its words."""
+    """NumPy accepts such a position and reads beyond the generator's state."""
 
     def spoil(tensors: Any, values: Any) -> None:
         if "numpy_chance" in values["learner"]:
             values["learner"]["numpy_chance"][1] = 10**6
         else:
             games = _games_of(values)
-            where = games if "chance" in games else values["learner"]  # a critic's have none
+            where = games if "chance" in games else values["learner"]  # a critic's games have none
             where["chance"] = {"bit_generator": "MT19937"}
 
     forge(folder, spoil)
@@ -443,7 +447,9 @@ def test_a_place_beyond_the_end_of_a_generator(folder: Path) -> None:
 
 
 def test_two_who_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads had one name for what is half written: readers found a half, and writers nothing."""
+    """Regression: threads shared the name of the temporary file, so a reader found half a file and
+    a writer found none.
+    """
     path, fsync = tmp_path / "policy", os.fsync
     written: list[bytes] = []
 
@@ -466,7 +472,7 @@ def test_two_who_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_place_beyond_the_words_of_torch_s_generator(
     tmp_path: Path, left: int, place: int
 ) -> None:
-    """torch takes the two numbers each for itself, and reads what lies behind its words."""
+    """torch checks the two numbers separately and reads beyond the generator's state."""
     settings = tiny.settings(learner="maskable_ppo", options={"board": "mini"})
     with start_run(TrainingConfig(**settings), tmp_path / "run") as run:
         run.save()
@@ -497,7 +503,7 @@ def test_what_is_no_state_of_torch_s_generator(tmp_path: Path, spoil: Any) -> No
 
 @pytest.mark.parametrize("draws", [0, 1, 623, 624, 625, 640])
 def test_torch_s_generator_is_somewhere_in_its_words(draws: int) -> None:
-    """What it saves itself, wherever it is, is what is taken."""
+    """Every state that torch itself saves is accepted unchanged."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
         for _ in range(draws):

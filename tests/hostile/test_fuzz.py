@@ -1,4 +1,4 @@
-"""Some cases of every fuzzer; a case that dies, hangs or raises anything else is a failure."""
+"""Some cases of every fuzzer. A case fails if it dies, hangs or raises an unexpected error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_some_cases(door: str) -> None:
 
 
 def test_a_case_that_kills_hangs_or_raises_is_told(tmp_path: Path) -> None:
-    """Of four cases one each fails so, and the others are done all the same."""
+    """One case raises, one dies, one hangs; the other two still run."""
     (tmp_path / "doors.py").write_text(textwrap.dedent(BAD_DOOR))
     shutil.copy(FUZZ, tmp_path)
     command = [sys.executable, str(tmp_path / FUZZ.name), "--door", "bad", "--cases", "5"]

@@ -1,4 +1,4 @@
-"""Numbers that are none, or too large, where an action, a seat or a seed is taken."""
+"""Values that are not integers, or too large, as an action, a seat or a seed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def short(number: Any) -> str:
 
 @pytest.mark.parametrize("action", TOO_LARGE, ids=short)
 def test_actions_beyond_the_numbers_of_a_state_are_illegal(action: Any) -> None:
-    """`SeatEnv` said nothing and was half played then; the others raised an OverflowError."""
+    """Regression: `SeatEnv` was silently left half played; the others raised OverflowError."""
     env = SeatEnv(GAME, seat=0)
     env.reset(seed=1)
     _, reward, terminated, _, info = env.step(action)
@@ -48,7 +48,7 @@ def test_actions_beyond_the_numbers_of_a_state_are_illegal(action: Any) -> None:
 
 @pytest.mark.parametrize("make", [armadora_v0.raw_env, armadora_v0.env, lambda: SeatEnv(GAME)])
 def test_true_is_no_action(make: Callable[[], Any]) -> None:
-    """It was played as action 1."""
+    """Regression: True was played as action 1."""
     env = make()
     env.reset(seed=1)
     before = env.describe()
@@ -61,7 +61,7 @@ def test_true_is_no_action(make: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize("action", [2.5, 2.0, True, "2", None, np.array([2])])
 def test_texts_are_of_integers(action: Any) -> None:
-    """2.5 had the text of 2."""
+    """Regression: 2.5 had the notation of action 2."""
     for look in (GAME.actions.text, lambda number: GAME.explain(STATE, number)):
         with pytest.raises(TypeError, match="an action must be an integer"):
             look(action)
@@ -70,7 +70,7 @@ def test_texts_are_of_integers(action: Any) -> None:
 
 @pytest.mark.parametrize("seat", [True, 1.0, np.array(1), "1"], ids=repr)
 def test_seats_are_integers(seat: Any) -> None:
-    """They passed as seat 1, and were pages of Numba's words at the first step."""
+    """Regression: they were accepted as seat 1 and gave a long Numba error at the first step."""
     for make in (lambda: SeatEnv(GAME, seat=seat), lambda: SeatVectorEnv(GAME, 2, seat=seat)):
         with pytest.raises(TypeError, match="seat must be an integer, not"):
             make()
@@ -79,7 +79,7 @@ def test_seats_are_integers(seat: Any) -> None:
 
 @pytest.mark.parametrize("seed", [True, 1.0, np.array(1.0), [True, 2], [1, 2.0]], ids=repr)
 def test_seeds_are_integers(seed: Any) -> None:
-    """True dealt game 1."""
+    """Regression: True was used as seed 1."""
     for games in (SelfPlayBatch(GAME, 2), SeatVectorEnv(GAME, 2)):
         with pytest.raises(TypeError, match="seed must be an integer, not"):
             games.reset(seed=seed)

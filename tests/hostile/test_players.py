@@ -1,4 +1,4 @@
-"""What players may be asked: compiled loops trust their states, seats and draws."""
+"""The checks of a player's arguments: compiled loops trust the states, seats and draws."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SEATS, DRAWS = np.zeros(4, np.int64), np.full(4, 0.5)
 
 
 def weights(*, judge: bool, value: float | None = None) -> dict[str, Any]:
-    """Of a network, or a judge, all the same number, or at random."""
+    """Weights of a network or of a judge; all equal to `value` if it is given."""
     path = "armadora-2p" if judge else None
     tensors = load_policy(path, GAME).tensors if path else tiny.tensors(GAME)
     return {
@@ -67,7 +67,7 @@ QUESTIONS: dict[str, tuple[Any, Any, Any]] = {
 @pytest.mark.parametrize("name", ["random", "greedy", "flat:2", "network", "judge"])
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_questions_that_cannot_be_asked(name: str, kind: str) -> None:
-    """They were read beyond their ends."""
+    """Regression: arrays were read beyond their ends."""
     player = player_of(name)
     with pytest.raises((TypeError, ValueError), match=r"states|seats|draws"):
         player.choose(*QUESTIONS[kind])
@@ -86,7 +86,7 @@ HOW = ("", ":sample", "+search:8")
     "name", [*PLAIN, *SEARCHES, *(f"{one}{how}" for one in POLICIES for how in HOW)]
 )
 def test_of_no_states_there_are_no_answers(name: str) -> None:
-    """Judges and critics could not tell the shape of what they were given."""
+    """Regression: judges and critics failed on an empty batch."""
     game = make_game("armada") if name.startswith("armada-") else GAME
     player = make_player(name, game)
     question = game.new_states(FOUR[:0]), SEATS[:0], DRAWS[:0]
@@ -107,7 +107,7 @@ def test_of_no_states_there_are_no_answers(name: str) -> None:
 def test_weights_and_temperatures_at_the_ends_of_the_numbers(
     judge: bool, value: float, temperature: float | None
 ) -> None:
-    """Logits overflowed, or were divided by 0: the choice was action 0, legal or not."""
+    """Regression: logits overflowed or were divided by 0, so action 0 was chosen, legal or not."""
     states, seats = tiny.positions(GAME, 40)
     masks, rows = GAME.legal_masks(states), np.arange(states.size)
     draws = np.linspace(0, 1, states.size, endpoint=False)
@@ -130,20 +130,20 @@ def test_weights_and_temperatures_at_the_ends_of_the_numbers(
     ],
 )
 def test_searches_larger_than_memory_and_counters(text: str) -> None:
-    """They were a MemoryError, an OverflowError, or numbers that wrapped."""
+    """Regression: a MemoryError, an OverflowError, or integer overflow."""
     with pytest.raises(ValueError, match=r"rows must be|too large|simulations must be"):
         make_player(text, GAME)
 
 
 def test_a_number_that_is_too_large_to_be_one() -> None:
-    """It was read as infinite, and written as a word."""
+    """Regression: the number was read as infinity and written as a word."""
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
     with pytest.raises(ValueError, match="takes a number"):
         make_player("greedy:noise=1e999", GAME)
 
 
 class Odd:
-    """Answers with whatever he was made with."""
+    """Answers with the object given to its constructor."""
 
     name = "odd"
 
@@ -165,7 +165,7 @@ class Odd:
     ],
 )
 def test_habits_do_not_hide_what_was_chosen(habit: Any, answer: Any, said: str) -> None:
-    """They made whole numbers of fractions, and one action for all of a single one."""
+    """Regression: wrappers rounded fractions and repeated a single action for all games."""
     player = habit(GAME, Odd(answer), 0)
     with pytest.raises((TypeError, ValueError), match=said):
         player.choose(GAME.new_states(FOUR), SEATS, DRAWS)
@@ -193,7 +193,9 @@ def _strange(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("_strange")
 @pytest.mark.parametrize("name", STRANGE)
 def test_players_of_one_s_own_that_are_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """They were AttributeErrors of ours; who exited ended `armarl evaluate` with status 0."""
+    """Regression: AttributeErrors in the package; a player that exited ended `armarl evaluate` with
+    status 0.
+    """
     words = [f"strange_players:{name}", "random", "--game", "armadora", "--games", "4"]
     assert main(["evaluate", *words, "--workers", "1"]) == 1
     assert re.search(STRANGE[name], capsys.readouterr().err)
@@ -201,7 +203,7 @@ def test_players_of_one_s_own_that_are_none(name: str, capsys: pytest.CaptureFix
 
 @pytest.mark.usefixtures("_strange")
 def test_who_stops_a_loop_of_ours_is_told_of(capsys: pytest.CaptureFixture[str]) -> None:
-    """A StopIteration ended the match there and then: who was ahead could stop while he was."""
+    """Regression: a StopIteration ended the match, so a player could stop it while ahead."""
     for command in ("evaluate", "arena"):
         assert main([command, "strange_players:Exhausted,3", "random", "--workers", "1"]) == 1
         told = capsys.readouterr()
@@ -212,7 +214,7 @@ def test_who_stops_a_loop_of_ours_is_told_of(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.usefixtures("_strange")
 def test_an_error_that_cannot_travel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was told as a worker that had been killed."""
+    """Regression: the error was reported as a killed worker."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     with pytest.raises(RuntimeError, match="TwoWordsError: no boat") as found:
         play_match(GAME, ["strange_players:Stranded", "random"], 200, workers=2)
@@ -226,14 +228,14 @@ def test_who_leaves_when_his_weights_are_asked_for() -> None:
 
 
 def test_a_person_is_asked_in_this_process() -> None:
-    """Other processes have no terminal."""
+    """Worker processes have no terminal."""
     person = NoisyPlayer(GAME, HumanPlayer(GAME), 0.5)
     assert workers_for([RandomPlayer(GAME), person], 8) == 1
     assert workers_for([RandomPlayer(GAME)], 8) == 8
 
 
 class Restless(RandomPlayer):
-    """Plays on himself where he is asked."""
+    """Plays on in the environment while it is asked for an action."""
 
     env: Any = None
     call = "reset"
@@ -249,7 +251,7 @@ class Restless(RandomPlayer):
 
 @pytest.mark.parametrize("call", ["reset", "step"])
 def test_who_is_asked_cannot_play_the_games_on(call: str) -> None:
-    """A reset there let the one around it go on for ever."""
+    """Regression: a nested reset made the outer one run for ever."""
     player = Restless(GAME)
     envs = SeatVectorEnv(GAME, 4, opponents=player)
     player.env, player.call = envs, call
@@ -261,7 +263,7 @@ def test_who_is_asked_cannot_play_the_games_on(call: str) -> None:
 
 @pytest.mark.usefixtures("_strange")
 def test_players_given_as_objects_that_are_none() -> None:
-    """A class in the place of a player was asked, and lacked its `self`."""
+    """Regression: a class given as a player was called without `self`."""
     strange = importlib.import_module("strange_players")
     for given, said in (
         (strange.Leaver, r"Leaver'> is a class, .*, or name it as strange_players:Leaver"),
@@ -276,7 +278,7 @@ def test_players_given_as_objects_that_are_none() -> None:
 
 
 class HeldOn:
-    """An answer that hands out the array of the player who gave it, not a copy."""
+    """An answer that returns the player's own array, not a copy."""
 
     def __init__(self, actions: Any) -> None:
         self.actions = actions
@@ -286,7 +288,7 @@ class HeldOn:
 
 
 class Switching(RandomPlayer):
-    """Changes what he has answered while it is being checked."""
+    """Changes its answer while the answer is being checked."""
 
     def choose(self, states: Any, seats: Any, draws: Any) -> Any:
         self.given = super().choose(states, seats, draws)
@@ -294,7 +296,7 @@ class Switching(RandomPlayer):
 
 
 def test_an_answer_does_not_change_while_it_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread of his had illegal actions played: the process died of a SIGSEGV."""
+    """Regression: a change of the answer after the check ended the process with SIGSEGV."""
     player = Switching(GAME)
     legal_masks, explained = GAME.legal_masks, np.flatnonzero
 
@@ -313,7 +315,7 @@ def test_an_answer_does_not_change_while_it_is_checked(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("name", ["armadora-2p:temperature=0.05", "armadora-2p:sample"])
 def test_players_think_whatever_numpy_warns_of(name: str) -> None:
-    """Of what is very unlikely the chance is 0; that it is not exact was an error at times."""
+    """Regression: an underflow to a probability of 0 raised an error in some NumPy error modes."""
     player = make_player(name, GAME)
     states = GAME.new_states(FOUR)
     seats = GAME.statuses(states)[1]

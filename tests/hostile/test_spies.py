@@ -1,4 +1,4 @@
-"""Players who cheat: from what a player is given nothing follows that his seat may not know."""
+"""Players that cheat: a player's arguments reveal nothing that its seat may not know."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def unmixed(x: np.ndarray) -> np.ndarray:
-    """SplitMix64's finaliser, run backwards."""
+    """The inverse of the finaliser of SplitMix64."""
     for shift, factor in ((31, _MIX_2), (27, _MIX_1), (30, 1)):
         inverse = np.uint64(pow(factor, -1, 2**64))
         found = x
@@ -44,7 +44,7 @@ def mixed(x: np.ndarray) -> np.ndarray:
 
 
 def states_behind(first: float, second: float) -> np.ndarray:
-    """The states of SplitMix64 after which two numbers in a row would be these."""
+    """The states of SplitMix64 that give these two numbers in a row."""
     with np.errstate(over="ignore"):
         tops = np.uint64(int(first * 2**53)) << np.uint64(11)
         before = unmixed(tops | np.arange(2**11, dtype=np.uint64))
@@ -69,7 +69,7 @@ def test_draws_of_players_cannot_be_run_backwards(seed: int) -> None:
 
 
 def test_sip_hash_is_that_of_its_authors() -> None:
-    """The vector of their reference for a message of eight bytes; and ours agree."""
+    """The authors' test vector for a message of eight bytes, with both implementations."""
     key, message = bytes(range(16)), bytes(range(8))
     assert plain_sip_hash(key, message) == 0x93F5F5799A932462
     words = np.frombuffer(key + message, "<u8")
@@ -87,7 +87,7 @@ def test_streams_are_those_of_the_slow_reference(seed: int) -> None:
 
 
 class Writer:
-    """Writes into whatever he is given, so that any action would seem to be legal."""
+    """Writes to all its arguments, to make every action seem legal."""
 
     def __init__(self, game: Game) -> None:
         self.game, self.name = game, "writer"
@@ -107,7 +107,7 @@ class Writer:
 
 
 def test_a_player_who_writes_changes_nothing() -> None:
-    """He plays what he would have played, and the game is the one that it would have been."""
+    """The player's actions and the games are the same as without the writing."""
     game = make_game("armadora")
     honest = play_match(game, [RandomPlayer(game), "greedy"], games=20, seed=3)
     writing = play_match(game, [Writer(game), "greedy"], games=20, seed=3)
@@ -116,7 +116,7 @@ def test_a_player_who_writes_changes_nothing() -> None:
 
 
 class ThinkingWriter(Writer):
-    """Believes in one action in each place, legal or not, and empties what he is shown."""
+    """Gives probability 1 to action 0, legal or not, and clears its arguments."""
 
     def think(self, states: States, seats: Any, draws: Any) -> Thoughts:
         chances = np.zeros((states.size, len(self.game.actions)))
@@ -128,7 +128,7 @@ class ThinkingWriter(Writer):
 
 
 def test_a_player_who_writes_while_he_thinks_changes_nothing() -> None:
-    """The mask by which his probabilities were judged was that of what he had written."""
+    """Regression: the probabilities were checked with the mask of the overwritten states."""
     game = make_game("armadora", board="mini")
     states = game.new_states(np.arange(3))
     seats, draws = np.array([0, 1, 1]), np.full(3, 0.5)
@@ -141,7 +141,7 @@ def test_a_player_who_writes_while_he_thinks_changes_nothing() -> None:
 
 @every_game
 def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
-    """Games are shared: who wrote into `blank` changed what was dealt to everybody."""
+    """Regression: games are shared, so writing to `blank` changed all later deals."""
     game = variant.make()
     before = game.blank.tobytes()
     array = "launches" if game.name == "armada" else "card" if game.name == "kuhn_poker" else "hand"
@@ -153,11 +153,11 @@ def test_nobody_changes_the_rules_for_all(variant: Variant) -> None:
         game.blank[array].flags.writeable = True
     assert variant.make().blank.tobytes() == before
     dealt = game.new_states(0)
-    dealt["players"] = 0  # what is made of it is its holder's own
+    dealt["players"] = 0  # dealt states are copies and may be changed
 
 
 class Dreamer(RandomPlayer):
-    """When he thinks aloud, he writes another position over the one that he is asked in."""
+    """Overwrites the states with another position in `think`."""
 
     asked = b""
 
@@ -169,18 +169,18 @@ class Dreamer(RandomPlayer):
 
     def choose(self, states: States, seats: Any, draws: Any) -> Any:
         assert states.tobytes() + seats.tobytes() + draws.tobytes() == self.asked
-        raise ZeroDivisionError("as far as this test goes")
+        raise ZeroDivisionError("the test needs nothing after this point")
 
 
 def test_a_player_who_writes_while_he_thinks_is_judged_by_the_game() -> None:
-    """What he chose was judged by the position that he had written: he played what is illegal."""
+    """Regression: the action was checked in the overwritten position, so it could be illegal."""
     game = make_game("armadora")
     with pytest.raises(ZeroDivisionError):
         play_at_terminal(game, [Dreamer(game)], seat=1, seed=1, think=True)
 
 
 class Failing(RandomPlayer):
-    """Loses his nerve at his third decision."""
+    """Raises an error at its third decision."""
 
     decisions = 0
 

@@ -1,4 +1,4 @@
-"""Lawful states: all that play reaches are, and what is accepted stays lawful to its end."""
+"""Valid states: play reaches only valid ones, and an accepted state stays valid to its end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVERY = pytest.mark.parametrize(
 
 
 def played(game: Game, games: int, seed: int) -> States:
-    """Every state of some games between random players, at every decision."""
+    """Every state of some games between random players, one per decision."""
     states = game.new_states(np.arange(games) + seed)
     chance = game.new_chance(np.arange(games) + seed)
     found = []
@@ -42,7 +42,7 @@ def played(game: Game, games: int, seed: int) -> States:
 
 
 def mutated(pool: States, count: int, rng: np.random.Generator) -> States:
-    """States with one or two elements of fields changed: by little, at random, or another's."""
+    """States with one or two changed elements: by little, at random, or from another state."""
     states = pool[rng.integers(pool.size, size=count)].copy()
     fields = [name for name in states.dtype.names or () if name != "rng"]
     for i in range(count):
@@ -73,7 +73,7 @@ def test_states_that_play_reaches_are_lawful(name: str, options: dict[str, Any])
 
 @EVERY
 def test_what_is_accepted_stays_lawful(name: str, options: dict[str, Any]) -> None:
-    """A closed circle: from a state that is accepted, legal play leads to none that is not."""
+    """The accepted states are closed under legal play."""
     game = make_game(name, **options)
     rng = np.random.default_rng(5)
     pool = played(game, 8, seed=3)
@@ -95,7 +95,7 @@ def test_what_is_accepted_stays_lawful(name: str, options: dict[str, Any]) -> No
 
 @EVERY
 def test_a_saved_game_that_was_forged_is_refused(name: str, options: dict[str, Any]) -> None:
-    """With a right checksum such games crashed, hung, or were played on against the rules."""
+    """Regression: forged games with a correct checksum crashed, hung, or broke the rules."""
     env = RawAECEnv(make_game(name, **options))
     env.reset(seed=0)
     saved = env.state_bytes()
@@ -106,7 +106,7 @@ def test_a_saved_game_that_was_forged_is_refused(name: str, options: dict[str, A
             continue
         record = state.tobytes()
         forged = saved[: -size - 4] + record + zlib.crc32(record).to_bytes(4, "big")
-        with pytest.raises(ValueError, match=r"no state of|another variant"):
+        with pytest.raises(ValueError, match=r"not a valid state of|another variant"):
             env.load_state(forged)
         assert env.state_bytes() == saved
         refused += 1
@@ -129,7 +129,7 @@ def test_random_bytes_are_refused(name: str, options: dict[str, Any]) -> None:
         data = rng.integers(256, size=game.blank.dtype.itemsize, dtype=np.uint8)
         where, values = game.option_bytes
         data[where] = values
-        with pytest.raises(ValueError, match="no state of"):
+        with pytest.raises(ValueError, match="not a valid state of"):
             game.check_states(data.view(game.blank.dtype))
 
 

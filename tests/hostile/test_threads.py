@@ -1,4 +1,4 @@
-"""Threads under trouble: nobody waits for ever, and nobody writes behind the caller's back."""
+"""Threads with errors and signals: no caller waits for ever, and no thread writes after a call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _four_threads() -> Iterator[None]:
 
 
 class Loop:
-    """Takes shares as `shares.take_shares` does, in Python; a share takes some milliseconds."""
+    """Takes shares of work like `work_sharing.take_shares`, in Python; each takes milliseconds."""
 
     def __init__(self, fails_on: int = -1, pause: float = 0.01) -> None:
         self.fails_on, self.pause = fails_on, pause
@@ -65,7 +65,7 @@ def test_every_game_is_played_once() -> None:
 
 
 def test_an_error_in_a_thread_reaches_the_caller() -> None:
-    """He waited for its share for ever."""
+    """Regression: the caller waited for ever for that thread's share."""
     batch = np.zeros(50, np.int64)
     with pytest.raises(IndexError, match="in thread"):
         threads.run(Loop(fails_on=2), 50, batch)
@@ -81,7 +81,7 @@ def test_an_error_of_the_caller_s_own_waits_for_the_others() -> None:
     assert (batch == after).all()
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals are sent so on POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
 def test_ctrl_c_returns_when_no_thread_writes_any_more() -> None:
     loop, batch = Loop(pause=0.1), np.zeros(2000, np.int64)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
@@ -94,12 +94,12 @@ def test_ctrl_c_returns_when_no_thread_writes_any_more() -> None:
     assert (batch == after).all()
     assert 0 < batch.sum() < 2000
     batch[:] = 0
-    threads.run(Loop(), 50, batch[:50])  # the threads are of use still
+    threads.run(Loop(), 50, batch[:50])  # the threads still work
     assert (batch[:50] == 1).all()
 
 
 def test_scratch_is_enough_whatever_the_number_of_threads_becomes() -> None:
-    """It was sized by one reading of the number of threads, and used by another."""
+    """Regression: the size and the use of the scratch read the number of threads separately."""
     game = make_game("armadora")
     for games in (1, 64, 1000):
         threads.set_threads(1)
@@ -137,7 +137,7 @@ def test_what_the_environment_may_say(value: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_batch_is_for_one_thread_at_a_time() -> None:
-    """Three threads that stepped one batch left states that no rule leads to, without a word."""
+    """Regression: three threads that stepped one batch silently left impossible states."""
     batch = SelfPlayBatch("armada", 64)
     turn = batch.reset(seed=1)
     before = batch.states.tobytes()
@@ -147,10 +147,10 @@ def test_a_batch_is_for_one_thread_at_a_time() -> None:
         lambda: batch.reset(seed=2),
         lambda: batch.load_states(batch.states.copy()),
     ):
-        batch._at_work["thread"] = -1  # as of another
-        with pytest.raises(RuntimeError, match="for one thread at a time"):
+        batch._at_work["thread"] = -1  # stands for another thread
+        with pytest.raises(RuntimeError, match="from one thread at a time"):
             call()
         assert batch.states.tobytes() == before
-    batch._at_work["thread"] = threading.get_ident()  # which Ctrl-C has left there
+    batch._at_work["thread"] = threading.get_ident()  # left there by Ctrl-C
     batch.step(actions)
     assert batch.states.tobytes() != before

@@ -356,8 +356,8 @@ def test_a_person_is_asked_until_the_action_is_legal(monkeypatch, capsys):
     legal = TWO.actions.legal_texts(TWO.legal_masks(states)[0])
     assert shown.count("W5 h5\nP a1-b1") == 2  # kind by kind, also on empty input
     assert all(text in shown for text in legal)
-    assert "no action is written 'nonsense'; actions look like" in shown
-    assert "no action is written 'W1 d1'" in shown  # d1 is a mine
+    assert "unknown action 'nonsense'; actions look like" in shown
+    assert "unknown action 'W1 d1'" in shown  # d1 is a mine
     assert "`stop` is illegal" in shown
     assert TWO.draw(states[0], 0) in shown
 

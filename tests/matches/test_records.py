@@ -143,7 +143,7 @@ def test_lines_out_of_their_order(text, tmp_path, what):
         (4, "deal | 12 | - | 34", "no word of the generator: 16 hexadecimal digits"),
         (4, "deal | " + "g" * 16 + " | - | 34", "is no word of the generator"),
         (5, "1 pass | 0", "seat 0 is to move, not 1"),
-        (5, "0 dance | 0", "no action is written 'dance'"),
+        (5, "0 dance | 0", "unknown action 'dance'"),
         (5, "0 stop | 0", "`stop` is illegal"),
         (5, "0 pass", "after the action stand a hash"),
         (5, f"0 pass | {'0' * 16} | - | 0", "chance had no part in `pass`"),

@@ -1,1 +1,1 @@
-"""Slow, plain re-statements of the rules, and the checks that hold the compiled ones to them."""
+"""Slow, plain implementations of the rules, and checks of the compiled rules against them."""

@@ -1,4 +1,4 @@
-"""What every game holds to at every state: exactly what the mask allows is accepted."""
+"""Checks for every game in every state: exactly the actions of the mask are accepted."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from armarl.core.game import Game
 
 
 def check_refusals(game: Game, states: States) -> None:
-    """An action that the mask of `states[0]` forbids is refused, and changes no byte."""
+    """Check that every action outside the mask of `states[0]` is refused and changes no byte."""
     mask = game.legal_masks(states)[0]
     scratch, rewards = np.empty_like(mask), np.full(game.players, np.nan)
     before, copy = states.tobytes(), states.copy()
     for action in (-1, len(game.actions), *np.flatnonzero(mask == 0).tolist()):
         code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
-        assert code == WAS_ILLEGAL, f"action {action} is not legal, yet play returned {code}"
+        assert code == WAS_ILLEGAL, f"action {action} is not legal, but play returned {code}"
     assert copy.tobytes() == before, "an illegal action changed the state"
     assert np.isnan(rewards).all(), "an illegal action changed the rewards"
 
 
 def check_acceptance(game: Game, states: States) -> None:
-    """An action that the mask of `states[0]` allows is played, and changes something."""
+    """Check that every action in the mask of `states[0]` is played and changes the state."""
     mask, before, copy = game.legal_masks(states)[0], states.tobytes(), states.copy()
     scratch, rewards = np.empty_like(mask), np.empty(game.players)
     for action in np.flatnonzero(mask).tolist():
         copy[:] = states
         code = game.compiled(play_one)(copy, 0, action, scratch, rewards, 0)
         played = 0 <= code < game.players or code in (HAS_ENDED, WAS_CUT_SHORT)
-        assert played, f"{game.actions.text(action)!r} is legal, yet play returned {code}"
+        assert played, f"{game.actions.text(action)!r} is legal, but play returned {code}"
         assert copy.tobytes() != before

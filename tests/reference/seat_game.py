@@ -1,4 +1,4 @@
-"""A slow reference for the single-seat faces: one game through the raw AEC environment."""
+"""A slow reference for the single-seat environments: one game in the raw AEC environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB1331
 
 
 def mixed(x: int) -> int:
-    """SplitMix64's finaliser, on Python's integers."""
+    """The finaliser of SplitMix64, on Python integers."""
     x = ((x ^ (x >> 30)) * _MIX_1) % _WORD
     x = ((x ^ (x >> 27)) * _MIX_2) % _WORD
     return x ^ (x >> 31)
@@ -27,7 +27,7 @@ def _left(x: int, bits: int) -> int:
 
 
 def sip_hash(key: bytes, message: bytes) -> int:
-    """SipHash-2-4, on Python's integers, as its authors write it down."""
+    """SipHash-2-4 on Python integers, as in its authors' description."""
     k0, k1 = (int.from_bytes(key[at : at + 8], "little") for at in (0, 8))
     v = [
         0x736F6D6570736575 ^ k0,
@@ -61,19 +61,19 @@ def sip_hash(key: bytes, message: bytes) -> int:
 
 
 class Chance:
-    """A stream of random numbers in [0, 1), as a batch has one for each game."""
+    """A random number generator for [0, 1), like the one that a batch has for each game."""
 
     def __init__(self, seed: int) -> None:
         self.state = _word(seed % _WORD, 1)
 
     def draw(self) -> float:
-        """The next number, for a player."""
+        """Return the next number for a player."""
         number = (_word(self.state, 2) >> 11) / 2**53
         self.state = _word(self.state, 3)
         return number
 
     def uniform(self) -> float:
-        """The next number, for what no player is shown."""
+        """Return the next number for a choice that no player is shown."""
         self.state = (self.state + _GOLDEN) % _WORD
         return (mixed(self.state) >> 11) / 2**53
 
@@ -83,7 +83,7 @@ def _word(key: int, wanted_for: int) -> int:
 
 
 class SeatGame:
-    """One seat learns, `players` hold the others, clockwise from it; a seat of None is drawn."""
+    """One seat learns and `players` play the others, clockwise from it. A seat of None is drawn."""
 
     def __init__(
         self, game: Game, players: Sequence[Player], reward: str = "win", seat: int | None = None
@@ -95,7 +95,12 @@ class SeatGame:
         self.ended_by_other = False
 
     def open(self, seed: int | None = None, players: Sequence[Player] | None = None) -> None:
-        """A new game up to the learner's first decision, with other players if any are given."""
+        """Start a new game and play up to the learner's first decision.
+
+        Args:
+            seed: the seed of the game, or None to go on with the same random numbers.
+            players: new players for the other seats, or None to keep them.
+        """
         if players is not None:
             self.players = list(players)
         if seed is not None:
@@ -110,7 +115,7 @@ class SeatGame:
         self.decisions = 0
 
     def answer(self, action: int) -> float:
-        """The learner's action and the others' after it; returns the learner's reward."""
+        """Play the learner's action, then the others' actions; return the learner's reward."""
         self.env.step(action)
         self.decisions += 1
         self.ended_by_other = not self.over
@@ -126,7 +131,7 @@ class SeatGame:
         return all(self.env.truncations.values())
 
     def seen(self) -> tuple[np.ndarray, np.ndarray]:
-        """The learner's observation and mask."""
+        """Return the learner's observation and mask."""
         view = self.env.observe(f"player_{self.seat}")
         return view["observation"], view["action_mask"]
 
@@ -143,7 +148,7 @@ class SeatGame:
             if mover == self.seat:
                 return
             player = self.players[(mover - self.seat) % self.game.players - 1]
-            plain = type(player) is RandomPlayer  # whose choices compiled loops make
+            plain = type(player) is RandomPlayer  # compiled loops choose for it
             number = self.chance.uniform() if plain else self.chance.draw()
             seats, draws = np.array([mover]), np.array([number])
             seen = self.game.concealed(self.env._states, seats)

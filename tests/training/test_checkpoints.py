@@ -48,7 +48,7 @@ def test_a_checkpoint_of_another_run(stopped, changes, message):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("states", 255, "is no state of armadora|of another variant"),
+        ("states", 255, "is not a valid state of armadora|of another variant"),
         ("lineups", 99, "lineups must be in"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks of numbers that a user gives: integers, ranges, seeds."""
+"""Checks of numbers that come from the user: integers, ranges, seeds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
 def action_number(action: Any) -> int:
-    """An action that a caller gives, as an int64; beyond those the nearest, which is no id either.
+    """Convert an action from a caller to an int in the int64 range.
+
+    A number beyond that range becomes the nearest int64, which is not a valid action id either.
 
     Raises:
-        TypeError: it is no integer (True and 1.0 are none).
+        TypeError: `action` is not an integer (True and 1.0 do not count as integers).
     """
-    if type(action) is int or type(action) is np.int64:  # in a tenth of the time
+    if type(action) is int or type(action) is np.int64:  # fast path, takes a tenth of the time
         number = int(action)
     elif isinstance(action, bool | np.bool_):
         raise TypeError(f"an action must be an integer, not {action!r}")
@@ -33,16 +35,16 @@ def action_number(action: Any) -> int:
 
 
 def is_whole(number: Any) -> bool:
-    """Whether it is an integer; True and 1.0 are none."""
+    """Whether `number` is an integer; True and 1.0 do not count as integers."""
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def whole_number(name: str, number: Any, low: int, high: int) -> int:
-    """A number that a user gives, as an int.
+    """Convert a number from the user to an int and check its range.
 
     Raises:
-        TypeError: it is no integer (True and 1.0 are none).
-        ValueError: it is out of range.
+        TypeError: `number` is not an integer (True and 1.0 do not count as integers).
+        ValueError: `number` is not in `low` to `high`.
     """
     if not is_whole(number):
         raise TypeError(f"{name} must be an integer, not {number!r}")
@@ -58,11 +60,11 @@ def _range(low: int, high: int) -> str:
 
 
 def seed_numbers(seeds: Any) -> NDArray[np.int64]:
-    """Seeds that a user gives, an integer or several, as int64 (n,).
+    """Convert one seed or several from the user to an int64 array of shape (n,).
 
     Raises:
-        TypeError: they are no integers.
-        ValueError: one is no int64, or they have another shape.
+        TypeError: a seed is not an integer.
+        ValueError: a seed does not fit in int64, or `seeds` has more than one axis.
     """
     found = np.asarray(seeds)
     if found.dtype == np.int64 and found.ndim == 1:

@@ -1,4 +1,4 @@
-"""The table of a game's actions: ids, notation, and where they act on the board."""
+"""The table of a game's actions: ids, notation, and positions on the board."""
 
 from __future__ import annotations
 
@@ -19,21 +19,29 @@ from armarl.common.messages import brief
 from armarl.common.numbers import action_number
 from armarl.core.observation_table import _hash
 
-_VALUE = r"(\S.*?)"  # in the place of {} in a notation
+_VALUE = r"(\S.*?)"  # stands for {} in the pattern of a notation
 
 
-_NEAR = 0.92  # how much of a notation must be right for the rest to be a slip of the hand
+_NEAR = 0.92  # difflib similarity from which an unknown notation counts as a typing error
 
 
 @dataclass(frozen=True)
 class ActionFamily:
-    """Actions that differ only in their arguments; ids run through the last argument fastest.
+    """Actions that differ only in their arguments; the last argument varies fastest over the ids.
 
     Attributes:
+        name: the key of the family in `ActionTable.first`.
         text: the notation, with one `{}` per argument.
-        public: what the other seats learn of it, where that is less: `W? {1}`.
-        at: for each value of the last argument where it acts on the board: the cell it goes from
-            and the cell it goes to, -1 where there is none. Empty: it acts on no cell.
+        arguments: the values of each argument.
+        meaning: the explanation for documentation and error messages.
+        public: the notation that the other seats see, if they learn less: `W? {1}`.
+        at: for each value of the last argument, the origin cell and the target cell on the board,
+            -1 where there is none. Empty if the actions touch no cell.
+
+    Example:
+        >>> family = ActionFamily("move", "{}-{}", (("a1", "b1"), ("c1", "d1")), "move a piece")
+        >>> family.size, family.texts()
+        (4, ['a1-c1', 'a1-d1', 'b1-c1', 'b1-d1'])
     """
 
     name: str
@@ -45,14 +53,17 @@ class ActionFamily:
 
     def __post_init__(self) -> None:
         if self.text.count("{}") != len(self.arguments):
-            raise ValueError(f"{self.text!r} must have a {{}} for each of the arguments, in order")
+            raise ValueError(f"{self.text!r} must have one {{}} per argument, in order")
 
     @property
     def size(self) -> int:
         return prod(len(values) for values in self.arguments)
 
     def wrong_value(self, text: str) -> str | None:
-        """What in a text that looks like one of these is none of their values; else None."""
+        """The error text for a wrong argument value in `text`.
+
+        Returns None if `text` does not have the form of this family, or if each value is known.
+        """
         pattern = re.escape(self.text).replace(r"\{\}", _VALUE)
         found = re.fullmatch(pattern, text, re.IGNORECASE)
         if found is None or pattern == _VALUE:
@@ -61,23 +72,23 @@ class ActionFamily:
             known = [str(one) for one in values]
             if value.lower() not in [one.lower() for one in known]:
                 shown = known if len(known) <= 6 else [*known[:4], f"… {known[-1]}"]
-                return f"{brief(repr(value), 40)} is none of {', '.join(shown)}"
+                return f"{brief(repr(value), 40)} is not one of {', '.join(shown)}"
         return None
 
     def texts(self, public: bool = False) -> list[str]:
-        """The notation of each action, or what the other seats learn of it."""
+        """The notation of each action, or with `public` the notation that the other seats see."""
         text = self.public if public and self.public else self.text
         return [text.format(*values) for values in product(*self.arguments)]
 
 
 class ActionPlaces(NamedTuple):
-    """Where on the board actions act, so that a network can score them by its cells' embeddings.
+    """Board cells and edges of each action, so that a network can score actions by cell embeddings.
 
     Attributes:
-        origin: int64 (actions,), the cell that an action goes from, or -1.
-        target: int64 (actions,), the cell that it goes to or acts on, or -1.
-        edge: int64 (actions,), the number of the edge from one to the other, or -1. For a wall
-            between two squares these are its two sides, and the edge is the line.
+        origin: int64 (actions,), the cell from which an action starts, or -1.
+        target: int64 (actions,), the cell to which it goes or on which it acts, or -1.
+        edge: int64 (actions,), the index of the edge from origin to target, or -1. For a wall
+            between two squares, origin and target are the squares and the edge is the line.
     """
 
     origin: NDArray[np.int64]
@@ -86,10 +97,24 @@ class ActionPlaces(NamedTuple):
 
 
 class ActionTable:
-    """All actions of a game: `table.text(id)` and `table.id(text)` are each other's inverse.
+    """All actions of a game, with an id and a notation for each.
+
+    `table.text(id)` and `table.id(text)` are inverse to each other. `len(table)` is the number of
+    actions.
 
     Attributes:
+        families: the families of actions, in the order of their ids.
+        texts: the notation of each action, by id.
+        public_texts: the notation that the other seats see, by id.
         first: the first id of each family, by its name.
+
+    Example:
+        >>> import armarl
+        >>> actions = armarl.make_game("armadora").actions
+        >>> len(actions), actions.text(0), actions.id("pass")
+        (229, 'W1 a1', 228)
+        >>> actions.public_texts[0]  # the value of a face-down Warrior is hidden
+        'W? a1'
     """
 
     def __init__(
@@ -110,46 +135,48 @@ class ActionTable:
 
     @property
     def places(self) -> ActionPlaces:
-        """Where each action acts, in the cells of the observation's board: the squares of
-        `ObservationTable.grid`, row by row, or the places of `ObservationTable.graph`. A copy.
+        """The board cells and edges of each action, as a copy.
+
+        Cells are numbered as on the observation's board: the squares of `ObservationTable.grid`,
+        row by row, or the places of `ObservationTable.graph`.
         """
         return ActionPlaces(*(ends.copy() for ends in self._places))
 
     def text(self, action: int) -> str:
-        """Notation of an action id, for example `W3 c4`.
+        """Return the notation of an action id, for example `W3 c4`.
 
         Raises:
-            TypeError: it is no integer.
+            TypeError: `action` is not an integer.
             ValueError: the id is not in [0, len(table)).
         """
         number = action_number(action)
         if not 0 <= number < len(self):
-            raise ValueError(f"no action {number}: ids run from 0 to {len(self) - 1}")
+            raise ValueError(f"there is no action {number}: ids run from 0 to {len(self) - 1}")
         return self.texts[number]
 
     def id(self, text: str) -> int:
-        """Action id of a notation, the inverse of `text`.
+        """Return the action id of a notation, the inverse of `text`.
 
         Raises:
-            TypeError: it is no text.
-            ValueError: no action is written so; the message says what is wrong in what looks like
-                an action, else how each kind is written.
+            TypeError: `text` is not a string.
+            ValueError: no action has this notation. The message names the mistake if `text`
+                resembles an action; otherwise it gives an example of each family.
         """
         if not isinstance(text, str):
-            raise TypeError(f"a notation is text, not {brief(repr(text), 60)}")
+            raise TypeError(f"an action's notation must be a string, not {brief(repr(text), 60)}")
         action = self._ids.get(text.strip())
         if action is None:
-            raise ValueError(f"no action is written {brief(repr(text), 60)}; {self._nearest(text)}")
+            raise ValueError(f"unknown action {brief(repr(text), 60)}; {self._nearest(text)}")
         return action
 
     def _nearest(self, text: str) -> str:
-        """What is right instead of a notation that there is not."""
+        """The hint in the error text for an unknown notation."""
         text = " ".join(text.split())
         written, known = text.lower(), {action.lower(): action for action in self.texts}
         if same := known.get(written):
             return f"did you mean `{same}`?"
         if whole := next((one for one in known if one.startswith(f"{written} ")), None):
-            return f"it is not whole: as in `{known[whole]}`"
+            return f"it is incomplete, compare `{known[whole]}`"
         if near := difflib.get_close_matches(written[:100], known, 1, _NEAR):
             return f"did you mean `{known[near[0]]}`?"
         for family in self.families:
@@ -159,15 +186,16 @@ class ActionTable:
         return f"actions look like {examples}"
 
     def legal_texts(self, mask: NDArray[np.int8]) -> list[str]:
-        """The notations of the actions that a mask allows, in the order of their ids."""
+        """Return the notations of the actions that a mask allows, in the order of their ids."""
         return [self.texts[action] for action in np.flatnonzero(mask)]
 
     @cached_property
     def hash(self) -> str:
+        """Digest of all notations; saved policies and records must agree on it."""
         return _hash(self.texts)
 
     def markdown(self) -> str:
-        """The table as a Markdown page fragment."""
+        """Return the table in Markdown."""
         rows = ["| ids | notation | meaning |", "| --- | --- | --- |"]
         for family in self.families:
             first, texts = self.first[family.name], family.texts()
@@ -178,7 +206,7 @@ class ActionTable:
 
 
 def _places(families: Sequence[ActionFamily], edges: Sequence[tuple[int, int]]) -> ActionPlaces:
-    """Where the actions of some families act; `edges` as (from, to), in their order."""
+    """The board cells and edges of all actions; `edges` lists pairs (from, to) in order."""
     ends: list[tuple[int, int]] = []
     for family in families:
         at = family.at or [(-1, -1)] * (len(family.arguments[-1]) if family.arguments else 1)

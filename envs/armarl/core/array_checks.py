@@ -1,9 +1,10 @@
-"""What the doors of `Game` check: compiled loops trust whatever passes here.
+"""Argument checks at the entry points of `Game`.
 
-They run without bounds checks, so an array must be of the right type, lie in one piece, be long
-enough, and may be written if it will be; what chooses rows must be within them, and where rows are
-written it must choose none twice, since threads share them. States must be of the same variant: of
-two variants that have one type of record, one has actions or seats that the other has no room for.
+Compiled loops run without bounds checks and trust every array that passes here. So an array must
+have the right dtype, be C-contiguous, be long enough, and be writeable if a loop writes to it. Row
+indices must be in range. Where rows are written, no index may occur twice, since several threads
+write rows at the same time. States must belong to the same variant: two variants can share a record
+type, but one may have actions or seats for which the other has no room.
 """
 
 from __future__ import annotations
@@ -20,38 +21,39 @@ LARGEST_BATCH = 1 << 31  # in games
 
 
 def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> None:
-    """Check type, memory and, if it is `written`, leave to write.
+    """Check the dtype and memory layout of an array and, if it is `written`, that it is writeable.
 
     Raises:
-        TypeError: it is no array of this type.
-        ValueError: it does not lie in one piece, or may not be written.
+        TypeError: `array` is not an array of this dtype.
+        ValueError: it is not C-contiguous and aligned, or it is read-only but would be written.
     """
     plain = isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray)
     if not plain or array.dtype != dtype:
         found = array.dtype if plain else type(array).__name__
         raise TypeError(f"{name} must be an array of {_named(np.dtype(dtype))}, not {found}")
     if not (array.flags.c_contiguous and array.flags.aligned):
-        raise ValueError(f"{name} must lie in one piece of memory (np.ascontiguousarray)")
+        raise ValueError(f"{name} must be C-contiguous and aligned (see np.ascontiguousarray)")
     if written and not array.flags.writeable:
-        raise ValueError(f"{name} would be written, and may only be read; give a copy")
+        raise ValueError(f"{name} is read-only, but this call writes to it; pass a copy")
 
 
 def check_apart(**arrays: Any) -> None:
-    """Check that no two arrays, NumPy's or torch's, lie in the same memory: while loops write into
-    one they would change what was checked of another.
+    """Check that no two arrays share memory. They may be NumPy arrays or torch tensors.
+
+    A loop that writes to one array would otherwise change another one after its check.
 
     Raises:
-        ValueError: two of them do.
+        ValueError: two of the arrays share memory.
     """
     for (one, first), (other, second) in combinations(arrays.items(), 2):
         if _share_memory(first, second):
             raise ValueError(
-                f"{_said(one)} and {_said(other)} must not share memory; give a copy of one of them"
+                f"{_said(one)} and {_said(other)} must not share memory; pass a copy of one of them"
             )
 
 
 def _said(name: str) -> str:
-    """An argument's name as its caller reads it: `out_seats` is `out.seats`."""
+    """The argument name that the caller knows: `out_seats` stands for `out.seats`."""
     return name.replace("out_", "out.")
 
 
@@ -66,7 +68,7 @@ def _share_memory(one: Any, other: Any) -> bool:
 
 
 def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
-    """Whether compiled loops may write into it as an array of this shape and type."""
+    """Whether compiled loops may write to `array` as an array of this shape and dtype."""
     return (
         isinstance(array, np.ndarray)
         and (array.shape, array.dtype) == (shape, dtype)
@@ -76,33 +78,35 @@ def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
 
 def _named(dtype: np.dtype[Any]) -> str:
     if dtype.names:
-        return "the game's records (of an environment, what its concealed_state() gives)"
+        return "the game's records (an environment returns them from concealed_state())"
     return str(dtype)
 
 
 def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> None:
-    """Check numbers of rows, int64 (n,), all in 0 to `count` - 1; each once if they are written.
+    """Check row indices: int64 (n,), each in 0 to `count` - 1, without duplicates if `written`.
 
     Raises:
-        TypeError: it is no array of int64.
-        ValueError: it has another shape, or there are no such rows, or one stands there twice.
+        TypeError: `rows` is not an int64 array.
+        ValueError: `rows` has another shape, an index is out of range, or one occurs twice.
     """
     check_numbers(name, rows, None, 0, count - 1)
     if written and rows.size > 1:
         chosen = np.zeros(count, np.bool_)
         chosen[rows] = True
         if np.count_nonzero(chosen) != rows.size:
-            raise ValueError(f"{name} must not have a number twice")
+            raise ValueError(f"{name} must not contain duplicates")
 
 
 def check_numbers(
     name: str, numbers: Any, size: int | None, low: int = _LOWEST, high: int = _HIGHEST
 ) -> None:
-    """Check int64 (size,), or of any size, all from `low` to `high`.
+    """Check an int64 array of shape (size,) with values in `low` to `high`.
+
+    If `size` is None, the array may have any length.
 
     Raises:
-        TypeError: it is no array of int64.
-        ValueError: it has another shape, or numbers out of range.
+        TypeError: `numbers` is not an int64 array.
+        ValueError: it has another shape, or a value is out of range.
     """
     check_array(name, numbers, np.int64)
     check_size(name, numbers, size)
@@ -114,21 +118,21 @@ def check_numbers(
 
 
 def check_size(name: str, column: NDArray[Any], size: int | None) -> None:
-    """Raise ValueError unless there is one item for each of `size` games, if that is a number."""
+    """Raise ValueError unless `column` has shape (size,), or shape (n,) if `size` is None."""
     if column.ndim != 1 or (size is not None and column.size != size):
-        wanted = "(n,)" if size is None else f"({size},), one for each game"
+        wanted = "(n,)" if size is None else f"({size},), one item per game"
         raise ValueError(f"{name} must have shape {wanted}, not {column.shape}")
 
 
 def check_masks(masks: Any, actions: int) -> None:
-    """Check masks: int8 (batch, actions) of 0 and 1.
+    """Check action masks: int8 (batch, actions), each entry 0 or 1.
 
     Raises:
-        TypeError: it is no array of int8.
-        ValueError: it has another shape or other numbers.
+        TypeError: `masks` is not an int8 array.
+        ValueError: it has another shape or other values.
     """
     check_array("masks", masks, np.int8)
     if masks.ndim != 2 or masks.shape[1] != actions:
         raise ValueError(f"masks must have shape (batch, {actions}), not {masks.shape}")
     if masks.size and (masks.view(np.uint8) > 1).any():
-        raise ValueError("masks must hold 0 and 1 alone")
+        raise ValueError("masks must contain only 0 and 1")

@@ -1,8 +1,9 @@
-"""`Game`: one variant of one game, all that the faces above it know.
+"""`Game`: one variant of one game, with everything that plays it.
 
-A game's state is one fixed-size NumPy record. Copying it is cloning the game, its bytes are a
-saved game, and an array of them is a batch. A `Game` binds the compiled verbs that work on such
-records with the tables of its actions and observation, its options and its version.
+A state is one fixed-size NumPy record. To clone a game, copy the record; to save it, write its
+bytes; an array of records is a batch. A `Game` joins the compiled verbs that work on such records
+with the action table, the observation table, the options and the version. The environments are
+built on it.
 """
 
 from __future__ import annotations
@@ -28,25 +29,35 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class IllegalActionError(ValueError):
-    """An action that the rules forbid; the message has its notation and the nearest reason."""
+    """An action that the rules forbid. The message has its notation and the reason."""
 
 
 @cache
 def _binding(name: str, verbs: Verbs) -> Binding:
-    """The functions that are written once for every game, compiled with these verbs."""
+    """The functions written once for all games, compiled with these verbs."""
     return Binding(name, verbs)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Game(Variant):
-    """One variant of a game with everything that plays it. Immutable; pickled by its options.
+    """One variant of a game, with everything that plays it. Immutable; pickled by its options.
 
-    `make_game` makes it. Every method trusts that the states it gets are lawful. States from
-    outside go through `check_states` first: an unlawful state can end the process.
+    `make_game` makes it. All methods on batches work on arrays of state records and run in compiled
+    loops on several threads. They trust the contents of the states: a state that breaks the rules
+    can crash the process. Pass states from outside, such as saved ones, to `check_states` first.
 
     Attributes:
         verbs: the game's compiled functions.
         make: the function that makes this game from its options; pickles refer to it by name.
+
+    Example:
+        >>> import numpy as np
+        >>> import armarl
+        >>> game = armarl.make_game("armadora", players=3)
+        >>> states = game.new_states(np.arange(100))  # 100 games, from the seeds 0 to 99
+        >>> returns, lengths = game.playouts(states, seeds=np.arange(100))  # random play
+        >>> returns.shape
+        (100, 3)
     """
 
     verbs: Verbs = field(repr=False)
@@ -74,28 +85,28 @@ class Game(Variant):
         return _binding(self.name, self.verbs)
 
     def compiled(self, function: F) -> F:
-        """A function that is written once for every game, with this game's verbs."""
+        """Compile a function that is written once for all games, with this game's verbs."""
         return self._binding.function(function)
 
-    # For one game, called at every step: found once, since to look them up takes a tenth of it.
+    # Cached for environments of one game: at every step, a lookup would take a tenth of the time.
 
     @cached_property
     def deal_one(self) -> Callable[..., int]:
-        """`loops.deal_one`, compiled."""
+        """`batch_loops.deal_one`, compiled for this game."""
         return self.compiled(batch_loops.deal_one)
 
     @cached_property
     def view_one(self) -> Callable[..., None]:
-        """`loops.view_one`, compiled."""
+        """`batch_loops.view_one`, compiled for this game."""
         return self.compiled(batch_loops.view_one)
 
     @cached_property
     def play_one(self) -> Callable[..., int]:
-        """`loops.play_one`, compiled."""
+        """`batch_loops.play_one`, compiled for this game."""
         return self.compiled(batch_loops.play_one)
 
     def warm_up(self) -> None:
-        """Compile, at the first call, what a game in play needs."""
+        """Compile the functions that an environment of one game needs, at the first call."""
         _ = self._is_warm
 
     @cached_property
@@ -104,29 +115,39 @@ class Game(Variant):
         observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
         self.deal_one(states, 0, 0, True)
         self.view_one(states, 0, 0, observation, mask)
-        self.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal: nothing happens
+        self.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal, so nothing is played
         return True
 
     # --- games, one or many ----------------------------------------------------------------------
 
     def run(self, body: Body, games: int, batch: Any, *, least: int | None = None) -> None:
-        """Run a body for each of so many games of a batch, on several threads.
+        """Run a body once for each game of a batch, on several threads.
 
         Args:
-            body: one of `loops`, or any function that is written as they are.
-            batch: what the body takes; its arrays are trusted to be as it says.
-            least: so many games are worth a thread of their own; None: as many as loops need.
+            body: a body of `armarl.core.batch_loops`, or a function of the same form.
+            games: the number of games.
+            batch: the argument of the body. Its arrays are not checked.
+            least: the number of games that are worth an additional thread. None chooses it for
+                the body.
         """
         if least is None and body in batch_loops.LIGHT:
             least = threads.LEAST_GAMES_OF_LIGHT_LOOPS
         threads.run(self._binding.driver(body), games, batch, least=least)
 
     def new_states(self, seeds: NDArray[np.int64] | int) -> States:
-        """Freshly dealt games, one record per seed (an int gives an array of one).
+        """Deal new games, one record per seed.
+
+        Args:
+            seeds: seeds, int64, shape (n,). An int gives an array of one state.
 
         Raises:
-            TypeError: a seed is no integer.
-            ValueError: a seed is no int64.
+            TypeError: a seed is not an integer.
+            ValueError: a seed does not fit in int64.
+
+        Example:
+            >>> import armarl
+            >>> armarl.make_game("armada").new_states(seeds=7).shape
+            (1,)
         """
         numbers = seed_numbers(seeds)
         states = np.full(numbers.size, self.blank)
@@ -138,11 +159,25 @@ class Game(Variant):
         return states
 
     def deal(self, states: States, games: NDArray[np.int64], seeds: NDArray[np.int64]) -> None:
-        """Deal `states[games]` anew, each from its seed.
+        """Deal new games in place, in `states[games]`.
+
+        Args:
+            states: records, shape (batch,); written.
+            games: indices into `states`, int64, shape (n,), without duplicates.
+            seeds: a seed for each of `games`, int64, shape (n,).
 
         Raises:
-            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
-                that there are not.
+            TypeError, ValueError: an array has another dtype or size, two arrays share memory, or
+                an index is out of range.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states = game.new_states(np.arange(3))
+            >>> game.deal(states, games=np.array([2]), seeds=np.array([0]))
+            >>> bool(states[2] == states[0])
+            True
         """
         state_checks.check_chosen(self, states, games, written=True)
         array_checks.check_numbers("seeds", seeds, games.size)
@@ -150,10 +185,15 @@ class Game(Variant):
         self.run(batch_loops.deal, games.size, batch_loops.Deals(states, games, seeds))
 
     def deals(self) -> States:
-        """All deals of a game whose only chance is the deal; they are equally likely.
+        """Return all possible deals of a game without other chance; all are equally likely.
 
         Raises:
-            ValueError: this variant has too many, or more chance.
+            ValueError: this variant has too many deals, or other chance events.
+
+        Example:
+            >>> import armarl
+            >>> armarl.make_game("armadora", board="mini").deals().shape
+            (2,)
         """
         if self._deals is None:
             raise ValueError(
@@ -163,14 +203,28 @@ class Game(Variant):
         return self._deals(self)
 
     def apply(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """Play an action in each of `states[games]`.
+        """Play one action in each of `states[games]`, in place.
 
-        States from outside go through `check_states` first.
+        Pass states from outside to `check_states` first.
+
+        Args:
+            states: records, shape (batch,); written.
+            games: indices into `states`, int64, shape (n,), without duplicates.
+            actions: an action id for each of `games`, int64, shape (n,).
 
         Raises:
-            IllegalActionError: the rules forbid one of them; none is played.
-            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
-                that there are not.
+            IllegalActionError: an action is illegal. None of the actions is played.
+            TypeError, ValueError: an array has another dtype or size, two arrays share memory, or
+                an index is out of range.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states = game.new_states(0)
+            >>> game.apply(states, np.array([0]), np.array([game.actions.id("W3 c2")]))
+            >>> bool(game.legal_masks(states)[0, game.actions.id("W1 c2")])  # c2 is taken now
+            False
         """
         state_checks.check_chosen(self, states, games, written=True)
         array_checks.check_numbers("actions", actions, games.size)
@@ -184,17 +238,24 @@ class Game(Variant):
         self.play(states, games, actions)
 
     def play(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
-        """`apply` without its checks, for callers who have made them: of what is illegal or out of
-        range anything may come."""
+        """Play actions without the checks of `apply`, for callers that have made them.
+
+        An illegal action or an index out of range has undefined effects.
+        """
         self.run(batch_loops.apply, games.size, batch_loops.Actions(states, games, actions))
 
     def check_states(self, states: States) -> None:
-        """Check states that come from outside, such as saved ones: whether the rules know them.
+        """Check that states from outside, such as saved ones, are valid under the rules.
 
         Raises:
-            TypeError: it is no array of the game's records.
-            ValueError: one is of another variant, or breaks a law of the game; the message says
-                which.
+            TypeError: `states` is not an array of the game's records.
+            ValueError: a state has another variant or breaks the rules. The message names the
+                fault.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> game.check_states(game.new_states(0))
         """
         state_checks.check_states(self, states)
         faults = np.empty(states.size, np.int64)
@@ -203,10 +264,20 @@ class Game(Variant):
             batch_loops.judge_state, states.size, batch_loops.Inspections(states, blank, faults)
         )
         for i in np.flatnonzero(faults)[:1]:
-            raise ValueError(f"states[{i}] is no state of {self.name}: {self.faults[faults[i]]}")
+            raise ValueError(
+                f"states[{i}] is not a valid state of {self.name}: {self.faults[faults[i]]}"
+            )
 
     def taken(self, states: States, indices: NDArray[np.int64]) -> States:
-        """Copies of `states[indices]`; much faster than NumPy, which copies field by field."""
+        """Return a copy of `states[indices]`, much faster than NumPy, which copies each field.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> game.taken(game.new_states(0), np.zeros(8, np.int64)).shape
+            (8,)
+        """
         copies = np.empty(indices.size, states.dtype)
         size = states.itemsize
         into = copies.view(np.uint8).reshape(-1, size)
@@ -214,12 +285,19 @@ class Game(Variant):
         return copies
 
     def legal_masks(self, states: States) -> NDArray[np.int8]:
-        """Masks of the seats to move, int8 of shape (batch, actions).
+        """Return the action mask of the seat to move in each state, int8 (batch, actions).
 
-        States from outside go through `check_states` first.
+        Pass states from outside to `check_states` first.
 
         Raises:
-            TypeError, ValueError: these are no states of this variant.
+            TypeError, ValueError: `states` is not an array of states of this variant.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> masks = game.legal_masks(game.new_states(0))
+            >>> game.actions.legal_texts(masks[0])[:3]
+            ['W1 a1', 'W1 b1', 'W1 c1']
         """
         state_checks.check_states(self, states)
         masks = np.empty((states.size, len(self.actions)), np.int8)
@@ -229,12 +307,28 @@ class Game(Variant):
     def views(
         self, states: States, seats: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Observations (batch, size) and masks (batch, actions) of one seat in each state.
+        """Return the observation and the action mask of one seat in each state.
 
-        States from outside go through `check_states` first.
+        Pass states from outside to `check_states` first.
+
+        Args:
+            states: records, shape (batch,).
+            seats: a seat for each state, int64, shape (batch,).
+
+        Returns:
+            Observations, float32 (batch, size), and action masks, int8 (batch, actions). A mask is
+            all 0 if the seat is not to move.
 
         Raises:
-            ValueError: not one seat for each state, or one that there is not.
+            TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> observations, masks = game.views(game.new_states(0), seats=np.array([1]))
+            >>> observations.shape, bool(masks.any())  # player 0 is to move
+            ((1, 576), False)
         """
         state_checks.check_seats(self, states, seats)
         observations = np.empty((states.size, self.observation.size), np.float32)
@@ -245,12 +339,21 @@ class Game(Variant):
         return observations, masks
 
     def concealed(self, states: States, seats: NDArray[np.int64]) -> States:
-        """Copies of the states without anything that `seats[i]` is not shown.
+        """Return copies of the states without the information that is hidden from `seats[i]`.
 
-        States from outside go through `check_states` first.
+        Pass states from outside to `check_states` first.
 
         Raises:
-            ValueError: not one seat for each state, or one that there is not.
+            TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states, seats = game.new_states(0), np.array([0])
+            >>> dealt = game.determinised(states, seats, seeds=np.array([7]))
+            >>> game.concealed(dealt, seats).tobytes() == game.concealed(states, seats).tobytes()
+            True
         """
         state_checks.check_seats(self, states, seats)
         hidden = self.taken(states, np.arange(states.size))
@@ -260,12 +363,29 @@ class Game(Variant):
     def determinised(
         self, states: States, seats: NDArray[np.int64], seeds: NDArray[np.int64]
     ) -> States:
-        """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`.
+        """Return copies of the states, with the information hidden from `seats[i]` dealt anew.
 
-        States from outside go through `check_states` first.
+        The deal is uniform over those that agree with what the seat is shown, and follows from
+        `seeds[i]`. Pass states from outside to `check_states` first.
+
+        Args:
+            states: records, shape (batch,).
+            seats: a seat for each state, int64, shape (batch,).
+            seeds: a seed for each state, int64, shape (batch,).
 
         Raises:
-            ValueError: not one seat and one seed for each state, or a seat that there is not.
+            TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states = game.new_states(0)
+            >>> game.apply(states, np.array([0]), np.array([game.actions.id("W3 c2")]))
+            >>> copies, seats = game.taken(states, np.zeros(4, np.int64)), np.ones(4, np.int64)
+            >>> deals = game.determinised(copies, seats, seeds=np.arange(4))
+            >>> [game.describe(deal)["warriors"]["c2"]["value"] for deal in deals]
+            [1, 5, 1, 2]
         """
         state_checks.check_seats(self, states, seats)
         array_checks.check_numbers("seeds", seeds, states.size)
@@ -276,10 +396,20 @@ class Game(Variant):
         return dealt
 
     def statuses(self, states: States) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move.
+        """Return the status of each state, and the seat to move.
+
+        Returns:
+            Statuses, int64 (batch,): 0 for a game in play, 1 for a game that has ended, 2 for a
+            game that was cut short. Seats, int64 (batch,).
 
         Raises:
-            TypeError, ValueError: these are no states of this variant.
+            TypeError, ValueError: `states` is not an array of states of this variant.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> game.statuses(game.new_states(0))
+            (array([0]), array([0]))
         """
         state_checks.check_states(self, states)
         statuses, seats = np.empty((2, states.size), np.int64)
@@ -290,18 +420,17 @@ class Game(Variant):
 
     @property
     def has_progress(self) -> bool:
-        """Whether the game says how far a seat has come."""
+        """Whether the game defines the verb `progress`."""
         return self._binding.verbs.progress is not unmoving
 
     def progress(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How far each of `seats` has come, as all can see, int64 (batch,): the verb `progress`.
+        """Return the publicly visible progress of one seat in each state, int64 (batch,).
 
-        It is 0 of all in a game that does not say (`has_progress`).
-
-        States from outside go through `check_states` first.
+        See the verb `progress`. In a game without it (`has_progress`) the progress is always 0.
+        Pass states from outside to `check_states` first.
 
         Raises:
-            ValueError: not one seat for each state, or one that there is not.
+            TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
         """
         state_checks.check_seats(self, states, seats)
         progress = np.empty(states.size, np.int64)
@@ -311,10 +440,18 @@ class Game(Variant):
         return progress
 
     def turns_of(self, states: States) -> NDArray[np.int64]:
-        """The seat whose turn it is in each state: others may answer or act within it.
+        """Return the seat whose turn it is in each state, int64 (batch,).
+
+        Another seat may be to move: it answers or acts within that turn.
 
         Raises:
-            TypeError, ValueError: these are no states of this variant.
+            TypeError, ValueError: `states` is not an array of states of this variant.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> game.turns_of(game.new_states(0))
+            array([0])
         """
         state_checks.check_states(self, states)
         seats = np.empty(states.size, np.int64)
@@ -324,12 +461,30 @@ class Game(Variant):
     def returns(
         self, states: States, games: NDArray[np.int64], reward: str = "win"
     ) -> NDArray[np.float64]:
-        """Returns of all seats in the finished games `states[games]`, (games, players).
+        """Return the final returns of all seats in the finished games `states[games]`.
 
-        States from outside go through `check_states` first.
+        Pass states from outside to `check_states` first.
+
+        Args:
+            states: records, shape (batch,).
+            games: indices into `states`, int64, shape (n,).
+            reward: one of `rewards`.
+
+        Returns:
+            Returns in [-1, 1], float64 (n, players).
 
         Raises:
-            TypeError, ValueError: arrays of other types, or games that there are not.
+            TypeError, ValueError: an array has another dtype, an index is out of range, or the game
+                has no such reward.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states = game.new_states(0)
+            >>> _ = game.playouts(states, seeds=np.array([1]))
+            >>> game.returns(states, games=np.array([0]))
+            array([[-1.,  1.]])
         """
         state_checks.check_chosen(self, states, games, once=False)
         returns = np.empty((games.size, self.players))
@@ -342,21 +497,30 @@ class Game(Variant):
     def playouts(
         self, states: States, seeds: NDArray[np.int64], reward: str = "win"
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Play games to their end at random, in place.
+        """Play games to their end with random legal actions, in place.
 
-        States from outside go through `check_states` first.
+        Pass states from outside to `check_states` first.
 
         Args:
-            states: (batch,) games, which are played on from where they are.
-            seeds: (batch,) one for the random choices of each game; chance in the rules comes from
-                the states' own generators.
+            states: records, shape (batch,); each game goes on from its state.
+            seeds: a seed for the random actions of each game, int64, shape (batch,). Chance in the
+                rules comes from the random number generators in the states.
+            reward: one of `rewards`.
 
         Returns:
-            Returns of all seats, float64 (batch, players), and actions played, int64 (batch,).
+            Returns of all seats, float64 (batch, players), and numbers of actions played, int64
+            (batch,).
 
         Raises:
-            TypeError, ValueError: arrays of other types, or in the same memory, or not one seed for
-                each state.
+            TypeError, ValueError: an array has another dtype or size, the two share memory, or the
+                game has no such reward.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> game.playouts(game.new_states(0), seeds=np.array([1]))
+            (array([[-1.,  1.]]), array([62]))
         """
         state_checks.check_states(self, states, written=True)
         array_checks.check_numbers("seeds", seeds, states.size)
@@ -369,10 +533,12 @@ class Game(Variant):
         return returns, lengths
 
     def new_chance(self, seeds: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """A stream of random numbers for each game, besides the one in its state.
+        """Return the state of a random number generator for each seed, uint64 (n,).
+
+        These generators are independent of those in the game states.
 
         Raises:
-            TypeError, ValueError: the seeds are no array of int64 (n,).
+            TypeError, ValueError: `seeds` is not an int64 array of shape (n,).
         """
         array_checks.check_numbers("seeds", seeds, None)
         chance = np.empty(seeds.size, np.uint64)
@@ -383,11 +549,24 @@ class Game(Variant):
     def random_actions(
         self, masks: NDArray[np.int8], chance: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
-        """A random legal action of each row of `masks`, by its stream; 0 where none is legal.
+        """Return a random legal action for each row of `masks`; 0 where no action is legal.
+
+        Args:
+            masks: action masks, int8, shape (n, actions).
+            chance: a random number generator for each row, uint64, shape (n,), from `new_chance`;
+                advanced in place.
 
         Raises:
-            TypeError, ValueError: arrays of other types, numbers that are not 0 or 1, or not one
-                stream for each row.
+            TypeError, ValueError: an array has another dtype or size, a mask has entries other than
+                0 and 1, or the two share memory.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states, chance = game.new_states(0), game.new_chance(np.array([5]))
+            >>> action = game.random_actions(game.legal_masks(states), chance)
+            >>> game.apply(states, np.array([0]), action)
         """
         array_checks.check_masks(masks, len(self.actions))
         array_checks.check_array("chance", chance, np.uint64, written=True)
@@ -400,14 +579,21 @@ class Game(Variant):
     def questions(
         self, states: States, games: NDArray[np.int64], chance: NDArray[np.uint64]
     ) -> tuple[States, NDArray[np.int64], NDArray[np.float64]]:
-        """What `Player.choose` takes, for those who are to move in `states[games]`.
+        """Return the arguments of `Player.choose` for the seats to move in `states[games]`.
 
         Args:
-            chance: a stream for each of `states`, which gives the random numbers.
+            states: records, shape (batch,).
+            games: indices into `states`, int64, shape (n,), without duplicates.
+            chance: a random number generator for each of `states`, uint64, shape (batch,), from
+                `new_chance`; advanced in place for `games`.
+
+        Returns:
+            Concealed states of the seats to move, shape (n,); these seats, int64 (n,); and random
+            numbers in [0, 1), float64 (n,).
 
         Raises:
-            TypeError, ValueError: arrays of other types or sizes, or in the same memory, or games
-                that there are not.
+            TypeError, ValueError: an array has another dtype or size, two arrays share memory, or
+                an index is out of range.
         """
         state_checks.check_chosen(self, states, games)
         array_checks.check_array("chance", chance, np.uint64, written=True)
@@ -420,40 +606,69 @@ class Game(Variant):
         return seen, movers, draws
 
     def scratch_masks(self, games: int) -> NDArray[np.int8]:
-        """A mask for each thread on a batch, for loops that need one to themselves."""
+        """Scratch masks for a batch of so many games: each thread of a loop gets its own row."""
         return np.empty((2 * threads.most_threads_for(games), len(self.actions)), np.int8)
 
-    # --- one state, for people -------------------------------------------------------------------
+    # --- one state, in readable form -------------------------------------------------------------
 
     def describe(self, state: State, seat: int | None = None) -> dict[str, Any]:
-        """The game as plain JSON types; with a seat, what that seat may not know is None.
+        """Return a state as plain JSON types. With a seat, all that it may not know is None.
 
-        A state from outside goes through `check_states` first.
+        Pass a state from outside to `check_states` first.
+
+        Args:
+            state: one record.
+            seat: a seat, or None for the whole state.
 
         Raises:
-            TypeError, ValueError: this is no state of this variant, or there is no such seat.
+            TypeError, ValueError: `state` is not a state of this variant, or the seat does not
+                exist.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora", board="mini")
+            >>> state = game.new_states(0)[0]
+            >>> game.describe(state, seat=0)["hands"][1] is None  # the opponent's hand
+            True
         """
         self._check_state(state)
         return self._describe(self, state, self._check_seat(seat))
 
     def draw(self, state: State, seat: int | None = None) -> str:
-        """The game as a picture of text, whole or as a seat sees it.
+        """Return a state as text, whole or as a seat sees it.
 
-        A state from outside goes through `check_states` first.
+        Pass a state from outside to `check_states` first.
 
         Raises:
-            TypeError, ValueError: as `describe`.
+            TypeError, ValueError: as in `describe`.
+
+        Example:
+            >>> import armarl
+            >>> game = armarl.make_game("armadora", board="mini")
+            >>> print(game.draw(game.new_states(0)[0]).splitlines()[2])
+            1 |  .      .   #  .     (3)  #                           |
         """
         self._check_state(state)
         return self._draw(self, state, self._check_seat(seat))
 
     def explain(self, state: State, action: int) -> str:
-        """Why an action is illegal in a state: its notation and the nearest reason.
+        """Return the reason why an action is illegal in a state, or that it is legal.
 
-        A state from outside goes through `check_states` first.
+        The text has the notation of the action and the most specific reason. Pass a state from
+        outside to `check_states` first.
 
         Raises:
-            TypeError, ValueError: this is no state of this variant, or the action is no integer.
+            TypeError, ValueError: `state` is not a state of this variant, or `action` is not an
+                integer.
+
+        Example:
+            >>> import numpy as np
+            >>> import armarl
+            >>> game = armarl.make_game("armadora")
+            >>> states = game.new_states(0)
+            >>> game.apply(states, np.array([0]), np.array([game.actions.id("W1 a1")]))
+            >>> game.explain(states[0], game.actions.id("W2 a1"))
+            '`W2 a1` is illegal: a Warrior already lies on a1 (ARM-11)'
         """
         self._check_state(state)
         action = action_number(action)
@@ -466,7 +681,7 @@ class Game(Variant):
     def _check_state(self, state: State) -> None:
         states = np.asarray(state)
         if states.ndim:
-            raise ValueError(f"a state is one record, not an array of shape {states.shape}")
+            raise ValueError(f"state must be one record, not an array of shape {states.shape}")
         state_checks.check_states(self, states.reshape(1))
 
     def _check_seat(self, seat: int | None) -> int | None:
@@ -474,20 +689,21 @@ class Game(Variant):
 
 
 def check_game(game: object, *, or_name: bool = False) -> Game:
-    """What somebody gives as a game, if it is one.
+    """Return `game` if it is a `Game`.
 
     Args:
-        or_name: where the error is raised a game's name would have done as well.
+        game: the argument to check.
+        or_name: whether the caller accepts a game's name too; only the error text depends on it.
 
     Raises:
-        TypeError: it is something else, such as an environment.
+        TypeError: `game` is something else, such as an environment.
     """
     if isinstance(game, Game):
         return game
     wanted = "the name of a game or a Game" if or_name else "a Game"
     raise TypeError(
-        f"game must be {wanted}, as make_game returns it (environments have it as `.game`, those "
-        f"with wrappers as `.unwrapped.game`), not {brief(repr(game), 60)}"
+        f"game must be {wanted}, as make_game returns it (an environment has it as `.game`, a "
+        f"wrapped one as `.unwrapped.game`), not {brief(repr(game), 60)}"
     )
 
 

@@ -1,6 +1,7 @@
-"""The two tables that every game declares once: its actions and its observation.
+"""The table of a game's observation: named blocks, and their layout on the board.
 
-Spaces, documentation, notation, decoders and tests are all made from them.
+Every game declares this table and its action table once. Spaces, documentation, notation, decoders
+and tests are all made from the two.
 """
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ class Block:
     """A named part of the flat observation, holding `quantity / scale` as float32.
 
     Attributes:
-        shape: the block's shape; the first axis of a per-seat block is the seat, oneself first,
-            then the others in play order.
+        name: the block's name in `ObservationTable.views` and `ObservationTable.decode`.
+        shape: the block's shape. The first axis of a per-seat block is the seat: the observing seat
+            first, then the others in play order.
         maximum: the largest quantity (the smallest is 0).
-        scale: what the quantity is divided by, a number or one per entry of the last axis.
-        known: who may see it: "public", or "own" for what depends on this seat's knowledge.
-        on: what its last axis runs along, if that lies on the board: a key of `Board.along`.
+        scale: the divisor of the quantity, one number or one per entry of the last axis.
+        known: "public", or "own" if the block depends on what this seat knows.
+        meaning: the explanation for the documentation.
+        on: a key of `Board.along` if the last axis runs along the board, else None.
+
+    Example:
+        >>> Block("hand", (5,), 11, 11, "own", "Warriors in hand, by value").size
+        5
     """
 
     name: str
@@ -46,17 +53,18 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """How blocks of an observation lie on the board.
+    """The layout of observation blocks on the board.
 
     Attributes:
-        shape: of the board's cells: (rows, columns) of a grid, (places,) of a graph.
-        along: for each thing that blocks run along the features that it makes: what is added to
-            the block's name, and the flat cell number of each entry, -1 where it has none.
-        derived: further features, each an index into the block that it is read from, one per cell
-            (-1: 0), by the feature's name and the block's.
+        shape: the shape of the board: (rows, columns) for a grid, (places,) for a graph.
+        along: for each value of `Block.on`, the features that such a block makes. Maps the suffix
+            of the feature's name to the flat cell number of each entry, -1 for an entry on no cell.
+        derived: further features, by (feature name, block name). Each is an index into that block
+            for every cell; -1 reads as 0.
         constants: features of the cells that never change, float32 (cells,), by name.
-        edges: of a graph, int64 (2, edges): from which cell and to which.
-        edge_kinds: the kind of each edge, int64 (edges,), a number of `kinds`.
+        edges: for a graph, int64 (2, edges): the cell where each edge starts, and where it ends.
+        edge_kinds: the kind of each edge, int64 (edges,), an index into `kinds`.
+        kinds: the names of the kinds of edges.
     """
 
     shape: tuple[int, ...]
@@ -71,19 +79,21 @@ class Board:
         tables = (*(t for along in self.along.values() for t in along.values()), self.edges)
         for table in (*tables, self.edge_kinds, *self.derived.values(), *self.constants.values()):
             if table is not None:
-                table.flags.writeable = False  # all tables with this board share it
+                table.flags.writeable = False  # shared by all observation tables with this board
 
     @property
     def cells(self) -> int:
+        """The number of cells."""
         return prod(self.shape)
 
 
 class Grid(NamedTuple):
-    """An observation as planes over a board of squares: `ObservationTable.grid`.
+    """An observation as planes over a board of squares, from `ObservationTable.grid`.
 
     Attributes:
-        planes: float32 (..., planes, rows, columns); names: `ObservationTable.cell_features`.
-        others: float32 (..., features), what lies on no square; `ObservationTable.other_features`.
+        planes: float32 (..., planes, rows, columns); `ObservationTable.cell_features` names them.
+        others: float32 (..., features), the entries on no square;
+            `ObservationTable.other_features` names them.
     """
 
     planes: Any
@@ -91,14 +101,17 @@ class Grid(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """An observation as a graph of places: `ObservationTable.graph`.
+    """An observation as a graph of places, from `ObservationTable.graph`.
 
     Attributes:
-        nodes: float32 (..., places, features); names: `ObservationTable.cell_features`.
-        others: float32 (..., features), what lies on no place; `ObservationTable.other_features`.
-        constants: float32 (places, features), the same in all observations; `Board.constants`.
-        edges: int64 (2, edges), every border in both directions: from which place and to which.
-        edge_kinds: int64 (edges,), numbers of `Board.kinds`.
+        nodes: float32 (..., places, features); `ObservationTable.cell_features` names the features.
+        others: float32 (..., features), the entries on no place;
+            `ObservationTable.other_features` names them.
+        constants: float32 (places, features), the same in all observations; `Board.constants`
+            names the features.
+        edges: int64 (2, edges), the start and the end of each edge. Every border is there in both
+            directions.
+        edge_kinds: int64 (edges,), indices into `Board.kinds`.
     """
 
     nodes: Any
@@ -109,7 +122,24 @@ class Graph(NamedTuple):
 
 
 class ObservationTable:
-    """The blocks of a game's flat observation, in order, and how they lie on its board."""
+    """The blocks of a game's flat observation, in order, and their layout on the board.
+
+    Attributes:
+        blocks: the blocks, in the order of the flat observation.
+        board: the layout on the board, or None.
+        slices: the slice of the flat observation for each block, by name.
+        size: the number of entries of the flat observation.
+
+    Example:
+        >>> import numpy as np
+        >>> import armarl
+        >>> game = armarl.make_game("armadora")
+        >>> observations, masks = game.views(game.new_states(0), np.array([0]))
+        >>> game.observation.decode(observations)["hand"]  # Warriors in hand, by value
+        array([[11,  2,  1,  1,  1]])
+        >>> game.observation.grid(observations).planes.shape
+        (1, 16, 5, 8)
+    """
 
     def __init__(self, blocks: Sequence[Block], board: Board | None = None) -> None:
         self.blocks = tuple(blocks)
@@ -124,7 +154,7 @@ class ObservationTable:
         self.size = int(ends[-1])
 
     def bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Lowest and highest observation, two float32 arrays of shape (size,)."""
+        """Return the lowest and the highest observation, two float32 arrays of shape (size,)."""
         high = np.empty(self.size, np.float32)
         for block in self.blocks:
             limit = np.broadcast_to(block.maximum / np.asarray(block.scale), block.shape)
@@ -132,11 +162,14 @@ class ObservationTable:
         return np.zeros(self.size, np.float32), high
 
     def views(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-        """The named blocks as reshaped views of `observation` (..., size), scaled as they are.
+        """Return the blocks as reshaped array views of `observation` (..., size), by name.
+
+        The numbers stay scaled.
 
         Raises:
-            ValueError: it is another game's, or table's, of another size.
-            TypeError: no array.
+            ValueError: the size is another one, so the observation comes from another game or
+                another number of players.
+            TypeError: `observation` is not an array.
         """
         self._check(observation)
         batch = observation.shape[:-1]
@@ -146,7 +179,11 @@ class ObservationTable:
         }
 
     def decode(self, observation: NDArray[np.float32]) -> dict[str, NDArray[np.int64]]:
-        """The named blocks in real units: Warriors, points, gold; raises what `views` does."""
+        """Return the blocks in real units (Warriors, points, gold), by name.
+
+        Raises:
+            ValueError, TypeError: as in `views`.
+        """
         return {
             name: np.rint(view * np.asarray(block.scale)).astype(np.int64)
             for block, (name, view) in zip(
@@ -157,21 +194,28 @@ class ObservationTable:
     # --- on the board ----------------------------------------------------------------------------
 
     def grid(self, observation: Any) -> Grid:
-        """Observations (..., size), NumPy's or torch's, as planes over the squares of the board.
+        """Return observations (..., size) as planes over the squares of the board.
+
+        Args:
+            observation: a NumPy array or a torch tensor.
 
         Raises:
-            ValueError: this game's board is no grid, or the observations are of another size.
-            TypeError: no array.
+            ValueError: the board of this game is not a grid, or the observations have another size.
+            TypeError: `observation` is not an array.
         """
         board = self._board(2, "a grid of squares")
         return Grid(*self._on_board(observation, self._cells[1].reshape(-1, *board.shape)))
 
     def graph(self, observation: Any) -> Graph:
-        """Observations (..., size), NumPy's or torch's, as features of the places of a chart.
+        """Return observations (..., size) as features of the places of a chart.
+
+        Args:
+            observation: a NumPy array or a torch tensor.
 
         Raises:
-            ValueError: this game's board is no graph, or the observations are of another size.
-            TypeError: no array.
+            ValueError: the board of this game is not a graph, or the observations have another
+                size.
+            TypeError: `observation` is not an array.
         """
         board = self._board(1, "a graph of places")
         assert board.edges is not None
@@ -182,29 +226,34 @@ class ObservationTable:
 
     @property
     def cell_features(self) -> tuple[str, ...]:
-        """The planes of `grid`, or the features of each place of `graph`.
+        """The names of the planes of `grid`, or of the features of each place of `graph`.
 
-        A name is the block's, with an index for each axis but the last: `warriors[1]` are those of
-        the next seat. Lines are told by the square from which they are `_east` or `_south`.
+        A name is the block's name with an index for each axis but the last: `warriors[1]` holds the
+        Warriors of the next seat. A line between two squares belongs to the square on its west side
+        (suffix `_east`) or on its north side (suffix `_south`).
         """
         return self._cells[0]
 
     @property
     def cell_index(self) -> NDArray[np.int64]:
-        """Where in the observation each feature of a cell stands, (features, cells); -1: nowhere.
+        """The index in the flat observation of each feature of each cell, int64 (features, cells).
 
-        For those who gather on a device of their own. What stands nowhere is 0. A copy.
+        -1 means that the observation has no such entry; the feature is then 0. Use this to gather
+        features on your own device. Returns a copy.
         """
         return self._cells[1].copy()
 
     @cached_property
     def other_features(self) -> tuple[str, ...]:
-        """The names of what lies on no cell, with an index for each axis: `hand[0]`."""
+        """The names of the entries on no cell, with an index for each axis: `hand[0]`."""
         return tuple(name for block in self._others for name in _names(block.name, block.shape))
 
     @property
     def other_index(self) -> NDArray[np.int64]:
-        """Where in the observation each of `other_features` stands, (features,). A copy."""
+        """The index in the flat observation of each of `other_features`, int64 (features,).
+
+        Returns a copy.
+        """
         return self._others_at.copy()
 
     @cached_property
@@ -220,13 +269,13 @@ class ObservationTable:
         shape = getattr(observation, "shape", None)
         if shape is None:
             raise TypeError(
-                f"an observation is an array of {self.size} numbers, not "
-                f"{type(observation).__name__}; of PettingZoo's that is observation['observation']"
+                f"an observation must be an array of {self.size} numbers, not "
+                f"{type(observation).__name__}; with PettingZoo use observation['observation']"
             )
         if not shape or shape[-1] != self.size:
             raise ValueError(
-                f"an observation of this game at this table has {self.size} numbers, "
-                f"not those of shape {tuple(shape)}"
+                f"an observation of this game with these options must have {self.size} numbers in "
+                f"the last axis, not shape {tuple(shape)}"
             )
 
     def _board(self, axes: int, kind: str) -> Board:
@@ -236,7 +285,7 @@ class ObservationTable:
 
     @cached_property
     def _cells(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Names of the features of cells, and where each stands for each cell."""
+        """`cell_features` and `cell_index`."""
         assert self.board is not None
         names: list[str] = []
         rows: list[NDArray[np.int64]] = []
@@ -252,20 +301,21 @@ class ObservationTable:
         return tuple(names), np.stack(rows)
 
     def _on_board(self, observation: Any, index: NDArray[np.int64]) -> tuple[Any, Any]:
-        """The entries at `index`, and those that lie on no cell."""
+        """The entries at `index`, with 0 for -1, and the entries on no cell."""
         self._check(observation)
         on_board = observation[..., index]
         on_board[(..., *np.nonzero(index < 0))] = 0
         return on_board, observation[..., self._others_at]
 
-    # --- what identifies and documents it --------------------------------------------------------
+    # --- identity and documentation --------------------------------------------------------------
 
     @cached_property
     def hash(self) -> str:
+        """Digest of all blocks but their meaning; saved policies and records must agree on it."""
         return _hash([[b.name, b.shape, b.maximum, b.scale, b.known] for b in self.blocks])
 
     def markdown(self) -> str:
-        """The table as a Markdown page fragment."""
+        """Return the table in Markdown."""
         rows = [
             "| from | block | shape | quantity | divided by | known | meaning |",
             "| --- " * 7 + "|",
@@ -283,7 +333,7 @@ class ObservationTable:
 
 
 def _names(name: str, shape: tuple[int, ...]) -> list[str]:
-    """The name with every index of a shape; a single entry needs none."""
+    """The name with each index of the shape; a single entry gets no index."""
     if prod(shape) == 1:
         return [name]
     return [name + "".join(f"[{i}]" for i in index) for index in np.ndindex(shape)]
@@ -292,7 +342,7 @@ def _names(name: str, shape: tuple[int, ...]) -> list[str]:
 def _scattered(
     entries: NDArray[np.int64], cells: NDArray[np.int64], number: int
 ) -> NDArray[np.int64]:
-    """For each cell the entry that lies on it, or -1."""
+    """For each cell, the entry on it, or -1."""
     at = np.full(number, -1)
     at[cells[cells >= 0]] = entries[cells >= 0]
     return at

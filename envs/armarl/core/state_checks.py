@@ -1,4 +1,4 @@
-"""Checks of states that come from outside: right record, right shape, right variant."""
+"""Checks of states from the caller: record type, shape and variant."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from armarl.core.variant import Variant
 
 
 def check_states(game: Variant, states: Any, *, written: bool = False) -> None:
-    """Check that it is an array (batch,) of records of this variant.
+    """Check that `states` is an array of shape (batch,) with records of this variant.
 
     Raises:
-        TypeError: it is no array of the game's records.
-        ValueError: it has another shape, or states of another variant, or may not be written.
+        TypeError: `states` is not an array of the game's records.
+        ValueError: it has another shape, it holds states of another variant, or it is read-only
+            but would be written.
     """
     rows = _rows_of_bytes(game, states, written)
     _refuse_other(game, _first_other(rows, *game.option_bytes), len(rows))
@@ -26,11 +27,13 @@ def check_states(game: Variant, states: Any, *, written: bool = False) -> None:
 def check_chosen(
     game: Variant, states: Any, games: Any, *, written: bool = False, once: bool = True
 ) -> None:
-    """Check records (batch,) and numbers of some of them, each there but `once`; those must be of
-    this variant, the others may be anything.
+    """Check records of shape (batch,) and the indices of the chosen ones.
+
+    The chosen records must belong to this variant; the others may hold anything. With `once`, no
+    index may occur twice.
 
     Raises:
-        TypeError, ValueError: as `check_states`, `check_rows` and `check_apart`.
+        TypeError, ValueError: as in `check_states`, `check_rows` and `check_apart`.
     """
     rows = _rows_of_bytes(game, states, written)
     check_rows("games", games, len(rows), written=once)
@@ -40,12 +43,12 @@ def check_chosen(
 
 
 def _rows_of_bytes(game: Variant, states: Any, written: bool) -> NDArray[np.uint8]:
-    """States as bytes (batch, size), after a check of all but their variant."""
+    """Check all but the variant of `states`, and return them as bytes, (batch, record size)."""
     dtype = game.blank.dtype
     if isinstance(states, np.ndarray) and states.dtype.names and states.dtype != dtype:
-        raise TypeError(  # all the fields of both would fill pages
-            f"states must be records of {game.name}, of {dtype.itemsize} bytes each, not of "
-            f"another game or version, of {states.itemsize} bytes"
+        raise TypeError(  # sizes only: listing the fields of both record types would fill pages
+            f"states must be records of {game.name}, of {dtype.itemsize} bytes each, not records "
+            f"of another game or version, of {states.itemsize} bytes"
         )
     check_array("states", states, dtype, written=written)
     if states.ndim != 1:
@@ -55,11 +58,11 @@ def _rows_of_bytes(game: Variant, states: Any, written: bool) -> NDArray[np.uint
 
 
 def _refuse_other(game: Variant, other: int, size: int) -> None:
-    """Raise ValueError if the number of a state of another variant is that of one."""
+    """Raise ValueError if `other` is the index of a state: that state has another variant."""
     if other < size:
         raise ValueError(
-            f"states[{other}] is of another variant of {game.name} than this one, "
-            f"{game.players} players and {dict(game.options)}"
+            f"states[{other}] is of another variant of {game.name}; this one has "
+            f"{game.players} players and the options {dict(game.options)}"
         )
 
 
@@ -67,7 +70,7 @@ def _refuse_other(game: Variant, other: int, size: int) -> None:
 def _first_other(
     rows: NDArray[np.uint8], where: NDArray[np.int64], options: NDArray[np.uint8]
 ) -> int:
-    """The first row that does not hold the options at these places, or the number of rows."""
+    """The first row without these option bytes at `where`, or the number of rows if none."""
     for row in range(rows.shape[0]):
         for i in range(where.size):
             if rows[row, where[i]] != options[i]:
@@ -82,7 +85,7 @@ def _first_other_of(
     where: NDArray[np.int64],
     options: NDArray[np.uint8],
 ) -> int:
-    """As `_first_other`, of those chosen."""
+    """The same as `_first_other`, for the chosen rows only."""
     for row in chosen:
         for i in range(where.size):
             if rows[row, where[i]] != options[i]:
@@ -91,10 +94,10 @@ def _first_other_of(
 
 
 def check_seats(game: Variant, states: Any, seats: Any) -> None:
-    """Check states, and a seat for each.
+    """Check states, and one seat for each state.
 
     Raises:
-        TypeError, ValueError: arrays of other types or sizes, or out of range.
+        TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
     """
     check_states(game, states)
     check_numbers("seats", seats, states.size, 0, game.players - 1)

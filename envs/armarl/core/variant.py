@@ -1,7 +1,7 @@
 """`Variant`: the plain description of one variant of one game.
 
-It says what a game is, not how it is played: names, options, sizes, tables, and the blank record.
-Checks and files need no more than this. `Game` extends it with the compiled verbs.
+It holds names, options, sizes, tables and the blank record, but no rules. Checks and files need no
+more than this. `Game` adds the compiled verbs.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class Variant:
         version: raised whenever the rules, the actions or the observation change.
         players: number of seats, 2 to 4.
         options: the variant's other options.
-        sides: the side that each seat plays for; partners share one.
+        sides: the side of each seat; partners share one.
         actions: the action table: ids and notation.
         observation: the named blocks of the flat observation.
-        rewards: names of the ways to reward a finished game.
-        max_actions: no game takes more actions than this.
-        blank: a record of the state's type that holds the options and nothing else; read-only.
-        attributes: what its environments offer besides, by name: a `chart`, for instance.
-        option_fields: fields of `blank` that differ between variants.
+        rewards: the names of the reward functions for a finished game.
+        max_actions: the upper limit for the number of actions in one game.
+        blank: a record of the state's dtype that holds only the options; read-only.
+        attributes: additional attributes of the game's environments, by name, such as `chart`.
+        option_fields: the fields of `blank` that differ between variants.
         survey: the named blocks that a judge of positions reads, or None; see the verb `survey`.
         faults: an error text for each number that the verb `valid` returns; the first is for
-            lawful states.
+            valid states.
     """
 
     name: str
@@ -55,16 +55,16 @@ class Variant:
     attributes: Mapping[str, Any] = field(default_factory=dict, repr=False)
     option_fields: tuple[str, ...] = ("players",)
     survey: ObservationTable | None = None
-    faults: tuple[str, ...] = field(default=("it is lawful",), repr=False)
+    faults: tuple[str, ...] = field(default=("it is valid",), repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blank", _unwritable(self.blank))
-        for name in ("options", "attributes"):  # every user of this variant shares these
+        for name in ("options", "attributes"):  # shared by all users of this variant
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def variant(self) -> dict[str, Any]:
-        """What a saved policy or record must agree on, as plain JSON types."""
+        """Identity of the variant, as plain JSON types; saved policies and records must match."""
         return {
             "game": self.name,
             "version": self.version,
@@ -75,7 +75,7 @@ class Variant:
         }
 
     def reward_kind(self, name: str) -> int:
-        """Number of a reward's name.
+        """Return the index of a reward in `rewards`.
 
         Raises:
             ValueError: this game has no reward of that name.
@@ -87,7 +87,7 @@ class Variant:
 
     @cached_property
     def option_bytes(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-        """Where in a record the bytes of `option_fields` are, and those of this variant."""
+        """The positions of the bytes of `option_fields` in a record, and their values here."""
         fields: Any = self.blank.dtype.fields
         places = [
             np.arange(fields[name][1], fields[name][1] + fields[name][0].itemsize)
@@ -98,6 +98,6 @@ class Variant:
 
 
 def _unwritable(record: State) -> State:
-    """A record that nobody can write into, nor make writable again: its memory is bytes."""
+    """A read-only copy of a record. It cannot be made writeable again: its memory is `bytes`."""
     record = np.asarray(record)
     return np.frombuffer(record.tobytes(), record.dtype)[0]

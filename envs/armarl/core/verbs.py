@@ -1,19 +1,20 @@
-"""The contract between a game and everything above it: the verbs, and what every record has.
+"""The contract between a game and everything above it: the verbs and the record.
 
-A game is a set of compiled functions on one fixed-size record. `Verbs` has one field for each of
-them, with its arguments, what it may assume and what it must not do. Whatever stands above a game,
-the faces, the loops, search and training, calls these and nothing else of it.
+A game is a set of compiled functions on one fixed-size record. `Verbs` has one field per function.
+Its docstring gives the arguments, the assumptions and the limits. The environments, the loops, the
+search and the training call these functions and nothing else of a game.
 
 A *record* (`State`) is one element of an array of the game's `np.dtype`. Every record has
 
-- `rng`, uint64: the random generator (see `armarl.randomness`), so that a state is its own future;
+- `rng`, uint64: the random number generator (see `armarl.compiler.randomness`), so that a state
+  determines its own future;
 - `players`, any integer type: the number of seats;
 - the options of the variant, which no verb writes, so that one compilation serves all variants;
-- no gaps between fields: copies would leave bytes there to chance, and equal games would differ.
+- no gaps between fields: a copy leaves the bytes of a gap undefined, so equal games would differ.
 
-No verb allocates, raises, or uses a Python object; none reads or writes anything but its arguments
-and constants. They trust their arguments: what comes from outside is checked at the door (`Game`).
-They must hold on a CPU thread and on a GPU thread alike.
+A verb does not allocate, raise, or use a Python object. It reads and writes only its arguments and
+constants. It trusts its arguments: `Game` checks everything that comes from outside. A verb must
+work on a CPU thread and on a GPU thread.
 """
 
 from __future__ import annotations
@@ -24,126 +25,128 @@ from typing import Any, NamedTuple
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Mask, Observation, Returns, State, States
 
-# What `status` says of a state; ILLEGAL is how a step may leave a game besides.
+# The values of `status`. Only a step can give ILLEGAL: its action was illegal.
 PLAYING, ENDED, CUT_SHORT, ILLEGAL = range(4)
 
 
 @kernel
 def trusting(s: Any, blank: Any) -> int:
-    """Stands for `valid` in a game that has none: whatever is saved is taken as it is found."""
+    """Default for `valid`, in a game that does not define it: accepts any saved state."""
     return 0
 
 
 @kernel
 def unsurveyed(s: Any, seat: int, out: Any) -> None:
-    """Stands for `survey` in a game that has none."""
+    """Default for `survey`, in a game that does not define it."""
 
 
 @kernel
 def undivided(s: Any, out: Any) -> None:
-    """Stands for `divide` in a game that has none."""
+    """Default for `divide`, in a game that does not define it."""
 
 
 @kernel
 def unmoving(s: Any, seat: int) -> int:
-    """Stands for `progress` in a game that has none."""
+    """Default for `progress`, in a game that does not define it."""
     return 0
 
 
 class Verbs(NamedTuple):
-    """The compiled functions of one game, each on one record `s`.
+    """The compiled functions of one game. Each works on one record `s`.
 
-    Where a seat is an argument it is in [0, players). "Over" means that `status` is not PLAYING.
+    A seat argument is in [0, players). A game is "over" if `status` is not PLAYING.
     """
 
     start: Callable[[State], None]
-    """`start(s)`: deal a new game. Reads `s.rng` and the options; writes everything else anew,
-    whatever was there, and moves `s.rng` on."""
+    """`start(s)`: deal a new game. Reads `s.rng` and the options, advances `s.rng`, and overwrites
+    everything else, whatever it was before."""
 
     legal: Callable[[State, Mask], None]
-    """`legal(s, mask)`: write 1 for every action that the seat to move may play and 0 for every
-    other, into all of `mask`, int8 (actions,). At least one is 1 unless the game is over; then
-    none is. Does not change `s`."""
+    """`legal(s, mask)`: write the action mask of the seat to move, 1 for each legal action and 0
+    for each other, into all of `mask`, int8 (actions,). At least one entry is 1, unless the game is
+    over: then all are 0. Does not change `s`."""
 
     apply: Callable[[State, int], None]
-    """`apply(s, action)`: play `action`, int64, of the seat to move, with all that follows from it
-    by the rules, up to the next decision or the end. The caller knows that it is legal: what an
-    illegal one does is undefined, and may reach beyond the record."""
+    """`apply(s, action)`: play `action`, int64, for the seat to move, and everything that follows
+    by the rules, up to the next decision or the end. The caller guarantees that it is legal. The
+    effect of an illegal action is undefined and may reach beyond the record."""
 
     status: Callable[[State], int]
-    """`status(s)`: PLAYING while there is a decision to take, ENDED when the rules have ended the
-    game, CUT_SHORT when a limit of length has."""
+    """`status(s)`: PLAYING while there is a decision to make, ENDED when the rules have ended the
+    game, CUT_SHORT when a length limit has ended it."""
 
     to_move: Callable[[State], int]
-    """`to_move(s)`: the seat that decides next, int64; any seat when the game is over."""
+    """`to_move(s)`: the seat that decides next, int64. Any seat when the game is over."""
 
     turn_of: Callable[[State], int]
-    """`turn_of(s)`: the seat whose turn it is, int64: the one to move, unless that one answers or
-    acts within another's turn. Any seat when the game is over."""
+    """`turn_of(s)`: the seat whose turn it is, int64. This is the seat to move, unless that seat
+    answers or acts within another seat's turn. Any seat when the game is over."""
 
     observe: Callable[[State, int, Observation], None]
-    """`observe(s, seat, out)`: write what the seat may know into all of `out`, float32
-    (observation size,). Never depends on what the seat cannot know: for every state it writes the
-    same as for the state concealed, or determinised, for that seat. Does not change `s`."""
+    """`observe(s, seat, out)`: write the observation of a seat into all of `out`, float32
+    (observation size,). It never depends on what the seat cannot know: for every state the result
+    is the same as for that state concealed, or determinised, for that seat. Does not change `s`."""
 
     returns: Callable[[State, int, Returns], None]
     """`returns(s, kind, out)`: write every seat's return of a game that is over into `out`, float64
-    (players,), in [-1, 1]. `kind` is a place in the game's names of rewards, the first of which is
-    "win". Seats of one side get the same; those of the sides add up to 0, except in a game that
-    was cut short."""
+    (players,), in [-1, 1]. `kind` is an index into `Game.rewards`; the first is "win". Seats of one
+    side get the same return. The returns of the sides add up to 0, except in a game that was cut
+    short."""
 
     conceal: Callable[[State, int], None]
-    """`conceal(s, seat)`: take out of `s` whatever the seat is not shown, `s.rng` included, so
-    that two states that differ in nothing else become the same bytes. `legal`, `observe`, `status`,
-    `to_move` and `turn_of` still hold for that seat; `apply` does not."""
+    """`conceal(s, seat)`: erase from `s` all that the seat is not shown, including `s.rng`. Two
+    states that differ only in this become the same bytes. `legal`, `observe`, `status`, `to_move`
+    and `turn_of` still work for that seat; `apply` does not."""
 
     determinise: Callable[[State, int, int], None]
     """`determinise(s, seat, number)`: replace all that the seat is not shown by a random deal,
-    uniform over those that agree with what it is shown, and seed the future: both from `number`,
-    int64. Works on a concealed state as well, with the same result. All verbs hold afterwards."""
+    uniform over the deals that agree with what it is shown, and seed `s.rng`. Both follow from
+    `number`, int64. Gives the same result on a concealed state. All verbs work afterwards."""
 
     greedy: Callable[[State, float, Mask, States], int]
     """`greedy(s, draw, mask, scratch)`: the scripted choice of the seat to move, a legal action,
-    int64. Looks at nothing that the seat is not shown. `draw` is the number of a style, 0 where the
-    game has but one, plus a number in [0, 1), which settles what the judgement leaves open; `mask`
-    and `scratch`, records (1,), are written over."""
+    int64. Does not use anything that the seat is not shown. `draw` is the number of a style (0 if
+    the game has only one) plus a number in [0, 1) that breaks ties. `mask` and `scratch`, records
+    (1,), are overwritten."""
 
     evaluate: Callable[[State, Returns], None]
     """`evaluate(s, out)`: write an estimate of every seat's "win" return into `out`, float64
-    (players,), in [-1, 1], for search that is cut at a depth. `s` is not over, and nothing is
-    hidden in it: it has been dealt, or determinised. Seats of one side get the same; those of the
-    sides add up to 0. Does not change `s`."""
+    (players,), in [-1, 1], for search with a depth limit. `s` is not over and not concealed: it was
+    dealt or determinised. Seats of one side get the same estimate. The estimates of the sides add
+    up to 0. Does not change `s`."""
 
     valid: Callable[[State, State], int] = trusting
-    """`valid(s, blank)`: 0 if `s`, any bytes at all, is a lawful state of the variant whose options
-    the record `blank` holds, else the number of the law that it breaks, a place in the game's
-    texts (`Game.faults`). What is lawful can be played to its end, and stays lawful with every
-    legal action. Every state that play reaches is, and every determinised one before the end;
-    concealed ones need not be. Does not change `s`."""
+    """`valid(s, blank)`: 0 if `s`, which may hold any bytes, is a valid state of the variant whose
+    options are in the record `blank`. Otherwise the number of the first fault, an index into
+    `Game.faults`. A valid state can be played to its end and stays valid with every legal action.
+    Every state that play reaches is valid, and so is every determinised one before the end. A
+    concealed state need not be. Does not change `s`."""
 
     survey: Callable[[State, int, Observation], None] = unsurveyed
-    """`survey(s, seat, out)`: write what a judge of positions reads into all of `out`, float32
-    (survey size,), the blocks of `Game.survey`: numbers worked out from what the seat may know, as
-    `observe` writes what it sees, and under the same promise. A game without a survey has none of
-    the policies that judge what actions lead to."""
+    """`survey(s, seat, out)`: write the input of a judge of positions into all of `out`, float32
+    (survey size,), in the blocks of `Game.survey`. The numbers are computed from what the seat may
+    know, with the same guarantee as for `observe`. Policies that judge the positions after each
+    action need a game with a survey."""
 
     divide: Callable[[State, Returns], None] = undivided
-    """`divide(s, out)`: write which part of each prize every seat's side took into `out`, float64
-    (players, prizes), in [0, 1], when the game is over. Prizes are what the sides contend for; the
-    survey's blocks on "prizes" tell of them, the first of these, "stakes", what each is worth."""
+    """`divide(s, out)`: when the game is over, write the part of each prize that every seat's side
+    took into `out`, float64 (players, prizes), in [0, 1]. The sides compete for the prizes. The
+    survey's blocks on "prizes" describe them; the first of these blocks, "stakes", holds the value
+    of each."""
 
     progress: Callable[[State, int], int] = unmoving
-    """`progress(s, seat)`: how far the seat has come, as all can see, int64: 0 before its first
-    turn, and never less than before. Players who begin at random (`first_random`) go by it; a game
-    without has none of them. Does not change `s`."""
+    """`progress(s, seat)`: the publicly visible progress of a seat, int64: 0 before its first turn,
+    and it never decreases. Players with a random opening (`first_random`) use it; a game without
+    this verb does not offer them. Does not change `s`."""
 
 
 def _unbound(*arguments: Any) -> Any:
     raise NotImplementedError(
-        "a loop over games runs as `game.compiled(loop)`, with a game's verbs"
+        "this loop needs the verbs of a game; run `game.compiled(loop)` instead"
     )
 
 
 verbs = Verbs(*[_unbound] * len(Verbs._fields))
-"""Stands for a game's verbs in whatever is written once for every game: functions that use this
-name are compiled for each game with that game's own in its place (see `armarl.binding`)."""
+"""Placeholder for a game's verbs in functions that are written once for all games. Such a function
+is compiled once per game, with the game's own verbs in place of this name (see
+`armarl.core.binding`)."""

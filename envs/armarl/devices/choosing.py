@@ -1,4 +1,4 @@
-"""Choose a device by its name."""
+"""Choose a device by name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from armarl.devices.device import Cpu, Device
 
 
 def device_of(game: Game, name: str) -> Device:
-    """The device of this name, for a game.
+    """Return the device of this name, for a game.
 
     Raises:
-        ValueError: there is no such device.
-        RuntimeError: what it needs is missing; the message says what to install.
+        ValueError: the name is not a device.
+        RuntimeError: a requirement of the device is missing; the message says what to install.
     """
     if name == "cpu":
         return Cpu(game)
@@ -20,4 +20,4 @@ def device_of(game: Game, name: str) -> Device:
         from armarl.devices.cuda_game import CudaGame
 
         return CudaGame(game, name)
-    raise ValueError(f"device must be 'cpu', 'cuda' or 'cuda:0' and so on, not {name!r}")
+    raise ValueError(f"device must be 'cpu', 'cuda' or 'cuda:N' (such as 'cuda:0'), not {name!r}")

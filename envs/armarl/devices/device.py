@@ -1,4 +1,4 @@
-"""Where the games of a batch lie: who makes its arrays, and who plays it."""
+"""Devices: each holds the arrays of a batch of games and runs the loops over them."""
 
 from __future__ import annotations
 
@@ -16,63 +16,64 @@ Shape = tuple[int, ...]
 
 
 class Device(Protocol):
-    """What a batch of a game asks of the place where its arrays are.
+    """The operations that a batch of games needs from the device that holds its arrays.
 
-    Those are NumPy's on the CPU, and torch's elsewhere (`armarl.cuda`), which know no records:
-    there states are uint8 with one more axis, the bytes of a record.
+    The CPU uses NumPy arrays. A GPU uses torch tensors (`armarl.devices.cuda_game`), which have no
+    record types: there, states are uint8 with one more axis, the bytes of a record.
 
     Attributes:
-        name: as torch names it: "cpu", "cuda", "cuda:1".
+        name: the torch name of the device: "cpu", "cuda", "cuda:1".
     """
 
     name: str
 
     def run(self, body: Body, games: int, batch: Any) -> None:
-        """Run a body for each of so many games of a batch of arrays that are here."""
+        """Run a body once for each game of a batch whose arrays are on this device."""
         ...
 
     def step(self, games: int, batch: SelfPlay) -> None:
-        """Play an action in each of so many games, and show what it left."""
+        """Play one action in each game, and write the next observations and masks."""
         ...
 
     def zeros(self, shape: Shape, dtype: Any) -> Any:
-        """A new array, of a type that NumPy names."""
+        """Return a new array of zeros; `dtype` is a NumPy dtype."""
         ...
 
     def interleaved(self, shape: Shape, dtype: Any) -> Any:
-        """A new array whose rows are read and written by loops, a row by a thread, and by no one
-        else: on a GPU one column after the other, so that neighbouring threads meet in memory.
+        """Return a new array that only loops read and write, one row per thread.
+
+        On a GPU it is stored by columns, so that neighbouring threads access neighbouring memory.
         """
         ...
 
     def put(self, array: NDArray[Any]) -> Any:
-        """A copy of an array of NumPy's."""
+        """Return a copy of a NumPy array on this device."""
         ...
 
     def fetch(self, array: Any) -> NDArray[Any]:
-        """An array of this device as one of NumPy's; waits until it is worked out."""
+        """Return an array of this device as a NumPy array; waits for pending work on it."""
         ...
 
     def is_array(self, array: Any, shape: Shape, dtype: Any) -> bool:
-        """Whether it is an array of this device, shape and type that loops may write into."""
+        """Whether `array` is on this device, of this shape and dtype, and writeable by loops."""
         ...
 
     def scratch_rows(self, games: int) -> int:
-        """The rows of scratch that bodies need which run over so many games: `loops.own`."""
+        """Return the number of scratch rows for a loop over so many games (`batch_loops.own`)."""
         ...
 
     def action_ids(self, actions: Any, size: int) -> Any:
-        """Actions as int64 of shape (size,).
+        """Return actions as int64 of shape (size,).
 
         Raises:
-            TypeError: they are no integers, or lie elsewhere.
+            TypeError: the actions are not integers, or they are on another device.
             ValueError: they have another shape.
         """
         ...
 
 
 class Cpu:
-    """The CPU, on which `Game.run` has threads range over the games."""
+    """The CPU. `Game.run` spreads the games over threads."""
 
     name = "cpu"
 
@@ -104,10 +105,13 @@ class Cpu:
 
 
 def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
-    """Actions as int64 of shape (size,), a copy: no loop that reads them writes into them too."""
+    """Return a copy of the actions as int64 of shape (size,).
+
+    It is a copy so that a loop cannot write to the actions that it reads.
+    """
     ids = np.asarray(actions)
     if ids.dtype.kind not in "iu":
         raise TypeError(f"actions must be integers, not {ids.dtype}")
     if ids.shape != (size,):
         raise ValueError(f"actions must have shape ({size},), not {ids.shape}")
-    return ids.astype(np.int64, order="C")  # loops are compiled for plain arrays
+    return ids.astype(np.int64, order="C")  # loops are compiled for C-contiguous arrays

@@ -1,4 +1,4 @@
-"""Where an environment puts the action mask."""
+"""The place of the action mask in observations or infos, and a warning if it is ignored."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from armarl.environments.base import observation_box
 
 
 class MaskPlace(NamedTuple):
-    """Where an environment puts its action masks, and what it calls them.
+    """The place and the keys of an environment's action masks.
 
     Attributes:
-        mask: "observation", in a Dict of the observation and the mask, or "info", beside a flat
-            observation.
-        observation_key: the observation's name in that Dict.
-        mask_key: the mask's name, there or in the infos.
+        mask: "observation" for a Dict of the observation and the mask, or "info" for a flat
+            observation with the mask in the infos.
+        observation_key: the key of the observation in that Dict.
+        mask_key: the key of the mask in that Dict or in the infos.
     """
 
     mask: str
@@ -29,11 +29,11 @@ class MaskPlace(NamedTuple):
 
     @property
     def in_info(self) -> bool:
-        """Whether it is in the infos."""
+        """Whether the mask is in the infos."""
         return self.mask == "info"
 
     def space(self, game: Game) -> Any:
-        """The space of what is observed."""
+        """Return the observation space."""
         observation = observation_box(game)
         if self.in_info:
             return observation
@@ -41,7 +41,7 @@ class MaskPlace(NamedTuple):
         return gymnasium.spaces.Dict({self.observation_key: observation, self.mask_key: mask})
 
     def observed(self, observation: NDArray[Any], mask: NDArray[Any]) -> Any:
-        """What is observed, of one game or of a batch."""
+        """Return the observation in the form of `space`, for one game or a batch."""
         if self.in_info:
             return observation
         return {self.observation_key: observation, self.mask_key: mask}
@@ -50,53 +50,63 @@ class MaskPlace(NamedTuple):
 def mask_place(
     mask: str, observation_key: str, mask_key: str, *, taken: tuple[str, ...] = ()
 ) -> MaskPlace:
-    """Where masks go, checked; `taken` are keys of infos that have another meaning.
+    """Check the options for the action mask and return its place.
+
+    Args:
+        mask: "observation" or "info".
+        observation_key: the key of the observation in the Dict.
+        mask_key: the key of the mask.
+        taken: keys of the infos that have another meaning.
 
     Raises:
-        ValueError: no such place, or a name that stands for something else.
+        ValueError: `mask` is neither of the two, or `mask_key` has another meaning already.
     """
     if mask not in ("info", "observation"):
         raise ValueError(f"mask must be 'info' or 'observation', not {mask!r}")
     others = taken if mask == "info" else (observation_key,)
     reserved = mask == "info" and mask_key.startswith(_VECTORS_OWN)
     if mask_key in others or reserved:
-        raise ValueError(f"mask_key {mask_key!r} is another key's name: choose another one")
+        raise ValueError(f"mask_key {mask_key!r} is another key's name; choose another one")
     return MaskPlace(mask, observation_key, mask_key)
 
 
 MASK_OPTIONS = (
-    "The options `mask`, `mask_key` and `observation_key` put it where a library looks for it"
+    "Use the options `mask`, `mask_key` and `observation_key` to put it where your library looks"
 )
 
 
-_VECTORS_OWN = ("_", "final_")  # so begin what Gymnasium's vectors add to infos
+_VECTORS_OWN = ("_", "final_")  # prefixes of the keys that Gymnasium's vectors add to infos
 
 
-MANY_ILLEGAL = 50  # episodes in a row that end by an illegal action: no learner that reads masks
+MANY_ILLEGAL = 50  # illegal episode ends in a row; a learner that reads masks never gets there
 
 
 class Endings:
-    """How the episodes of an environment ended; warns once of many illegal actions in a row.
+    """Counts of ended episodes. Warns once if many in a row ended with an illegal action.
 
     Attributes:
-        episodes: how many have ended so far.
-        illegal: how many of them by an illegal action.
+        episodes: the number of episodes that have ended.
+        illegal: the number of those that ended with an illegal action.
     """
 
     def __init__(self, remedy: str = MASK_OPTIONS) -> None:
-        """Nothing has ended yet; `remedy` is what a learner without masks is told to do."""
+        """Start with no episodes.
+
+        Args:
+            remedy: the advice in the warning, for a learner that ignores masks.
+        """
         self._remedy = remedy
         self.episodes = self.illegal = 0
         self._length = 0
 
     def note(self, ended: int, illegal: int) -> None:
-        """Take note of so many episodes that ended, and so many of them by an illegal action."""
+        """Count `ended` more episodes, of which `illegal` ended with an illegal action."""
         self.episodes += ended
         self.illegal += illegal
         before = self._length
         self._length = before + illegal if illegal == ended else 0
         if before < MANY_ILLEGAL <= self._length:
-            # Always in the same words, so that Python tells a whole process once.
+            # The text is constant, so that Python shows the warning once per process.
             warnings.warn(
                 f"{MANY_ILLEGAL} episodes in a row ended by an illegal action: the learner seems "
                 f"to ignore the action mask. {self._remedy}: see docs/environments/frameworks.md",

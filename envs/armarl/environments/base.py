@@ -1,4 +1,4 @@
-"""What the faces that play one game at a time have in common: PettingZoo's and Gymnasium's."""
+"""Common parts of the environments that play one game at a time (PettingZoo and Gymnasium)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RENDER_MODES = ("ansi",)
 
 
 class _UntilReset:
-    """Stands for an attribute until `reset` sets it; costs nothing from then on."""
+    """Placeholder for an attribute until `reset` sets it. Costs nothing afterwards."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name.lstrip("_")
@@ -28,23 +28,23 @@ class _UntilReset:
 
 
 def until_reset() -> Any:
-    """Declare an attribute that cannot be accessed before `reset` sets it."""
+    """Declare an attribute that cannot be accessed before `reset` has set it."""
     return _UntilReset()
 
 
 class GameFace:
-    """One game in play and the tables of its variant, under the names that every face offers.
+    """Base class: one game in play, with the methods that all environments share.
 
-    What a game has besides (`Game.attributes`, such as a `chart`) is an attribute as well.
+    The entries of `Game.attributes`, such as `chart`, are attributes too.
 
     Attributes:
         game: the variant that is played.
-        render_mode: None, or "ansi" for pictures of text.
+        render_mode: None, or "ansi" to render as text.
     """
 
     game: Game
     render_mode: str | None
-    _states: States = until_reset()  # the game in play, an array of one record
+    _states: States = until_reset()  # the game in play, an array with one record
 
     def __init__(
         self, game: Game, render_mode: str | None, modes: tuple[str, ...] = RENDER_MODES
@@ -54,28 +54,30 @@ class GameFace:
         self.__dict__.update(game.attributes)
 
     def describe(self, seat: int | None = None) -> dict[str, Any]:
-        """The game as plain JSON types, whole or, with a seat, as far as that seat may know it."""
+        """Return the game as plain JSON types, whole or, with a seat, only what that seat knows."""
         return self.game.describe(self._states[0], seat)
 
     def action_text(self, action: int) -> str:
-        """Notation of an action id; ValueError if there is no such id."""
+        """Return the notation of an action id; ValueError if the id does not exist."""
         return self.game.actions.text(action)
 
     def action_id(self, text: str) -> int:
-        """Action id of a notation; ValueError if no action is written so."""
+        """Return the action id of a notation; ValueError if no action has this notation."""
         return self.game.actions.id(text)
 
     def _draw(self, seat: int | None) -> str | None:
         if self.render_mode is None:
-            gymnasium.logger.warn("render() without a render mode: make it with render_mode='ansi'")
+            gymnasium.logger.warn(
+                "render() needs an environment that was made with render_mode='ansi'"
+            )
             return None
         return self.game.draw(self._states[0], seat)
 
 
 def check_render_mode(render_mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -> None:
-    """Raise TypeError if there is no such render mode.
+    """Raise TypeError if the render mode does not exist.
 
-    A TypeError, since SB3 asks every id for "rgb_array", and after that error does without.
+    It is a TypeError because SB3 asks every id for "rgb_array" and handles only this error.
     """
     if render_mode is not None and render_mode not in modes:
         known = " or ".join(map(repr, modes))
@@ -83,35 +85,40 @@ def check_render_mode(render_mode: str | None, modes: tuple[str, ...] = RENDER_M
 
 
 def face_game(game: str | Game, options: Mapping[str, Any], own: str) -> Game:
-    """The game of a face that has options of its `own` besides those of the game.
+    """Return the game of an environment, made from its name and options if need be.
+
+    Args:
+        game: a game or its name.
+        options: the game's options, for a game given by name.
+        own: the names of the environment's own options, for the error text.
 
     Raises:
-        TypeError: an option that neither of them has (the message names those that there are), or
-            options beside a `Game`; or it is no game.
+        TypeError: neither the game nor the environment has one of the options (the message lists
+            the possible ones), there are options beside a `Game`, or `game` is neither.
     """
     if not isinstance(game, str):
         check_game(game, or_name=True)
         if options:
-            raise TypeError(f"a Game has its options already; got {', '.join(options)} beside it")
+            raise TypeError(f"a Game has its options already; got {', '.join(options)} in addition")
         return game
-    check_options(game, options, besides=f", those of the environment {own}")
+    check_options(game, options, besides=f"; those of the environment are {own}")
     return make_game(game, **options)
 
 
 def observation_box(game: Game) -> Any:
-    """The `Box` of a game's flat observation, float32 of shape (size,)."""
+    """Return the `Box` of a game's flat observation, float32 of shape (size,)."""
     return short_box(*game.observation.bounds())
 
 
 def short_box(low: NDArray[Any], high: NDArray[Any]) -> Any:
-    """A `Box` of float32 whose text does not list all its bounds."""
+    """Return a float32 `Box` whose repr does not list all its bounds."""
     box = gymnasium.spaces.Box(low, high, dtype=np.float32)
     box.low_repr, box.high_repr = _range(low), _range(high)
     return box
 
 
 def batched(space: Any, games: int) -> Any:
-    """The space of so many of a face's observations; its text is as short as that of one."""
+    """Return the space of a batch of observations, with a repr as short as for one."""
     many: Any = gymnasium.vector.utils.batch_space(space, games)
     pairs = zip(many.values(), space.values(), strict=True) if isinstance(many, Mapping) else ()
     for batch, one in pairs or [(many, space)]:
@@ -120,15 +127,15 @@ def batched(space: Any, games: int) -> Any:
 
 
 def _range(bounds: NDArray[Any]) -> str:
-    """The least and the greatest of them, or the one that there is."""
+    """The smallest and the largest bound as text, or the single one if they are equal."""
     return "..".join(f"{bound:g}" for bound in sorted({bounds.min(), bounds.max()}))
 
 
 def deal_number(seed: Any) -> int:
-    """A seed as the int64 that a deal takes.
+    """Return a seed as an int in the int64 range.
 
     Raises:
-        TypeError: it is no integer.
-        ValueError: it is not one.
+        TypeError: the seed is not an integer.
+        ValueError: the seed does not fit in int64.
     """
     return whole_number("seed", seed, -(2**63), 2**63 - 1)

@@ -1,4 +1,4 @@
-"""Checks of the arguments that batches take: autoreset modes, games, seeds."""
+"""Checks of the arguments of batches: autoreset modes, games, seeds."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from armarl.environments.base import deal_number
 
 
 def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """A mode from its name, in any spelling of Gymnasium's: `SAME_STEP`, `SameStep`, `same_step`.
+    """Return an autoreset mode from its name.
+
+    Accepts each spelling that Gymnasium uses: `SAME_STEP`, `SameStep`, `same_step`.
 
     Raises:
-        ValueError: there is no such mode.
+        ValueError: the mode does not exist.
     """
     name = (mode.name if isinstance(mode, AutoresetMode) else str(mode)).replace("_", "").lower()
     for known in AutoresetMode:
@@ -28,36 +30,36 @@ def as_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
 
 
 def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]:
-    """The numbers of the games that a mask of bool of shape (size,) chooses; all without one."""
+    """Return the indices of the games that a bool mask of shape (size,) selects; all for None."""
     if mask is None:
         return np.arange(size)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (size,):
-        raise ValueError(f"games to reset are chosen by a bool array of shape ({size},)")
+        raise ValueError(f"the mask of games to reset must be a bool array of shape ({size},)")
     if not mask.any():
-        raise ValueError("at least one game must be chosen to be reset")
+        raise ValueError("the mask of games to reset must select at least one game")
     return np.flatnonzero(mask)
 
 
 def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int64] | None:
-    """The deal of every game: `seed + i` for game `i`, or one each; None if no seed is given."""
+    """Return a seed for each game: `seed + i` for game `i`, or `seed[i]`; None for None."""
     if seed is None:
         return None
     if not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
         seed = range(first := deal_number(seed), first + size)
     if len(seed) != size:
-        raise ValueError(f"{size} games take one seed, or {size} of them, not {len(seed)}")
+        raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
     return np.array([deal_number(number) for number in seed], np.int64)
 
 
 def random_numbers(size: int) -> NDArray[np.int64]:
-    """Seeds from the operating system's chance."""
+    """Return random seeds from the operating system's entropy."""
     return np.random.default_rng().integers(2**63, size=size)
 
 
 def refuse_games_over(over: NDArray[Any]) -> None:
-    """Raise ResetNeeded where a game is over, since without autoreset nobody starts it anew."""
+    """Raise ResetNeeded if a game is over, since without autoreset it does not start again."""
     if over.any():
         games = np.flatnonzero(over)[:10].tolist()
         raise gymnasium.error.ResetNeeded(
-            f"games {games} are over, and autoreset is disabled: reset them with a mask of games"
+            f"games {games} are over and autoreset is disabled; reset them with a mask of games"
         )

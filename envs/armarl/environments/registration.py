@@ -1,10 +1,10 @@
-"""The names under which Gymnasium and PettingZoo make the environments, and games from outside.
+"""Registration of environment ids with Gymnasium and PettingZoo, and of games from outside.
 
-Importing `armarl` registers our games. Gymnasium's are the single-seat environments: `Armadora-v0`
-and `Armada-v0`, the games with their default options, take every option as a keyword; the others
-have some of them in their name: `Armadora-3p-v0`, `Armada-cards-enrolment-2p-v0`.
-`gymnasium.make_vec` makes batches of them that compiled loops play. PettingZoo (from 1.27 on) has
-one per game, with all options. All are in the namespace `armarl/`.
+Importing `armarl` registers the games of this package. In Gymnasium these are the single-seat
+environments. `Armadora-v0` and `Armada-v0` have default options and take every option as a keyword.
+Other ids name some options: `Armadora-3p-v0`, `Armada-cards-enrolment-2p-v0`. `gymnasium.make_vec`
+makes batches of them that run in compiled loops. PettingZoo (from 1.27 on) has one id per game,
+which takes all options. All ids are in the namespace `armarl/`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from armarl.games import catalogue
 from armarl.games.catalogue import GameEntry
 
 NAMESPACE = "armarl"
-_IN_AN_ID = re.compile(r"[\w.-]+")  # a variant's name, as Gymnasium takes it
+_IN_AN_ID = re.compile(r"[\w.-]+")  # a variant's name that Gymnasium accepts in an id
 _SEAT_ENV = "armarl.environments.seat_env:SeatEnv"
 _VECTOR_ENV = "armarl.environments.vector_env:SeatVectorEnv"
 _AEC_ENV = "armarl.environments.aec:checked_env"
 
 
 def gymnasium_variants(entry: GameEntry) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every Gymnasium id of a game, with its keyword arguments."""
+    """Iterate over the Gymnasium ids of a game, with the keyword arguments of each."""
     title = f"{NAMESPACE}/{entry.title}"
     yield f"{title}-v0", {"game": entry.name}
     for name, options in entry.variants():
@@ -36,16 +36,25 @@ def gymnasium_variants(entry: GameEntry) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def register_game(entry: GameEntry) -> None:
-    """Add a game that is not of this package: it then has every face, and ids of its own.
+    """Add a game from outside this package, with environment ids of its own.
 
-    Players, matches, search, training and the command line know it by its name. An installed
-    package may name its entry in the entry-point group `armarl.games` instead, and is found when a
-    game is first looked for. The same entry again changes nothing.
+    All environments, players, matches, search, training and the command line then know the game by
+    its name. An installed package can instead name its entry in the entry-point group
+    `armarl.games`; it is found at the first look-up of a game. Registering the same entry again has
+    no effect.
 
     Raises:
-        TypeError: it is no entry.
-        ValueError: another game has that name or title, or a variant's name gives no id, or the id
-            of another variant; nothing is registered.
+        TypeError: `entry` is not a `GameEntry`.
+        ValueError: another game has this name or title, or the name of a variant does not give a
+            valid id or gives the id of another variant. Nothing is registered then.
+
+    Example:
+        >>> import gymnasium
+        >>> import armarl
+        >>> from armarl.games.catalogue import game_entry
+        >>> armarl.register_game(game_entry("armadora"))  # registered before, so without effect
+        >>> "armarl/Armadora-2p-v0" in gymnasium.registry
+        True
     """
     if isinstance(entry, GameEntry):
         _check_ids(entry)
@@ -54,24 +63,24 @@ def register_game(entry: GameEntry) -> None:
 
 
 def _check_ids(entry: GameEntry) -> None:
-    """Raise ValueError where a variant has a name that is none, or two have one id."""
+    """Raise ValueError if the name of a variant is not valid in an id, or two share an id."""
     seen: set[str] = set()
     for name, _ in entry.variants():
         if not isinstance(name, str) or not _IN_AN_ID.fullmatch(name):
             raise ValueError(
-                f"{entry.name}: a variant's name is of letters, digits, hyphens, underscores and "
-                f"dots, not {brief(repr(name))}"
+                f"{entry.name}: a variant's name must consist of letters, digits, hyphens, "
+                f"underscores and dots, not {brief(repr(name))}"
             )
         if name in seen:
             raise ValueError(
-                f"{entry.name}: two variants are called {brief(name)}: those of numbers of players "
-                "and switches need not be named, so give the others other names"
+                f"{entry.name}: two variants are called {brief(name)}; combinations of players and "
+                "switches get their names automatically, so choose another name in `others`"
             )
         seen.add(name)
 
 
 def register_all() -> None:
-    """Register our games; PettingZoo before 1.27 has no registry and is left out."""
+    """Register the games of this package. PettingZoo before 1.27 has no registry and is skipped."""
     for entry in catalogue.OURS:
         _register(entry)
 
@@ -88,6 +97,6 @@ def _register(entry: GameEntry) -> None:
         _registered.add(name)
 
 
-_registered: set[str] = set()  # of PettingZoo's names: registering one twice is an error there
+_registered: set[str] = set()  # PettingZoo ids; registering one twice would be an error
 
 catalogue.on_installed = register_game

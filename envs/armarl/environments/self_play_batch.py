@@ -1,4 +1,4 @@
-"""Many games at once whose seats are all the caller's: for self-play and for search."""
+"""Batches of games in which the caller plays all seats, for self-play and search."""
 
 from __future__ import annotations
 
@@ -32,14 +32,20 @@ from armarl.environments.batch_arguments import (
 
 @dataclass(frozen=True)
 class Turn:
-    """What a step left, as arrays with one row per game; on a GPU they are torch's.
+    """The result of a step: arrays with one row per game. On a GPU they are torch tensors.
 
     Attributes:
-        seats: int64, the seat to move.
-        observations: float32 (games, size), as that seat sees the game.
-        masks: int8 (games, actions), its legal actions; all 0 where a game is over.
-        rewards: float64 (games, players), every seat's own; 0 but at the end of a game.
-        ends: int8, PLAYING, ENDED, CUT_SHORT or ILLEGAL: how the step left the game.
+        seats: int64 (games,), the seat to move.
+        observations: float32 (games, size), the observation of that seat.
+        masks: int8 (games, actions), the action mask of that seat; all 0 where the game is over.
+        rewards: float64 (games, players), the reward of every seat; 0 except at the end of a game.
+        ends: int8 (games,), the status after the step: PLAYING, ENDED, CUT_SHORT or ILLEGAL.
+
+    Example:
+        >>> import armarl
+        >>> turn = armarl.SelfPlayBatch("armadora", 4).reset(seed=0)
+        >>> turn.seats, turn.terminated.any().item()
+        (array([0, 0, 0, 0]), False)
     """
 
     seats: NDArray[np.int64]
@@ -50,38 +56,48 @@ class Turn:
 
     @property
     def terminated(self) -> NDArray[np.bool_]:
-        """Which games the step brought to their end, by the rules or by an illegal action."""
+        """The games that the step ended, by the rules or by an illegal action; bool (games,)."""
         over: NDArray[np.bool_] = (self.ends != PLAYING) & (self.ends != CUT_SHORT)
         return over
 
     @property
     def truncated(self) -> NDArray[np.bool_]:
-        """Which games the step brought to where they are cut short, by a limit of length."""
+        """The games that the step ended by a length limit; bool (games,)."""
         cut_short: NDArray[np.bool_] = self.ends == CUT_SHORT
         return cut_short
 
 
 class SelfPlayBatch:
-    """Games in lockstep; each step takes one action per game, of whichever seat is to move there.
+    """A batch of games in lockstep. Each step takes one action per game, for the seat to move.
 
-    The seat to move is given with its observation and mask, and at a game's end every seat's own
-    return, so one learner can play all seats. Game `i` is the one that the AEC environment plays
-    from the same seed with the same actions, byte by byte, whatever the batch and the threads.
-    An illegal action ends its game, unplayed, with reward -1 for its seat.
+    A step returns the seat to move with its observation and action mask, and at the end of a game
+    the return of every seat, so one learner can play all seats. Game `i` is byte for byte the game
+    that the AEC environment plays from the same seed with the same actions, for every batch size
+    and number of threads. An illegal action is not played; it ends its game with reward -1 for its
+    seat.
 
-    On a GPU (`device="cuda"`, docs/gpu.md) all arrays are tensors that stay there, and states their
-    bytes; `to` takes a batch from one device to another.
+    On a GPU (`device="cuda"`, docs/gpu.md) all arrays are tensors that stay there, and states are
+    stored as their bytes. `to` copies a batch to another device.
 
     Attributes:
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...
-        size: how many games.
+        size: the number of games.
         reward: one of `game.rewards`.
-        states: (size,) records, which may be read and copied.
+        states: (size,) records. You may read and copy them.
         final_states: (size,) records; after a step with autoreset SAME_STEP, the last state of each
             game that the step ended.
-        autoreset_mode: when a game that is over starts anew, without a new seed: NEXT_STEP: the
-            next step takes no action there, and starts it; SAME_STEP: at once; DISABLED: when
-            `reset` is told to, until which no step is possible.
+        autoreset_mode: the moment at which a finished game starts again, without a new seed.
+            NEXT_STEP: the next step ignores the action of that game and starts it. SAME_STEP: at
+            once. DISABLED: at a call of `reset`; until then no step is possible.
+
+    Example:
+        >>> import armarl
+        >>> batch = armarl.SelfPlayBatch("armadora", 64, players=3)
+        >>> turn = batch.reset(seed=0)
+        >>> for _ in range(100):
+        ...     turn = batch.step(turn.masks.argmax(axis=1))  # the first legal action of each game
+        >>> turn.observations.shape, turn.masks.shape, turn.rewards.shape
+        ((64, 696), (64, 229), (64, 3))
     """
 
     def __init__(
@@ -94,20 +110,20 @@ class SelfPlayBatch:
         device: str = "cpu",
         **options: Any,
     ) -> None:
-        """A batch whose games have not been dealt yet.
+        """Make a batch. `reset` deals its games.
 
         Args:
             game: a game or its name.
-            size: number of games.
+            size: the number of games.
             reward: one of `game.rewards`.
             autoreset_mode: a mode or its name.
-            device: "cpu", or a GPU as torch names it, "cuda" or "cuda:1".
-            options: the game's options, where it is given by name.
+            device: "cpu", or the torch name of a GPU, "cuda" or "cuda:1".
+            options: the game's options, for a game given by name.
 
         Raises:
-            TypeError: an unknown option, or options beside a `Game`.
-            ValueError: a value out of range.
-            RuntimeError: something that the GPU needs is missing; the message says what.
+            TypeError: an option is unknown, or there are options beside a `Game`.
+            ValueError: a value is out of range.
+            RuntimeError: a requirement of the GPU is missing; the message names it.
         """
         game = face_game(game, options, "reward, autoreset_mode, device")
         size = whole_number("the number of games", size, 1, LARGEST_BATCH)
@@ -118,11 +134,13 @@ class SelfPlayBatch:
         self.states: States = self._device.put(np.full(size, game.blank))
         self.final_states: States = self._device.put(np.full(size, game.blank))
         self._over = self._device.zeros((size,), np.int8)
-        self._legal = self._device.interleaved((size, len(game.actions)), np.int8)  # as shown last
+        self._legal = self._device.interleaved(
+            (size, len(game.actions)), np.int8
+        )  # of the last turn
         self._begun = False
-        self._known_turn: tuple[Any, ...] = ()  # arrays that were last found to lie apart
-        self._at_work: dict[str, int] = {}  # the thread that changes the games just now
-        self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # of a turn: shapes and types
+        self._known_turn: tuple[Any, ...] = ()  # the last arrays that were found to share no memory
+        self._at_work: dict[str, int] = {}  # the thread that is changing the games
+        self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shapes and dtypes of a turn
             "seats": ((size,), np.int64),
             "observations": ((size, game.observation.size), np.float32),
             "masks": ((size, len(game.actions)), np.int8),
@@ -131,21 +149,21 @@ class SelfPlayBatch:
         }
 
     def new_turn(self) -> Turn:
-        """Arrays for `reset` and `step` to write into, instead of new ones each time."""
+        """Return arrays that `reset` and `step` can write to, instead of new ones each time."""
         zeros = self._device.zeros
         return Turn(**{name: zeros(*column) for name, column in self._columns.items()})
 
     @property
     def device(self) -> str:
-        """Where the batch lies, as it was told when it was made."""
+        """The device of the batch, as given at its creation."""
         return self._device.name
 
     def to(self, device: str) -> SelfPlayBatch:
-        """A copy on another device (or this one), which plays on to the same bytes.
+        """Return a copy on another device or this one. It plays on to the same bytes.
 
         Raises:
-            ValueError: there is no such device.
-            RuntimeError: something that it needs is missing.
+            ValueError: the device does not exist.
+            RuntimeError: a requirement of the device is missing.
         """
         mode = self.autoreset_mode
         there = SelfPlayBatch(
@@ -167,15 +185,17 @@ class SelfPlayBatch:
         """Start new games.
 
         Args:
-            seed: game `i` is dealt from `seed + i`, or from `seed[i]`. None goes on with the
-                games' own generators, which a first call seeds at random.
-            games: which games to start, (size,) bool; all if None. The others are only shown again.
-            out: arrays to write into; new ones if None.
+            seed: an integer, so that game `i` is dealt from `seed + i`, or a sequence, so that it
+                is dealt from `seed[i]`. None continues with the games' own random number
+                generators, which the first call seeds at random.
+            games: a mask of the games to start, bool (size,); None for all. The other games go on
+                and appear unchanged in the result.
+            out: arrays to write to, from `new_turn`; None for new ones.
 
         Raises:
-            TypeError: a seed is no integer.
-            ValueError: a wrong number of seeds, one out of range, a wrong choice of games, or
-                arrays of wrong shapes or types or in the same memory.
+            TypeError: a seed is not an integer.
+            ValueError: the number of seeds is wrong, a seed is out of range, the mask of games is
+                wrong, or arrays have another shape or dtype or share memory.
         """
         chosen = chosen_games(None if games is None else self._device.fetch(games), self.size)
         seeds = deal_numbers(seed, self.size)
@@ -198,18 +218,18 @@ class SelfPlayBatch:
             return self._show(turn)
 
     def step(self, actions: NDArray[np.integer[Any]], *, out: Turn | None = None) -> Turn:
-        """Play one action in every game, of the seat that is to move there.
+        """Play one action in every game, for the seat to move.
 
         Args:
-            actions: (size,) ids.
-            out: arrays to write into; new ones if None.
+            actions: action ids, integers, shape (size,).
+            out: arrays to write to, from `new_turn`; None for new ones.
 
         Raises:
-            gymnasium.error.ResetNeeded: before `reset`, or, without autoreset, where a game is
-                over.
-            ValueError: a wrong number of actions, or arrays of wrong shapes or types or in the same
-                memory.
-            TypeError: the actions are no integers.
+            gymnasium.error.ResetNeeded: `reset` was not called yet, or a game is over and autoreset
+                is disabled.
+            ValueError: the number of actions is wrong, or arrays have another shape or dtype or
+                share memory.
+            TypeError: the actions are not integers.
         """
         if not self._begun:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
@@ -224,12 +244,16 @@ class SelfPlayBatch:
         return turn
 
     def load_states(self, states: States, *, out: Turn | None = None) -> Turn:
-        """Go on with copies of `states`, (size,) games in play, and show them.
+        """Continue from copies of `states`, and return their observations and masks.
+
+        Args:
+            states: records of games in play, shape (size,).
+            out: arrays to write to, from `new_turn`; None for new ones.
 
         Raises:
-            TypeError: they are no array of the game's records.
-            ValueError: a wrong number of games, one that is over or unlawful, or arrays of wrong
-                shapes or types or in the same memory.
+            TypeError: `states` is not an array of the game's records.
+            ValueError: the number of states is wrong, a state is over or not valid, or arrays have
+                another shape or dtype or share memory.
         """
         states = self._device.fetch(states)
         self.game.check_states(states)
@@ -246,15 +270,15 @@ class SelfPlayBatch:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other threads from the games meanwhile: the loops trust that nobody changes them.
+        """Keep other threads away from the games, which must not change while a loop runs.
 
         Raises:
-            RuntimeError: another thread is at work on them.
+            RuntimeError: another thread is using the games.
         """
         this = get_ident()
-        if self._at_work.setdefault("thread", this) != this:  # at once, for all threads
+        if self._at_work.setdefault("thread", this) != this:  # atomic
             raise RuntimeError(
-                "another thread plays these games just now: a batch is for one thread at a time"
+                "another thread is using this batch; use a batch from one thread at a time"
             )
         try:
             yield
@@ -262,7 +286,7 @@ class SelfPlayBatch:
             self._at_work.clear()
 
     def _show(self, turn: Turn) -> Turn:
-        """The games as they stand, no action played."""
+        """Write the current state of the games to `turn`, without playing an action."""
         turn.rewards[:] = 0
         turn.ends[:] = PLAYING
         self._device.run(batch_loops.view_mover, self.size, self._sights(turn))
@@ -292,18 +316,18 @@ class SelfPlayBatch:
         )
 
     def _turn(self, out: Turn | None) -> Turn:
-        """The arrays to write into: the compiled loops trust that they are as `new_turn` has them.
+        """Return the arrays to write to, checked, since compiled loops do not check them.
 
         Raises:
-            ValueError: they are not.
+            ValueError: the arrays are not like those of `new_turn`, or they share memory.
         """
         if out is None:
             return self.new_turn()
         for name, (shape, dtype) in self._columns.items():
             if not self._device.is_array(getattr(out, name, None), shape, dtype):
                 raise ValueError(
-                    f"out.{name} must be {np.dtype(dtype)} of shape {shape}, in one piece and free "
-                    "to be written, as new_turn() makes it"
+                    f"out.{name} must be {np.dtype(dtype)} of shape {shape}, C-contiguous and "
+                    "writeable, as new_turn() makes it"
                 )
         arrays = tuple(getattr(out, name) for name in self._columns)
         known = self._known_turn
@@ -312,6 +336,3 @@ class SelfPlayBatch:
             array_checks.check_apart(states=self.states, final_states=self.final_states, **columns)
             self._known_turn = arrays
         return out
-
-
-# --- what the faces for batches take from their callers ------------------------------------------

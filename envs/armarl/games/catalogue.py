@@ -1,6 +1,7 @@
-"""The games that there are: ours, and those that users register. Nothing is imported for it.
+"""The catalogue of games: those of this package and those that users register.
 
-An entry says of a game what can be known without compiling it; whatever lists games reads it here.
+An entry describes a game without importing or compiling it. All code that lists games reads it
+here.
 """
 
 from __future__ import annotations
@@ -20,22 +21,28 @@ from armarl.common.messages import brief
 if TYPE_CHECKING:
     from armarl.games.game_module import GameModule
 
-ENTRY_POINTS = "armarl.games"  # the group in which installed packages name their entries
+ENTRY_POINTS = "armarl.games"  # the entry-point group for games of installed packages
 
 
 @dataclass(frozen=True)
 class GameEntry:
-    """What is known of a game before it is imported.
+    """The description of a game that is available before the game is imported.
 
     Attributes:
-        name: by which `make_game` knows it: a Python identifier in small letters.
-        module: the package that holds it, a `GameModule`.
-        title: as ids have it: `Armadora` for `armarl/Armadora-v0`.
-        summary: the game in a sentence.
-        players: the numbers of players that it is for, the default first.
-        switches: options that are on or off and may be named in an id.
-        others: variants with other options that have an id, by their name in it.
-        notation: how a person at a terminal writes actions, in a sentence.
+        name: the name for `make_game`, a Python identifier in lower case.
+        module: the package of the game, a `GameModule`.
+        title: the title in environment ids: `Armadora` for `armarl/Armadora-v0`.
+        summary: a short description of the game.
+        players: the possible numbers of players, the default first.
+        switches: options that are on or off and may occur in an environment id.
+        others: further variants with an environment id of their own: their options, by the
+            variant's name in the id.
+        notation: a sentence for a person at a terminal about the notation of actions.
+
+    Example:
+        >>> entry = GameEntry("go", "my_go", "Go", "stones on a grid", (2,), switches=("handicap",))
+        >>> [name for name, options in entry.variants()]
+        ['2p', 'handicap-2p']
     """
 
     name: str
@@ -49,27 +56,31 @@ class GameEntry:
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or self.name != self.name.lower():
-            raise ValueError(f"a game's name is an identifier in small letters, not {self.name!r}")
+            raise ValueError(f"a game's name must be a lower-case identifier, not {self.name!r}")
         if not self.title.isidentifier():
-            raise ValueError(f"a game's title is one word of letters, not {self.title!r}")
+            raise ValueError(f"a game's title must be an identifier, not {self.title!r}")
         if not self.players or not all(number >= 1 for number in self.players):
-            raise ValueError(f"{self.name} must say how many players it is for")
+            raise ValueError(f"{self.name}: players must be one or more numbers, each at least 1")
 
     def load(self) -> GameModule:
-        """The game's package, imported."""
+        """Import the game's package and return it."""
         return cast("GameModule", import_module(self.module))
 
     def part(self, name: str) -> ModuleType | None:
-        """A module of the game's package that a game need not have, imported; None if it has none.
+        """Import an optional module of the game's package; None if the package does not have it.
 
-        There may be `rivals`, `styles` (see `players`) and `chance` (see `arena.records`).
+        The optional modules are `rivals`, `styles` (see `players`) and `chance` (see
+        `matches.records`).
         """
         if find_spec(f"{self.module}.{name}") is None:
             return None
         return import_module(f"{self.module}.{name}")
 
     def variants(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Every choice of switches and players with its name, `advanced-3p`; then the others."""
+        """Iterate over (name, options) of every combination of switches and players, then `others`.
+
+        A name is like `advanced-3p`.
+        """
         for choice in product((False, True), repeat=len(self.switches)):
             on = [switch for switch, chosen in zip(self.switches, choice, strict=True) if chosen]
             for players in self.players:
@@ -103,59 +114,59 @@ OURS = (
 
 _entries = {entry.name: entry for entry in OURS}
 _looked_for_installed = False
-_broken: list[str] = []  # entry points that could not be taken, and why
+_broken: list[str] = []  # an error text for each entry point that could not be used
 
 
 def game_names() -> tuple[str, ...]:
-    """The names of all games, ours first."""
+    """Return the names of all games, those of this package first."""
     _find_installed()
     return tuple(_entries)
 
 
 def game_entry(name: str) -> GameEntry:
-    """The entry of a game.
+    """Return the entry of a game.
 
     Raises:
-        ValueError: there is no game of this name.
+        ValueError: no game has this name.
     """
     if name not in _entries:
         _find_installed()
     if name not in _entries:
         lost = "".join(f"; {told}" for told in _broken)
-        raise ValueError(f"unknown game {name!r}; there is {', '.join(_entries)}{lost}")
+        raise ValueError(f"unknown game {name!r}; choose from {', '.join(_entries)}{lost}")
     return _entries[name]
 
 
 def entries() -> tuple[GameEntry, ...]:
-    """The entries of all games, ours first."""
+    """Return the entries of all games, those of this package first."""
     _find_installed()
     return tuple(_entries.values())
 
 
 def add(entry: GameEntry) -> None:
-    """Add a game; the same entry again changes nothing.
+    """Add a game. Adding the same entry again has no effect.
 
     Raises:
-        TypeError: it is no entry.
-        ValueError: another game has that name or title.
+        TypeError: `entry` is not a `GameEntry`.
+        ValueError: another game has this name or title.
     """
     if not isinstance(entry, GameEntry):
-        raise TypeError(f"a game is added by its GameEntry, not {brief(repr(entry))}")
+        raise TypeError(f"a game must be added by its GameEntry, not {brief(repr(entry))}")
     if any(entry.title == other.title for other in _entries.values() if other.name != entry.name):
-        raise ValueError(f"there is another game with the title {entry.title!r} already")
+        raise ValueError(f"another game already has the title {entry.title!r}")
     if _entries.setdefault(entry.name, entry) != entry:
-        raise ValueError(f"there is another game named {entry.name!r} already")
+        raise ValueError(f"another game already has the name {entry.name!r}")
 
 
 on_installed: Callable[[GameEntry], None] = add
-"""Called with each game that an installed package offers. `armarl.environments.registration`, which
-lies above this module, puts its `register_game` here, so that the game gets environment ids too."""
+"""Called with the entry of each game from an installed package. `armarl.environments.registration`,
+a layer above this one, puts its `register_game` here, so that the game gets environment ids too."""
 
 
 def _find_installed() -> None:
-    """Add the games that installed packages offer: `name = "package.module:ENTRY"`.
+    """Add the games of installed packages: `name = "package.module:ENTRY"`.
 
-    One that cannot be taken is said, once, and is left out: the others are there all the same.
+    An entry point that fails is skipped with one warning; the other games stay available.
     """
     global _looked_for_installed
     if _looked_for_installed:
@@ -164,7 +175,7 @@ def _find_installed() -> None:
     for point in entry_points(group=ENTRY_POINTS):
         try:
             on_installed(point.load())
-        except Exception as error:  # of somebody else's module: whatever it may be
+        except Exception as error:  # a module of another package may raise anything
             kind = type(error).__name__
             told = f"the entry point {point.name} = {point.value} gives no game: {kind}: {error}"
             _broken.append(brief(told))

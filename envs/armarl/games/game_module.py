@@ -1,4 +1,4 @@
-"""What a game's package must offer."""
+"""The interface of a game's package."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from armarl.core.game import Game
 
 
 class GameModule(Protocol):
-    """What a game's package offers; `register_game` names it.
+    """The interface of a game's package, which a `GameEntry` names.
 
-    One whose `make` opens files that its options name has a function `restore` besides, which takes
-    the same options from a file that somebody else may have written, and opens none.
+    If an option of `make` is the path of a file to open, the package also has a function `restore`.
+    It takes the same options from a record or policy file, which may come from an untrusted source,
+    and opens no files.
     """
 
     def make(self, **options: Any) -> Game:
-        """The variant with these options, `players` among them; the same object each time.
+        """Return the variant with these options, which include `players`.
 
-        Every option has a default.
+        Every option has a default. The same options give the same object each time.
 
         Raises:
-            ValueError: a value out of range.
+            ValueError: a value is out of range.
         """
         ...

@@ -11,21 +11,31 @@ from armarl.games.catalogue import game_entry
 
 
 def make_game(name: str, **options: Any) -> Game:
-    """Make a game by name: `make_game("armadora", players=3, advanced=True)`.
+    """Make a game by name.
+
+    Args:
+        name: the name of a game: "armadora", "armada" or a registered one.
+        options: the game's options, such as `players`. Omitted ones have their default.
 
     Raises:
-        ValueError: an unknown game, or a value out of range.
-        TypeError: an option that the game does not have.
+        ValueError: the game is unknown, or a value is out of range.
+        TypeError: the game does not have one of the options.
+
+    Example:
+        >>> import armarl
+        >>> game = armarl.make_game("armadora", players=3, advanced=True)
+        >>> game.players, len(game.actions), game.observation.size, game.rewards
+        (3, 552, 938, ('win', 'gold'))
     """
     check_options(name, options)
     return game_entry(name).load().make(**options)
 
 
 def restore_game(name: str, options: Mapping[str, Any]) -> Game:
-    """The game that a file names: as `make_game`, but no option is taken as another file's path.
+    """Make the game that a file names. Unlike `make_game`, this never opens a file.
 
     Raises:
-        ValueError, TypeError: as `make_game`; or an option that would have a file opened.
+        ValueError, TypeError: as in `make_game`, or an option would open a file.
     """
     check_options(name, options)
     module = game_entry(name).load()
@@ -35,16 +45,21 @@ def restore_game(name: str, options: Mapping[str, Any]) -> Game:
 
 
 def check_options(name: str, options: Iterable[str], besides: str = "") -> None:
-    """Check that a game has options of these names; `besides` is said to be possible as well.
+    """Check that a game has options of these names.
+
+    Args:
+        name: the name of a game.
+        options: the names to check.
+        besides: text to add to the game's options in the error text.
 
     Raises:
-        ValueError: an unknown game.
-        TypeError: an option that the game does not have.
+        ValueError: the game is unknown.
+        TypeError: the game does not have one of the options.
     """
     known = inspect.signature(game_entry(name).load().make).parameters
     for option in options:
         if option not in known:
-            # Python's own words: by them TorchRL's GymEnv sees that there is no `frameskip`.
+            # This is Python's own phrase; TorchRL's GymEnv looks for it to do without `frameskip`.
             raise TypeError(
                 f"unexpected keyword argument {option!r}: {name} has no option {option!r}; "
                 f"its options are {', '.join(known)}{besides}"

@@ -1,4 +1,4 @@
-"""Armada's cards (ADA-32, ADA-35) on hand-made positions, on kernel and reference alike."""
+"""Armada's cards (ADA-32, ADA-35) on hand-made positions, in the kernels and the reference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reference.armada.table import Table
 
 
 def battle(*hands: tuple[str, ...], attackers: int = 5, defenders: int = 5) -> tuple[Table, str]:
-    """Green beside orange in green's lair, and the text of the attack."""
+    """Green next to orange in green's lair, and the notation of the attack."""
     table = Table(cards=True)
     a, b = table.plain_neighbours("green")
     table.put(a, "green", attackers)
@@ -24,7 +24,7 @@ def battle(*hands: tuple[str, ...], attackers: int = 5, defenders: int = 5) -> t
 
 
 def sizes(table: Table) -> tuple[int, int]:
-    """Attackers and defenders of `battle`."""
+    """The numbers of attackers and defenders in `battle`."""
     a, b = table.plain_neighbours("green")
     return table.land(a)["bands"], table.land(b)["bands"]
 
@@ -53,7 +53,7 @@ def test_ada_32_buying_costs_two_coups_and_two_gold() -> None:
     table.play("buy")
     assert table.coups == 8
     assert table.legal() == {f"pay {a}", f"pay {square}"}
-    table.play(f"pay {a}")  # the second comes from the ship: no choice
+    table.play(f"pay {a}")  # the second band comes from the ship: no choice
     assert table.view["hands"][0] == ["raid"]
     assert table.view["deck"] == ["attack"]
     assert table.view["ships"][square]["gold"] == 2
@@ -86,10 +86,10 @@ def test_ada_32_attack() -> None:
     assert table.view["to_move"] == 0
     assert table.view["pending"]["roll"] == ["combat", -1]
     assert sizes(table) == (5, 5)
-    table.play("play attack")  # one a roll
+    table.play("play attack")  # one per roll
     assert sizes(table) == (5, 3)
     assert table.view["played"].count("attack") >= 1
-    table.play(text, dice=[("combat", 2)])  # two hits already: not asked
+    table.play(text, dice=[("combat", 2)])  # two hits already: no question
     assert sizes(table) == (5, 1)
     table.play(text, dice=[("combat", -1)])
     table.play("decline")
@@ -136,7 +136,7 @@ def test_ada_32_defence_is_never_asked_for_tribes_or_nobody() -> None:
         assert table.view["turn"]["stage"] == ("answer" if neutral is None else "order")
 
 
-# --- cards of one's own turn ---------------------------------------------------------------------
+# --- cards in the player's own turn --------------------------------------------------------------
 
 
 def test_ada_32_shipyard() -> None:
@@ -236,7 +236,7 @@ def test_ada_35_recruits_are_limited_by_the_fifty() -> None:
     table.play(f"levy {table.lair('green')[0]}")
     assert table.land(table.lair("green")[0])["bands"] == 2
     assert table.view["turn"]["stage"] == "order"
-    assert not table.legal("play")  # it would change nothing
+    assert not table.legal("play")  # it would have no effect
 
 
 def test_ada_32_35_natives() -> None:
@@ -251,7 +251,7 @@ def test_ada_32_35_natives() -> None:
     table.play(f"rise {north}")
     assert (table.land(north)["owner"], table.land(north)["tribes"]) == ("tribes", 3)
     table.play("play big-natives", dice=[("tribes", 2)])
-    table.play(f"rise {north}", dice=[("tribes", 1)])  # then the south: no choice
+    table.play(f"rise {north}", dice=[("tribes", 1)])  # then the south territory: no choice
     assert (table.land(north)["tribes"], table.land(south)["tribes"]) == (5, 2)
     assert table.coups == 10
 

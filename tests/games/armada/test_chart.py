@@ -1,4 +1,4 @@
-"""Armada's chart (ADA-1 to ADA-5): ours has its properties, broken ones are refused."""
+"""Armada's chart (ADA-1 to ADA-5): properties of the standard chart; bad charts are refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cities(lair: str) -> list[int]:
 
 
 def distances(starts: list[int], sea_only: bool = False) -> dict[int, int]:
-    """Borders crossed from the nearest of some places to every place."""
+    """The distance of every place from the nearest of some places, in borders."""
     found = dict.fromkeys(starts, 0)
     frontier = list(starts)
     for place in frontier:
@@ -52,7 +52,7 @@ def isles() -> list[int]:
     return [place for place in of(CENTRAL) if sizes[CHART.territories[place].island] == 1]
 
 
-# --- ours ----------------------------------------------------------------------------------------
+# --- the standard chart --------------------------------------------------------------------------
 
 
 def test_ada_1_territories_and_islands() -> None:
@@ -101,7 +101,7 @@ def test_ada_5_isles_posts_and_cities() -> None:
 
 
 def test_ada_5_lairs_stand_in_play_order_around_the_board() -> None:
-    """Clockwise from the north-west, and each in its own corner: opposite colours are two apart."""
+    """Clockwise from the north-west, each in its own corner. Opposite colours are two apart."""
     assert CHART.raster is not None
     height, width = len(CHART.raster), len(CHART.raster[0])
     corners = []
@@ -112,7 +112,7 @@ def test_ada_5_lairs_stand_in_play_order_around_the_board() -> None:
             for x, place in enumerate(row)
             if place in of(colour)
         ]
-        assert len(set(cells)) == 1, f"the {colour} lair leaves its corner"
+        assert len(set(cells)) == 1, f"the {colour} lair extends beyond its corner"
         corners.append(cells[0])
     for corner, following in pairwise([*corners, corners[0]]):
         assert sum(a != b for a, b in zip(corner, following, strict=True)) == 1
@@ -138,7 +138,7 @@ def test_ada_5_no_lair_is_favoured() -> None:
 
 
 def refined(colour: str, without: tuple[str, ...] = ()) -> Counter[int]:
-    """What a player of a colour finds around him, by colour refinement: equal for equal charts."""
+    """The chart as one colour sees it, by colour refinement; equal for equal charts."""
     places = [place for place, name in enumerate(CHART.places) if name not in without]
     beside = {place: [q for q in CHART.neighbours[place] if q in places] for place in places}
     seen = {}
@@ -158,10 +158,10 @@ def refined(colour: str, without: tuple[str, ...] = ()) -> Counter[int]:
 
 
 def test_ours_is_fairer_than_ada_5_asks() -> None:
-    """West and east are mirror images, in every border; north and south but for three territories.
+    """West and east are mirror images in every border; north and south but for three territories.
 
-    The 21 territories of the main island around the Centre cannot be halved in both directions:
-    south of it lies one, C5, where two lie north of it, C2 and C3.
+    The 21 territories of the main island around the Centre cannot be halved in both directions.
+    South of the Centre there is one territory, C5; north of it there are two, C2 and C3.
     """
     assert refined("green") == refined("raspberry")
     assert refined("blue") == refined("orange")
@@ -173,7 +173,7 @@ def test_ours_is_fairer_than_ada_5_asks() -> None:
     assert len(south) == len(north - {CHART.numbers["C2"], CHART.numbers["C3"]})
 
 
-# --- as data -------------------------------------------------------------------------------------
+# --- charts as data ------------------------------------------------------------------------------
 
 
 def test_a_chart_survives_its_dict_json_and_text(tmp_path) -> None:

@@ -1,4 +1,4 @@
-"""Armada's dice (ADA-7): ours, and files of dice that are refused."""
+"""Armada's dice (ADA-7): the standard dice, and dice files that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chart of Armada, and a position on it, as SVG and as text."""
+"""An Armada chart, and a position on it, as SVG and as text."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_drawing_shows_the_pieces() -> None:
     assert "green's turn (player 0): 6 coups · blue in victory" in shown
 
 
-ORDERS = {"stage": ORDER, "order": -1}  # what the text reads of a state itself
+ORDERS = {"stage": ORDER, "order": -1}  # the part of a state that the text needs
 
 
 def test_the_text_asks_what_is_to_be_decided() -> None:

@@ -1,4 +1,4 @@
-"""The scripted greedy player of Armada: legal, fair, repeatable, and stronger than chance."""
+"""The scripted greedy player of Armada: legal, fair, repeatable, and better than random play."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def choices(game: Game, states: States, draws: np.ndarray) -> np.ndarray:
 
 
 def positions(game: Game) -> States:
-    """Positions of games that greedy players play, with a random action now and then."""
+    """Positions from games between greedy players with a random action now and then."""
     rng = np.random.default_rng(game.players)
     states, random = game.new_states(np.arange(GAMES)), RandomPlayer(game)
     found = []
@@ -81,13 +81,13 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(variant):
     dealt = game.determinised(states, seats, np.arange(states.size))
     assert dealt.tobytes() != before
     assert (choices(game, dealt, draws) == actions).all()
-    # Even shown the whole state, it uses only what its seat is shown.
+    # Even with the whole state, it uses only what its seat is shown.
     assert (GreedyPlayer(game).choose(states, seats, draws) == actions).all()
 
 
 @EVERY_VARIANT
 def test_it_beats_random_play(variant):
-    """And soon: next to no game is cut short at half the usual length, about 1 in 100."""
+    """It also wins soon: about 1 game in 100 is cut short at half the usual length limit."""
     game = make_game("armada", **variant, max_turns=200)
     match = play_match(game, ["greedy", "random"], games=12, seed=1)
     greedy, random = match.standings
@@ -99,7 +99,7 @@ def test_it_beats_random_play(variant):
 def test_ties_are_broken_fairly(players):
     """All actions that are ever chosen in a position are chosen equally often, whatever their ids.
 
-    A border's id says where on the board it lies, so that a habit among ids favours a lair.
+    Border ids follow the board, so a preference for some ids would favour a lair.
     """
     game = make_game("armada", players=players, max_turns=30)
     states = positions(game)
@@ -112,11 +112,11 @@ def test_ties_are_broken_fairly(players):
         excess += ((counts - expected) ** 2 / expected).sum() - (counts.size - 1)
         freedom += counts.size - 1
     assert freedom > 100
-    assert excess < 5 * np.sqrt(2 * freedom)  # chi-square over all positions
+    assert excess < 5 * np.sqrt(2 * freedom)  # chi-square statistic over all positions
 
 
 def test_its_games_seldom_stall():
-    """Of games between four, 3 in 100 used to last for ever; the bound is 2 of 150."""
+    """Of games with four players, 3 in 100 used to last for ever. The bound is 2 of 150."""
     game = make_game("armada", players=4)
     states, player = game.new_states(np.arange(1000, 1150)), GreedyPlayer(game)
     rng = np.random.default_rng(3)
@@ -131,7 +131,7 @@ def test_its_games_seldom_stall():
 
 
 def first_turn(players: int) -> States:
-    """A position at the beginning of green's first turn: records of shape (1,)."""
+    """A position at the start of green's first turn, as records of shape (1,)."""
     game = make_game("armada", players=players)
     states = game.new_states(np.arange(1))
     while states["turn"][0] < 0:
@@ -142,7 +142,7 @@ def first_turn(players: int) -> States:
 @pytest.mark.parametrize("style", ["conqueror", "admiral"])
 @pytest.mark.parametrize("players", [2, 4])
 def test_a_style_has_a_row_for_each_stance(players, style):
-    """The last stance that holds is taken: ALARMED before AHEAD, and so on."""
+    """The last stance whose condition holds is used: ALARMED before AHEAD, and so on."""
     states, green, raspberry = first_turn(players), 0, 1
     state, number = states[0], GREEDY_STYLES.index(style)
 
@@ -152,7 +152,7 @@ def test_a_style_has_a_row_for_each_stance(players, style):
     assert stance() == EARLY
     state["turn"] = EARLY_ROUNDS * 4
     assert stance() == PLAIN
-    for n, city in enumerate([3, 4, 5, 9]):  # of raspberry and orange, enemies at both tables
+    for n, city in enumerate([3, 4, 5, 9]):  # raspberry and orange, enemies in both variants
         state["owner"][state["cities"][city]] = green
         assert stance() == (PLAIN, PLAIN, CLOSE, AHEAD)[n]
     state["turn"] = 0
@@ -179,28 +179,28 @@ def test_the_admiral_has_rows_of_his_own_at_each_table_and_others_the_same_at_al
 
 
 def goals(state: np.void, row: int) -> dict[int, int]:
-    """The goals of green by place, for the numbers of a row."""
+    """The goals of green by place, for the numbers in a row of the style."""
     cost = np.empty(state["bands"].size, np.int8)
     set_goals(state, STYLES[row], 0, cost)
     return {place: int(cost[place]) for place in np.flatnonzero(cost < FAR)}
 
 
 def test_goals_are_what_is_to_be_taken_freed_and_guarded():
-    """Of green, who plays blue as well: by the numbers of the style, those of the own lair too."""
+    """The goals of green, which also plays blue, follow the style, also in its own lair."""
     states = first_turn(2)
     state, row = states[0], FIRST_ROWS[GREEDY_STYLES.index("admiral"), 0] + PLAIN
     numbers, cities = STYLES[row], state["cities"].astype(int)
     green, raspberry, _, orange = range(4)
     before = goals(state, row)
     assert {before[place] for place in cities[3:6]} == {numbers[CITY_GOAL]}
-    assert not set(before) & {*cities[:3], *cities[6:9]}  # its own and its partner's
+    assert not set(before) & {*cities[:3], *cities[6:9]}  # green's own and its partner's
     state["owner"][cities[0]] = raspberry
     state["owner"][cities[6]] = orange
     state["bands"][[cities[0], cities[6]]] = 0
     found = goals(state, row)
     assert found[cities[0]] == min(numbers[HOME_LATER_GOAL], numbers[RETAKE_GOAL])  # 6 are left
     assert found[cities[6]] == numbers[PARTNER_GOAL]
-    state["owner"][cities[[1, 2]]] = raspberry  # now one short
+    state["owner"][cities[[1, 2]]] = raspberry  # now one city short
     assert goals(state, row)[cities[1]] == min(numbers[NEARLY_GOAL], found[cities[0]])
     assert goals(state, row)[cities[6]] == numbers[PARTNER_GOAL]  # another colour's
     state["owner"][cities[4]] = green
@@ -212,7 +212,7 @@ def test_goals_are_what_is_to_be_taken_freed_and_guarded():
 
 
 def test_what_stands_open_beside_an_enemy_is_a_goal():
-    """A territory of the own lair that is no city, for a city has a cost of its own."""
+    """A territory of green's lair without a city, since cities have a cost of their own."""
     states = first_turn(2)
     state, row = states[0], FIRST_ROWS[GREEDY_STYLES.index("admiral"), 0] + PLAIN
     green, raspberry = 0, 1

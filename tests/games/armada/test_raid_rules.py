@@ -1,4 +1,4 @@
-"""Armada's raids, hands and secrets (ADA-33, ADA-34, ADA-36, ADA-37), on both sides."""
+"""Armada's raids, hands and secrets (ADA-33, ADA-34, ADA-36, ADA-37), in both implementations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_ada_33_asked_before_the_first_action_and_after_every_order() -> None:
     table.put(a, "green", 1)
     table.hand(2, "raid")
     table.turn("green", coups=2)
-    for _ in range(2):  # the last one too
+    for _ in range(2):  # the last one as well
         table.play(f"move {a} {b}")
         a, b = b, a
         assert (table.view["to_move"], table.view["turn"]["stage"]) == (2, "answer")
@@ -28,7 +28,7 @@ def test_ada_33_asked_before_the_first_action_and_after_every_order() -> None:
         table.play("decline")
     assert (table.view["turn"]["colour"], table.view["to_move"]) == ("raspberry", 2)
     table.play("decline")  # before raspberry's first action
-    table.play("end")  # no order, and blue is not asked in his own turn
+    table.play("end")  # no order, and blue is not asked in its own turn
     assert (table.view["turn"]["colour"], table.view["turn"]["stage"]) == ("blue", "order")
 
 
@@ -46,7 +46,7 @@ def test_ada_33_asked_once_each_in_play_order() -> None:
     table.play("play raid")
     assert table.view["turn"]["colour"] == "green"
     table.play("end")
-    assert table.view["to_move"] == 1  # green holds another one, but was asked
+    assert table.view["to_move"] == 1  # green holds another raid, but was asked
     table.play("decline")
     assert (table.view["to_move"], table.view["turn"]["coups"]) == (2, 8)
 
@@ -64,12 +64,12 @@ def test_ada_33_a_raid() -> None:
     assert (turn["number"], turn["more_coups"], turn["enrolled"]) == (0, False, False)
     assert table.view["interrupted"]["colour"] == "green"
     assert table.view["interrupted"]["coups"] == 13
-    table.play(f"move {a} {b}")  # green and orange hold raids, but there is none within one
+    table.play(f"move {a} {b}")  # green and orange hold raids, but there is no raid within a raid
     assert table.view["to_move"] == 2
     table.play("play more-coups")
     assert table.coups == 5
     table.play("end")
-    assert table.view["to_move"] == 3  # the asking goes on
+    assert table.view["to_move"] == 3  # the next seat is asked
     table.play("decline")
     turn = table.view["turn"]
     assert (turn["colour"], turn["coups"], turn["raid"]) == ("green", 13, False)
@@ -157,7 +157,7 @@ def test_ada_29_in_a_raid() -> None:
     assert table.winners == [3]
 
 
-# --- a hand is the player's; what is secret ------------------------------------------------------
+# --- the hand of a player, and secrets -----------------------------------------------------------
 
 
 def test_ada_36_two_players_have_two_hands() -> None:
@@ -211,11 +211,11 @@ def test_ada_37_a_strategist_remembers_what_it_left_in_the_deck() -> None:
     assert [known["in_deck"] for known in seen] == [["attack", "raid"], None]
     table.play("end", "buy")
     assert table.view["known"][0]["in_deck"] == ["attack", "raid"]
-    assert table.view["known"][0]["drawn"] == [0, 1, 0]  # one of them, perhaps
+    assert table.view["known"][0]["drawn"] == [0, 1, 0]  # one of them, maybe
 
 
 def test_ada_37_determinise_deals_evenly_what_agrees_with_the_memory() -> None:
-    """The first of two cards was in the hand before, so it is none of those left in the deck."""
+    """The first of two cards was in the hand before, so it is not one of those left in the deck."""
     table = Table(players=3, neutral="orange", cards=True)
     table.hand(0, "strategist")
     table.hand(1, "discovery")

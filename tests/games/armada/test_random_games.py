@@ -1,8 +1,8 @@
 """Whole games and random positions of Armada against the slow reference, decision by decision.
 
 At every decision the mask is the reference's set of legal texts and `describe` is its view, key by
-key; pieces and cards are conserved. At a sample of them illegal actions change no byte, and no
-secret reaches the observation, mask, description, picture or concealed record of a seat.
+key; pieces and cards are conserved. At a sample of the decisions, illegal actions change no byte,
+and no secret reaches the observation, mask, description, picture or concealed record of a seat.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def test_games_from_random_positions(variant: dict[str, Any]) -> None:
 
 @EVERY_VARIANT
 def test_games_of_greedy_players(variant: dict[str, Any]) -> None:
-    """These go where random play does not: to musters, sieges and claims."""
+    """These games reach what random play does not: musters, sieges and claims."""
     check_games(variant, range(1), "greedy", decisions=2000, sample=0.003)
 
 
 def test_games_on_another_chart() -> None:
-    """The archipelago with other names, in another order: nothing hangs on ours."""
+    """The archipelago with other names in another order: no test depends on the standard chart."""
     rng = random.Random(5)
     chart = load_chart().as_dict()
     numbers = rng.sample(range(1000), len(chart["territories"]) + len(chart["sea"]))
@@ -89,7 +89,7 @@ def test_games_on_another_chart() -> None:
 
 
 def test_games_reach_the_corners_of_the_rules() -> None:
-    """The games above would prove little if they never led to the rare cases."""
+    """The games above would prove little without the rare cases."""
     occurred: Counter[str] = Counter()
     for players in (2, 3, 4):
         variant = {"players": players, "cards": True, "enrolment": True}

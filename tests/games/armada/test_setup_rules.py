@@ -1,6 +1,6 @@
-"""Armada's pieces, players and preliminary turn (ADA-6 to ADA-14), on kernel and reference alike.
+"""Armada's pieces, players and preliminary turn (ADA-6 to ADA-14), in kernels and reference.
 
-ADA-1 to ADA-5, the chart, are in `test_chart.py`.
+`test_chart.py` has ADA-1 to ADA-5, the chart.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def test_ada_6_lost_bands_go_back_to_their_reserve() -> None:
 
 
 def test_ada_7_dice() -> None:
-    """Every face falls as often as it is on the die, within five standard deviations."""
+    """Every face appears as often as it is on the die, within five standard deviations."""
     table = Table()
     a, b = table.plain_neighbours("green")
     coast = table.coastal("central")
@@ -120,7 +120,7 @@ def test_ada_10_11_13_preliminary_turn(players: int, strength: int) -> None:
         match.play("count 3")
         assert match.view["legal"] == sorted(f"count {n}" for n in range(strength - 2))
         if number % 2:
-            match.play(f"count {strength - 3}")  # none left: nothing more is asked
+            match.play(f"count {strength - 3}")  # none left: no further question
         else:
             for _ in range(5):
                 match.play("count 1")  # the last territory gets the rest
@@ -134,7 +134,7 @@ def test_ada_10_11_13_preliminary_turn(players: int, strength: int) -> None:
 
 
 def test_ada_11_own_second_colour() -> None:
-    """Never attacked, no shared place; its land that it does not occupy changes the flag."""
+    """It is never attacked and shares no place; its unoccupied land can change the flag."""
     table = Table(2)
     a, b = table.plain_neighbours("green")
     table.put(a, "green", 3)

@@ -1,4 +1,4 @@
-"""Armada's turn and its orders (ADA-15 to ADA-26), on the kernels and the reference alike."""
+"""Armada's turn and its orders (ADA-15 to ADA-26), in the kernels and the reference."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_ada_17_four_kinds_of_moves() -> None:
     assert table.view["ships"][square] == {"colour": "green", "bands": 3, "gold": 0}
     table.play(f"move {square} {beside}", "count 2")  # transfer
     assert table.view["ships"][beside] == {"colour": "green", "bands": 2, "gold": 0}
-    table.play(f"move {square} {land}")  # unload the last one: no choice
+    table.play(f"move {square} {land}")  # unload the last band: no choice
     assert table.view["ships"][square] == {"colour": None, "bands": 0, "gold": 0}
     assert table.land(land)["bands"] == 2
     assert table.coups == 6
@@ -113,7 +113,7 @@ def test_ada_17_numbers_with_one_answer_are_not_asked() -> None:
     square = table.coast(land)[0]
     table.put(land, "green", 9, gold=5)
     table.sea(square, None, 0, gold=9)
-    table.play(f"move {land} {square}")  # room for one band, and then for no gold
+    table.play(f"move {land} {square}")  # room for one band, then none for gold
     assert table.view["turn"]["stage"] == "order"
     assert table.view["ships"][square] == {"colour": "green", "bands": 1, "gold": 9}
 
@@ -301,7 +301,7 @@ def test_ada_25_convert_in_a_city() -> None:
     table = Table()
     first, second, _ = table.cities("blue")
     table.put(first, "green", gold=2)
-    assert not table.legal("convert")  # one city of that lair only
+    assert not table.legal("convert")  # only one city of that lair
     table = Table()
     table.put(first, "green", gold=2)
     table.put(second, "green")

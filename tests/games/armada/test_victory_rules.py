@@ -1,4 +1,4 @@
-"""Armada's victory, end and enrolment (ADA-27 to ADA-31), on kernel and reference alike."""
+"""Armada's victory, end and enrolment (ADA-27 to ADA-31), in the kernels and the reference."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reference.armada.table import Table
 
 
 def round_of_ends(table: Table) -> None:
-    """Everybody ends his turn, up to the same colour's next one."""
+    """Every colour ends its turn, up to the next turn of the same colour."""
     colour = table.view["turn"]["colour"]
     table.play("end")
     while table.winners is None and table.view["turn"]["colour"] != colour:
@@ -47,7 +47,7 @@ def test_ada_27_a_lair_must_be_held() -> None:
     table.own("orange", table.lair("green")[:4])
     table.own("green", [name for name in table.lair("blue") if name != table.home("blue")][:4])
     table.play("end")
-    assert table.view["claims"] == ["green"]  # any lair will do
+    assert table.view["claims"] == ["green"]  # any lair counts
 
 
 def test_ada_27_four_cities_in_enemy_lairs() -> None:
@@ -118,7 +118,7 @@ def test_ada_28_with_two_players_the_same_colour() -> None:
     table.play("end")
     table.play("end")
     table.play(f"move {beside} {centre}", "count 1")
-    table.play("end")  # blue is in victory now, green was
+    table.play("end")  # blue is in victory now, green was before
     assert table.view["claims"] == ["green", "blue"]
     assert table.winners is None
 
@@ -164,7 +164,7 @@ def test_ada_29_the_second_colour_keeps_a_player_in() -> None:
     table.put(a, "green", 2)
     table.put(b, "orange", 1)
     table.play(f"attack {a} {b}", dice=[("combat", 1)])
-    assert table.winners is None  # raspberry is there
+    assert table.winners is None  # raspberry is still there
 
 
 def test_ada_29_losing_ones_own_last_bands() -> None:

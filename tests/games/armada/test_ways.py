@@ -1,4 +1,4 @@
-"""The scripted player's map: costs are those of the cheapest ways."""
+"""The scripted player's map: the costs are those of the cheapest paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armarl.games.armada.styles import STYLES
 
 
 def cheapest(s, by_land, by_sea, cost):
-    """The same by going over all borders until nothing changes."""
+    """The same costs, by relaxing all borders until nothing changes."""
     cost, before = cost.astype(int), None
     while before is None or (cost != before).any():
         before = cost.copy()

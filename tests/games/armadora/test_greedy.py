@@ -1,4 +1,4 @@
-"""The scripted greedy player of Armadora: legal, fair, repeatable, and no fool."""
+"""The scripted greedy player of Armadora: legal, fair, repeatable, and without blunders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POSITIONS = 150
 
 
 def random_positions(game: Game, count: int, seed: int) -> States:
-    """Positions after random numbers of random actions, finished games left out."""
+    """Positions after random numbers of random actions, without finished games."""
     rng = np.random.default_rng(seed)
     states, player = game.new_states(np.arange(count)), RandomPlayer(game)
     for _ in range(30):
@@ -56,12 +56,12 @@ def test_choices_are_legal_repeatable_and_blind_to_what_is_hidden(players, advan
     dealt = game.determinised(states, seats, np.arange(states.size))
     assert dealt.tobytes() != before
     assert (greedy_choices(game, dealt, draws) == actions).all()
-    # Even shown the whole state, it uses only what its seat is shown.
+    # Even with the whole state, it uses only what its seat is shown.
     assert (GreedyPlayer(game).choose(states, seats, draws) == actions).all()
 
 
 def wins(game: Game, games: int) -> int:
-    """Games that the greedy side wins against random ones, changing sides from game to game."""
+    """The number of games that the greedy side wins against random play, with alternating sides."""
     rng = np.random.default_rng(0)
     states = game.new_states(np.arange(games))
     sides = np.array(game.sides)
@@ -82,8 +82,8 @@ def wins(game: Game, games: int) -> int:
     return int((returns[np.arange(games), first_seat_of] > 0).sum())
 
 
-# Measured over hundreds of games: 98, 97, 91, 92, 98 and 99 in a hundred. The bounds lie more than
-# four standard deviations below; a random player wins 30 of 60, or 20 with three players.
+# Measured over hundreds of games: 98, 97, 91, 92, 98 and 99 percent. The bounds are more than four
+# standard deviations lower. A random player wins 30 of 60, or 20 with three players.
 @pytest.mark.parametrize(
     ("players", "advanced", "bound"),
     [(2, False, 53), (2, True, 52), (3, False, 45), (3, True, 45), (4, False, 52), (4, True, 54)],
@@ -101,9 +101,9 @@ def position(walls: str = "", warriors: str = "", hand: tuple[int, ...] = (1, 0,
     """A two-player position, seat 0 to move, seat 1 with an empty hand and its Warriors known.
 
     Args:
-        walls: notations of lines.
-        warriors: such as "0:3@c4", the player, the value and the square.
-        hand: of seat 0, by value.
+        walls: the notations of lines.
+        warriors: player, value and square, such as "0:3@c4".
+        hand: the hand of seat 0, by value.
     """
     s = BASE.new_states(0)[0]
     for name in walls.split():
@@ -123,7 +123,7 @@ def position(walls: str = "", warriors: str = "", hand: tuple[int, ...] = (1, 0,
 
 
 def choices(s: State, game: Game = BASE) -> set[str]:
-    """What it chooses over several draws."""
+    """The actions that it chooses for several draws."""
     states = np.full(20, s)
     draws = np.linspace(0, 1, 20, endpoint=False)
     actions = GreedyPlayer(game).choose(states, np.zeros(20, np.int64), draws)
@@ -135,7 +135,7 @@ CORNER = "b1-c1 b2-c2 a2-a3 b2-b3"
 
 
 def fill(squares_left: str, player: int) -> str:
-    """Warriors of value 1 of a player on every site but these."""
+    """Warriors of value 1 of one player on every site except these."""
     names = [SQUARE_NAMES[square] for square in SITE_SQUARES]
     return " ".join(f"{player}:1@{name}" for name in names if name not in squares_left.split())
 
@@ -147,14 +147,14 @@ def test_it_takes_an_open_majority():
 
 
 def test_it_does_not_waste_a_5():
-    """One point takes the corner, so the 5 stays in hand."""
+    """One point wins the corner, so the 5 stays in hand."""
     s = position(CORNER, fill("a2 a1 b1 c3", 1) + " 0:1@a1 1:1@b1", hand=(2, 0, 0, 0, 1))
     s["palisades_left"] = 0
     assert choices(s) == {"W1 a2"}
 
 
 def test_it_closes_a_territory_it_leads():
-    """One line is open around the corner; through it the stronger enemy shares the territory."""
+    """One line is open around the corner. Through it, the stronger enemy shares the territory."""
     s = position(CORNER.replace("b2-b3", ""), "0:3@a2 " + fill("a1 b1 a2", 1), hand=(0,) * 5)
     s["palisades_left"] = 1
     assert choices(s) == {"P b2-b3"}
@@ -172,7 +172,7 @@ def test_it_passes_when_nothing_is_left_to_gain():
     ("character", "expected"), [(3, "elf a1"), (2, "goblin W5 b1"), (1, "orc P b2-b3")]
 )
 def test_it_uses_a_power_where_gold_is_at_stake(character, expected):
-    """The corner is contested; for the Orc it leads there, and one line is open."""
+    """The corner is contested. With the Orc it leads there, and one line is open."""
     walls = CORNER.replace("b2-b3", "") if character == 1 else CORNER
     near = "0:5@a2 1:3@a1 " if character == 1 else "0:2@a2 1:2@a1 "
     s = position(walls, near + fill("a1 b1 a2", 1), hand=(0, 0, 0, 0, 1))

@@ -1,4 +1,4 @@
-"""Armadora by the numbers of the rules page: ARM-21 to ARM-26, the characters and their powers."""
+"""Armadora's rules by number: ARM-21 to ARM-26, the characters and their powers."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_arm_22_one_power_a_turn_and_no_action_before_it():
     table = Table(characters="mage elf").play("W1 a1", "W1 b1", "W1 c1", "W1 e1")
     table.play("mage b1")
     assert table.refuses("mage e1", "ARM-22")
-    assert table.play("W1 f1").to_move == 1  # the turn's action ends it, power or not
+    assert table.play("W1 f1").to_move == 1  # the action ends the turn, with or without the power
     table.play("W1 g1", "mage e1", "W1 h1", "W1 c2")
     assert table.powers == [0, 2]
     assert table.refuses("mage g1", "ARM-22")
@@ -95,7 +95,7 @@ def test_arm_22_a_turn_without_a_power():
 
 
 def closed_and_reinforced(characters: str) -> Table:
-    """Two players who have both reinforced, each in a full corner, and have 13 Warriors left."""
+    """Two players that have both reinforced, each in a full corner, with 13 Warriors left."""
     table = Table(characters=characters)
     table.play("W1 a1", "W1 h4", "W1 b1", "W1 g4", "W1 a2", "W1 h5")
     return table.wall(TOP_LEFT, BOTTOM_RIGHT).play("R a1", "R h5")
@@ -109,7 +109,7 @@ def test_arm_22_turn_simply_ends_after_the_mage():
     assert table.view(0)["warriors"]["h4"]["value"] == 1
     while table.to_move != 0:
         table.play("pass")
-    assert {"mage g4", "pass"} <= table.legal  # his next turn, in which he may do it again
+    assert {"mage g4", "pass"} <= table.legal  # the same player's next turn
     assert table.refuses("mage h4", "ARM-23")
 
 
@@ -140,13 +140,13 @@ def test_arm_22_turn_simply_ends_after_the_elfs_arrow():
     target = min(table.legal_of("elf"))
     table.play(f"elf {target}")
     assert (table.stage, table.to_move, table.passed) == ("turn", 0, [False, True])
-    table.play(f"elf {target}")  # his next turn, for the other has passed
+    table.play(f"elf {target}")  # the same player's next turn: the other has passed
     assert table.warriors[target]["arrows"] == 2
     assert table.legal == {"pass"}
 
 
 def test_arm_22_turn_simply_ends_with_a_reinforcement_that_has_no_place():
-    """He still has the token, but none of his Warriors is in a full territory."""
+    """The player still has the token, but no Warrior in a full territory."""
     table = Table(characters="mage orc").play("W1 a1", "W1 h5")
     table.spend("P", until=lambda: table.to_move == 1 and not table.legal_of("P")).play("pass")
     while table.hand_sizes[0]:
@@ -175,8 +175,8 @@ def test_arm_23_mage_learns_one_opposing_value():
 def test_arm_23_not_an_own_nor_an_empty_square_nor_a_known_one():
     table = Table(characters="mage goblin").play("W1 a1", "goblin W2 b1", "W1 c1")
     assert table.legal_of("mage") == {"c1"}
-    assert table.refuses("mage a1", "ARM-23")  # his own
-    assert table.refuses("mage h5", "ARM-23")  # nobody's
+    assert table.refuses("mage a1", "ARM-23")  # the player's own
+    assert table.refuses("mage h5", "ARM-23")  # no Warrior there
     assert table.refuses("mage b1", "ARM-23")  # face up
     table.play("mage c1", "W1 e1", "W1 f1")
     assert table.refuses("mage c1", "ARM-23")  # read before
@@ -249,7 +249,7 @@ def test_arm_26_before_any_territory_is_closed_the_whole_board_is_it():
 
 def test_arm_26_needs_an_own_warrior_in_the_territory():
     table = Table(characters="elf mage").play("P c3-d3", "stop", "W3 a1")
-    assert not table.legal_of("elf")  # he has none on the board
+    assert not table.legal_of("elf")  # the player has no Warrior on the board
     assert table.refuses("elf a1", "ARM-26")
     table.play("W1 g4", "W1 h5", "P e1-e2", "stop", "W2 e2").wall(BOTTOM_RIGHT)
     if table.to_move != 0:

@@ -1,6 +1,6 @@
-"""Whole games of Armadora against the slow reference, and what a state promises.
+"""Whole games of Armadora against the slow reference, and guarantees of a state.
 
-`scripts/verify_games.py` makes the same checks on as many games as wanted.
+`scripts/verify_games.py` makes the same checks on any number of games.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from reference.armadora.game import (
     territories,
 )
 
-GAMES = 30  # of each variant
+GAMES = 30  # per variant
 SAMPLE = 0.02
 EVERY_VARIANT = pytest.mark.parametrize("variant", VARIANTS, ids=variant_name)
 
@@ -54,7 +54,7 @@ def test_random_games(variant):
 )
 @given(seed=st.integers(0, 2**63 - 1), choices=st.lists(st.integers(0, 2**16), max_size=150))
 def test_any_sequence_of_choices(variant, seed, choices):
-    """Games that Hypothesis makes up, and shrinks when they fail: short, few Warriors, low ids."""
+    """Games that Hypothesis generates and shrinks on failure: short, few Warriors, low ids."""
     left = iter(choices)
 
     def choose(texts):
@@ -70,7 +70,7 @@ def test_any_sequence_of_choices(variant, seed, choices):
 
 
 def test_games_reach_the_corners_of_the_rules():
-    """The random games above would prove little if they never led to the rare cases."""
+    """The random games above would prove little without the rare cases."""
     occurred = Counter()
     for players in (2, 3, 4):
         occurred += check_random_games(
@@ -91,7 +91,7 @@ def test_games_reach_the_corners_of_the_rules():
 
 
 def test_reference_allows_what_keeps_every_territory_at_four_squares():
-    """The reference's own shortcut, two short fills per line, against ARM-12 to the letter."""
+    """The reference's shortcut, two short flood fills per line, against ARM-12 to the letter."""
     for seed in range(4):
         rng, standing = random.Random(seed), set()
         while open_lines := [line for line in LINES if allows(standing, line)]:
@@ -133,7 +133,7 @@ def test_neighbouring_seeds_and_negative_seeds_deal_differently():
 
 
 def test_a_state_has_no_bytes_outside_its_fields():
-    """Copies need not carry such bytes, and then equal states would differ."""
+    """Copies may lose such bytes, and then equal states would differ."""
     dtype = make_game("armadora").blank.dtype
     assert sum(dtype[name].itemsize for name in dtype.names) == dtype.itemsize
 
@@ -155,7 +155,7 @@ def test_a_batch_plays_as_its_games_do_alone(variant):
     assert batch.tobytes() == b"".join(states.tobytes() for states in alone)
 
 
-# --- new deals of what is hidden -----------------------------------------------------------------
+# --- new deals of hidden information -------------------------------------------------------------
 
 
 def _played(game, *texts):

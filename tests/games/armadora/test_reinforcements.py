@@ -1,4 +1,4 @@
-"""Armadora by the numbers of the rules page: ARM-27 to ARM-30, reinforcements and points."""
+"""Armadora's rules by number: ARM-27 to ARM-30, reinforcements and points."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def test_arm_28_on_an_own_warrior_in_a_full_territory_once():
     table.wall(TOP_LEFT)
     assert table.legal_of("R") == {"a1"}
     assert table.refuses("R b1", "ARM-28")  # an opponent's
-    assert table.refuses("R a2", "ARM-28")  # his partner's
-    assert table.refuses("R c1", "ARM-28")  # nobody's
+    assert table.refuses("R a2", "ARM-28")  # a partner's
+    assert table.refuses("R c1", "ARM-28")  # no Warrior there
     table.play("R a1")
     assert table.warriors["a1"]["reinforcement"] == 0
     assert table.reinforcements == [0, 1, 1, 1]
@@ -66,7 +66,7 @@ def test_arm_28_goes_on_top_of_arrows():
         "player": 1, "value": 4, "face_up": False, "arrows": 1, "reinforcement": 1
     }  # fmt: skip
     assert table.seen_by(1, "territory_points")[0][0] == 5  # 4 - 1 + 1, and 1
-    assert table.finish()["piles"] == [[], [7]]  # the reinforcement decides the tie with the 5
+    assert table.finish()["piles"] == [[], [7]]  # the reinforcement breaks the tie with the 5
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_arm_29_a_tie_goes_whole_to_whoever_reinforced(reinforcers, piles):
 
 
 def corner_of_three(reinforcer: str, *warriors: str) -> dict:
-    """3 players with a Warrior each in the closed corner, and one reinforcement."""
+    """Three players with one Warrior each in the closed corner, and one reinforcement."""
     table = Table(3, characters="mage orc goblin", gold={"b2": 7}).play(*warriors).wall(TOP_LEFT)
     while reinforcer not in table.legal:
         table.play("pass")
@@ -94,11 +94,11 @@ def corner_of_three(reinforcer: str, *warriors: str) -> dict:
 @pytest.mark.parametrize(
     ("warriors", "reinforcer", "takes"),
     [
-        (("W2 a1", "W3 b1", "W1 a2"), "R a1", 0),  # 3 3 1: his reinforcement made the tie
+        (("W2 a1", "W3 b1", "W1 a2"), "R a1", 0),  # 3 3 1: the reinforcement made the tie
         (("W2 a1", "W2 b1", "W1 a2"), "R a2", 2),  # 2 2 2: three tied
         (("W2 a1", "W2 b1", "W1 a2"), "R a1", 0),  # 3 2 1: no tie at all
         (("W4 a1", "W2 b1", "W3 a2"), "R a2", 2),  # 4 2 4
-        (("W4 a1", "W2 b1", "W1 a2"), "R b1", 0),  # 4 3 1: it does not reach the tie
+        (("W4 a1", "W2 b1", "W1 a2"), "R b1", 0),  # 4 3 1: not enough for a tie
     ],
 )
 def test_arm_29_ties_of_three(warriors, reinforcer, takes):
@@ -120,7 +120,7 @@ def test_arm_29_a_team_wins_by_its_partners_reinforcement():
 
 
 def test_arm_30_never_less_than_0():
-    """A Warrior of 1 with two arrows is 0, not -1: the other one of his side still counts 1."""
+    """A Warrior of 1 with two arrows is 0, not -1: the other one of its side still counts 1."""
     table = Table(characters="elf mage", gold={"b2": 7})
     table.play("W1 a1", "W1 b1", "elf b1", "...", "...", "elf b1", "...", "W1 a2").wall(TOP_LEFT)
     assert table.warriors["b1"]["arrows"] == 2
@@ -129,7 +129,7 @@ def test_arm_30_never_less_than_0():
 
 
 def test_arm_30_arrows_and_reinforcement_count_together():
-    """1 - 2 + 1 is 0. Were it held at 0 before the reinforcement, it would be 1 and win the tie."""
+    """1 - 2 + 1 is 0. With a floor of 0 before the reinforcement, it would be 1 and win the tie."""
     table = Table(characters="elf mage", gold={"a4": 7, "c5": 5})
     table.play("W1 a5", "W1 b5", "elf b5", "...", "...", "elf b5", "...")
     table.wall(["a4", "a5", "b5", "c5"])

@@ -1,7 +1,7 @@
-"""Armadora by the numbers of the rules page: ARM-1 to ARM-20, the base game.
+"""Armadora's rules by number: ARM-1 to ARM-20, the base game.
 
-Powers, reinforcements and who knows what are in `test_powers.py`, `test_reinforcements.py`,
-`test_secrets.py`.
+`test_powers.py`, `test_reinforcements.py` and `test_secrets.py` have the powers, the reinforcements
+and the hidden information.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def test_arm_1_board_is_8_by_5():
     table = Table()
     assert [text.split()[1] for text in texts_of(table, "W1 ")] == SITES
     for square in ("i1", "a6", "a0", "A1"):
-        with pytest.raises(ValueError, match="no action is written"):
+        with pytest.raises(ValueError, match="unknown action"):
             table.game.actions.id(f"W1 {square}")
 
 
@@ -40,7 +40,7 @@ def test_arm_2_mines_hold_no_warrior():
     assert list(table.gold) == ["d1", "b2", "f2", "h2", "a4", "e4", "c5", "g5"]
     assert len(SITES) == 32
     for mine in MINES:
-        with pytest.raises(ValueError, match="no action is written"):
+        with pytest.raises(ValueError, match="unknown action"):
             table.game.actions.id(f"W1 {mine}")
 
 
@@ -51,7 +51,7 @@ def test_arm_3_67_lines_between_neighbours():
     assert sum(line[0] != line[3] for line in lines) == 35  # between columns
     assert {f"P {line}" for line in lines} <= Table().legal
     for text in ("P b1-a1", "P a1-c1", "P a1-b2", "P a2-a1", "P h1-i1", "P a1"):
-        with pytest.raises(ValueError, match="no action is written"):
+        with pytest.raises(ValueError, match="unknown action"):
             Table().game.actions.id(text)
 
 
@@ -176,7 +176,7 @@ def test_arm_12_three_squares_are_too_few_and_four_enough():
     table = Table().play("P c1-c2", "P b1-b2", "P a1-a2", "stop")
     assert table.refuses("P c1-d1", "ARM-12")  # a1 b1 c1
     assert "P d1-e1" in table.legal
-    table.play("P d1-e1", "stop", "P d1-d2", "stop")  # a1 b1 c1 d1: four, a mine among them
+    table.play("P d1-e1", "stop", "P d1-d2", "stop")  # a1 b1 c1 d1: four, one is a mine
     assert set(table.seen_by(0, "territory_size")[:4]) == {4}
     for line in ("a1-b1", "b1-c1", "c1-d1"):  # 1+3, 2+2, 3+1
         assert table.refuses(f"P {line}", "ARM-12")
@@ -198,7 +198,7 @@ def test_arm_12_five_squares_in_a_row_split_only_into_one_and_four():
 
 
 def test_arm_12_each_palisade_is_tested_by_itself_in_order():
-    """The second of a turn may not be what the first has made impossible; they need not touch."""
+    """The first palisade of a turn can make the second illegal. They need not touch."""
     table = Table()
     assert {"P a1-b1", "P a1-a2", "P h4-h5"} <= table.legal
     table.play("P a1-b1")
@@ -235,7 +235,7 @@ def test_arm_13_the_last_palisade_of_the_supply_ends_the_turn():
 
 
 def test_arm_13_no_open_line_for_a_second_palisade_ends_the_turn():
-    for seed in range(200):  # random walls, until they fill the board before the supply ends
+    for seed in range(200):  # random walls, until they fill the board before the supply runs out
         table, rng = Table(), random.Random(seed)
         while lines := sorted(text for text in table.legal if text.startswith("P ")):
             first_of_turn, player = table.stage == "turn", table.to_move
@@ -356,7 +356,7 @@ def test_arm_19_equal_gold_is_decided_by_the_largest_pile():
     assert table.finish() == {"gold": [10, 10], "piles": [[7, 3], [5, 5]], "winners": [0]}
 
 
-# Six territories with one mine each; f2 and e4 lie in the rest, where nobody is.
+# Six territories with one mine each; f2 and e4 are in the rest of the board, which is empty.
 SIX = [*CORNERS.values(), ["c1", "d1", "e1", "f1"], ["c4", "d4", "c5", "d5"]]
 SIX_MINES = ["b2", "h2", "a4", "g5", "d1", "c5"]
 
@@ -364,7 +364,7 @@ SIX_MINES = ["b2", "h2", "a4", "g5", "d1", "c5"]
 @pytest.mark.parametrize(
     ("piles", "won"),
     [
-        ((6, 4, 6, 4, 5, 5), [0, 1]),  # the third drops out, the other two share
+        ((6, 4, 6, 4, 5, 5), [0, 1]),  # the third side is out, the other two share
         ((6, 4, 5, 5, 7, 3), [2]),
         ((5, 5, 6, 4, 4, 6), [1, 2]),
         ((5, 4, 3, 6, 4, 5), [1]),  # 9 each
@@ -381,7 +381,7 @@ def test_arm_19_three_tied_drop_out_one_by_one(piles, won):
 
 
 def test_arm_19_any_piles():
-    """The compiled order of sides against the words of the rule, on piles no short game gives."""
+    """The compiled order of sides against the text of the rule, on piles beyond short games."""
     rng = random.Random(0)
     for _ in range(2000):
         players = rng.choice((2, 3))

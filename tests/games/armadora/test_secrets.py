@@ -1,4 +1,4 @@
-"""Armadora by the numbers of the rules page: ARM-31 to ARM-34, who knows what."""
+"""Armadora's rules by number: ARM-31 to ARM-34, hidden information."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_arm_33_without_peek_own_values_are_shown_to_nobody_again():
     table = Table(peek=False).play("W3 a1")
     assert [table.view(seat)["warriors"]["a1"]["value"] for seat in (0, 1)] == [None, None]
     assert not table.seen_by(0, "values").any()
-    assert table.seen_by(0, "hand").tolist() == [11, 2, 0, 1, 1]  # but what he still holds
+    assert table.seen_by(0, "hand").tolist() == [11, 2, 0, 1, 1]  # the rest of the hand
     assert table.seen_by(0, "unseen")[0].tolist() == [0, 0, 1, 0, 0]
     assert table.seen_by(1, "unseen")[1].tolist() == list(WARRIORS[2].values())
     assert table.view()["warriors"]["a1"]["value"] == 3
@@ -104,6 +104,6 @@ def test_arm_34_who_read_which_square_is_public(peek):
         assert table.view(seat)["seen"] == [["c1"], [], []]
         assert table.view(seat)["powers"] == [1, 1, 2]
         read = table.seen_by(seat, "read")
-        mage = (0 - seat) % 3  # seats are seen from oneself on
+        mage = (0 - seat) % 3  # seats are relative to the observer
         assert read.sum() == 1
         assert read[mage, SITES.index("c1")] == 1

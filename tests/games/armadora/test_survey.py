@@ -1,4 +1,4 @@
-"""What a judge reads of Armadora: held to a plain count, square by square, and to what is known."""
+"""Armadora's survey for judges, against a plain count by squares and without hidden information."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VARIANTS = [
 
 
 def positions(game: Game, games: int = 12, seed: int = 0) -> np.ndarray[Any, Any]:
-    """States of random games, in play and over."""
+    """States of random games, in play and finished."""
     rng, player = np.random.default_rng(seed), RandomPlayer(game)
     states = game.new_states(rng.integers(1 << 60, size=games))
     left = rng.integers(120, size=games)
@@ -60,7 +60,7 @@ def neighbours(square: str, view: dict[str, Any]) -> list[str]:
 
 
 def steps_from(square: str, view: dict[str, Any]) -> dict[str, int]:
-    """The number of steps to every square that can be reached."""
+    """The number of steps to every reachable square."""
     steps, queue = {square: 0}, deque([square])
     while queue:
         here = queue.popleft()
@@ -72,7 +72,7 @@ def steps_from(square: str, view: dict[str, Any]) -> dict[str, int]:
 
 
 def steps_to(squares: set[str], view: dict[str, Any]) -> list[tuple[str, str]]:
-    """The open lines that lead out of a set of squares, each as the squares within and without."""
+    """The open lines out of a set of squares, as pairs (square inside, square outside)."""
     return [
         (here, there)
         for here in squares
@@ -82,13 +82,15 @@ def steps_to(squares: set[str], view: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def stays_open(line: tuple[str, str], view: dict[str, Any]) -> bool:
-    """Whether a palisade there would close off under four squares (ARM-12), or none is left."""
+    """Whether the line stays open: a palisade would close off fewer than four squares (ARM-12), or
+    none is left.
+    """
     with_it = {**view, "palisades": [*view["palisades"], "-".join(line)]}
     return view["palisades_left"] == 0 or min(len(steps_from(end, with_it)) for end in line) < 4
 
 
 def core_of(mine: str, view: dict[str, Any]) -> set[str]:
-    """The squares that no palisade can part from a mine."""
+    """The squares that no palisade can separate from a mine."""
     core = {mine}
     while grown := {line[1] for line in steps_to(core, view) if stays_open(line, view)}:
         core |= grown
@@ -96,7 +98,7 @@ def core_of(mine: str, view: dict[str, Any]) -> set[str]:
 
 
 def plain_walls(view: dict[str, Any], seat: int, players: int, mine: str) -> dict[str, Any]:
-    """What the blocks on walls to come say of a mine."""
+    """The values of the blocks on future walls, for a mine."""
     steps, core = steps_from(mine, view), core_of(mine, view)
     found: dict[str, Any] = {
         "ring_gold": np.zeros(RINGS),
@@ -124,7 +126,7 @@ def plain_walls(view: dict[str, Any], seat: int, players: int, mine: str) -> dic
 
 
 def points_of(warrior: dict[str, Any]) -> int | None:
-    """What a Warrior counts (ARM-30), or None if his value is not shown."""
+    """The points of a Warrior (ARM-30), or None if its value is hidden."""
     if warrior["value"] is None:
         return None
     reinforced = warrior.get("reinforcement") is not None
@@ -132,7 +134,7 @@ def points_of(warrior: dict[str, Any]) -> int | None:
 
 
 def plain(game: Game, state: State, seat: int, mine: str) -> dict[str, Any]:
-    """What the blocks on prizes say of a mine, counted from what the seat is shown."""
+    """The values of the blocks on prizes, for a mine, counted from what the seat is shown."""
     view, players = game.describe(state, seat), game.players
     steps = steps_from(mine, view)
     found: dict[str, Any] = {
@@ -175,7 +177,7 @@ def test_around_the_mines_it_says_what_a_plain_count_says(variant: dict[str, Any
         for seat in range(game.players):
             blocks = table.decode(afterstates.surveys(np.array([state]), np.array([seat])))
             for number, mine in enumerate(MINES):
-                if not state["gold"][number]:  # on a small board most lie outside
+                if not state["gold"][number]:  # on the mini board most mines are outside
                     continue
                 for name, wanted in plain(game, state, seat, mine).items():
                     if name in blocks:
@@ -216,7 +218,7 @@ def test_what_a_seat_cannot_know_changes_nothing(variant: dict[str, Any]) -> Non
 
 def test_each_writer_fills_its_block_and_nothing_else() -> None:
     apart = blocks.observe("armadora_survey_apart", GAP)
-    for variant in VARIANTS[2:]:  # where no block is left out, there is a gap between any two
+    for variant in VARIANTS[2:]:  # these have all blocks, with a gap between any two
         game = make_game("armadora", **variant)
         table = survey_of(game)
         for state in positions(game, 3):
@@ -246,7 +248,7 @@ def test_the_numbers_stay_within_what_is_declared(variant: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
 def test_the_parts_of_the_mines_make_the_gold_that_was_won(variant: dict[str, Any]) -> None:
-    """Up to what is left over where a territory's gold is shared (ARM-18)."""
+    """Except for the rest that remains when a territory's gold is shared (ARM-18)."""
     game = make_game("armadora", **variant)
     states = positions(game, 400, seed=3)
     over = game.taken(states, np.flatnonzero(game.statuses(states)[0] == 1))

@@ -1,4 +1,4 @@
-"""Kuhn poker, a game from outside the package: every history against the rules as sentences."""
+"""Kuhn poker, a game from outside the package: every history against a slow reference."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import pytest
 
 from armarl.games.make_game import make_game
 from kuhn_poker.valid import valid
-from variants import KUHN_POKER  # which registers it
+from variants import KUHN_POKER  # importing it registers the game
 
 EVERY_NUMBER_OF_PLAYERS = pytest.mark.parametrize("players", [2, 3, 4])
 IT = np.zeros(1, np.int64)
 
 
 class Table:
-    """A game played slowly: chips and words as a list of what was said."""
+    """A slow reference: the game as a list of the words said."""
 
     def __init__(self, cards, said=()):
-        self.cards, self.said = cards, list(said)  # of the players; (player, word)
+        self.cards, self.said = cards, list(said)  # one card per player; pairs (player, word)
 
     @property
     def bettor(self):
@@ -27,7 +27,7 @@ class Table:
 
     @property
     def to_move(self):
-        """In turn, until all have checked, or the turn comes back to the bettor."""
+        """The players act in turn until all have checked or the turn returns to the bettor."""
         player = len(self.said) % len(self.cards)
         come_round = self.bettor is None and len(self.said) == len(self.cards)
         return None if come_round or (self.said and player == self.bettor) else player
@@ -62,7 +62,7 @@ class Table:
 
 
 def histories(players):
-    """Every history of every deal: the states, and the table that they should be like."""
+    """Every history of every deal: the states, and the table that they must match."""
     game = make_game("kuhn_poker", players=players)
     deals = game.deals()
     waiting = [
@@ -91,7 +91,7 @@ def test_every_history_is_as_the_rules_say(players):
             assert np.allclose(game.returns(states, IT)[0], table.returns())
         else:
             assert seats[0] == table.to_move
-        if players == 4:  # thousands of histories, which the smaller games stand for
+        if players == 4:  # thousands of histories; the smaller games represent them
             continue
         for seat in range(players):
             cards = [c if table.shown(seat, p) else None for p, c in enumerate(table.cards)]
@@ -106,7 +106,7 @@ def test_every_history_is_as_the_rules_say(players):
 
 @EVERY_NUMBER_OF_PLAYERS
 def test_no_seat_learns_what_it_is_not_shown(players):
-    """Histories that should look alike to a seat are the same bytes, and others are not."""
+    """Histories that look the same to a seat have the same bytes, and others do not."""
     seen = {}
     for game, states, table in histories(players):
         for seat in range(players):

@@ -1,4 +1,4 @@
-"""A game from outside is trained like ours, by every learner, and what it learnt is played."""
+"""Every learner can train a game from outside the package, and its policy can be played."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from armarl.games.make_game import make_game
 from armarl.roster.make_player import make_player
 from armarl_training.config.training_config import TrainingConfig
 from armarl_training.run.run import start_run
-from variants import KUHN_POKER  # which registers it
+from variants import KUHN_POKER  # importing it registers the game
 
 
 @pytest.mark.parametrize("learner", ["ppo", "maskable_ppo"])

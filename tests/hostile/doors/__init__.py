@@ -1,8 +1,8 @@
-"""The doors: for each a function that prepares a process, and one that makes and runs a case.
+"""The entry points to fuzz. Each has a function that prepares a process, and one that runs a case.
 
-A case takes a generator of random numbers, makes something bad by it, and hands it over. It returns
-"refused" where the door says so in the words it promises, and "accepted" where what was taken has
-been looked at, used and found lawful. It raises whatever else comes.
+A case takes a random number generator, makes a bad input with it, and passes the input to the entry
+point. It returns "refused" if the entry point raises one of its documented errors, and "accepted"
+if the input was accepted, used and found valid. All other errors pass through.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Callable
-from functools import cache as once  # a door is called cache
+from functools import cache as once  # `cache` is the name of an entry point
 from importlib import import_module
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import numpy as np
 
 Case = Callable[[np.random.Generator], str]
 
-DOORS = {  # modules here, of which only the one that is needed is imported
+DOORS = {  # the module of each entry point; only the needed one is imported
     "arrays": "games",
     "states": "games",
     "saves": "games",
@@ -36,23 +36,22 @@ DOORS = {  # modules here, of which only the one that is needed is imported
 
 @once
 def folder() -> Path:
-    """Where the cases of this process keep files: removed at its end, unless that was a crash."""
+    """The folder for files of this process. It is removed at exit, except after a crash."""
     made = tempfile.mkdtemp(prefix="armarl-fuzz-")
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     return Path(made)
 
 
 def refused(error: Exception, most: int = 3000) -> str:
-    """The outcome of a case that our own error refused, in no more words than one reads, and none
-    that a terminal would obey."""
+    """Check the error text of a refused case: short, and without terminal control codes."""
     if len(str(error)) > most:
-        raise AssertionError("a word too many") from error
+        raise AssertionError("the error text is too long") from error
     if not all(line.isprintable() for line in str(error).split("\n")):
-        raise AssertionError(f"it cannot be printed: {str(error)!r}") from error
+        raise AssertionError(f"the error text is not printable: {str(error)!r}") from error
     return "refused"
 
 
 def load(door: str) -> tuple[Callable[[], object], Case]:
-    """What prepares a process for a door, and its cases."""
+    """Return the function that prepares a process for an entry point, and the one for a case."""
     module = import_module(f"{__name__}.{DOORS[door]}")
     return getattr(module, f"prepare_{door}", lambda: None), getattr(module, door)

@@ -1,4 +1,4 @@
-"""The cache of kernels: entries that were damaged."""
+"""Fuzzer of the kernel cache: damaged entries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _entry() -> tuple[Any, Any, Path, bytes]:
 
 
 def cache(rng: np.random.Generator) -> str:
-    """An entry of the cache, spoilt, is not taken."""
+    """A damaged cache entry is not used."""
     dispatcher, signature, path, whole = _entry()
     content = bytearray(whole)
     for _ in range(rng.integers(1, 4)):
@@ -46,5 +46,5 @@ def cache(rng: np.random.Generator) -> str:
     found = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
     if bytes(content) == whole:
         return "accepted"
-    assert found is None, "a spoilt entry was taken"
+    assert found is None, "a damaged entry was used"
     return "refused"

@@ -1,4 +1,4 @@
-"""Charts of Armada: texts, mappings and JSON from strangers."""
+"""Fuzzer of Armada charts: texts, mappings and JSON from untrusted sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def prepare_charts() -> None:
 
 
 def charts(rng: np.random.Generator) -> str:
-    """A chart's text, mapping or JSON, spoilt; on what is accepted a game is played."""
+    """A damaged chart text, mapping or JSON. If it is accepted, a game is played on it."""
     chosen: Any
     if rng.integers(2):
         chosen = _spoilt_text(STANDARD.read_text(encoding="utf-8"), rng)

@@ -1,4 +1,4 @@
-"""Policies and records: files that travel between people, damaged, or forged with right sums."""
+"""Fuzzers of policies and records: files, damaged, or forged with correct checksums."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from armarl.policies.saved_policy import load_policy, policy_game, save_policy
 from doors import folder, refused
 from doors.games import VARIANTS, damaged, pool
 
-SMALL = (0, 1, 3, 4)  # of the variants, those whose records and networks are short
+SMALL = (0, 1, 3, 4)  # the variants with short records and small networks
 
 
 # --- JSON ----------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ ODD: tuple[Any, ...] = (
 
 
 def spoil_json(value: Any, rng: np.random.Generator) -> Any:
-    """A copy of a JSON value in which something is another, missing, or too much."""
+    """A copy of a JSON value with something changed, removed or added."""
     if isinstance(value, dict) and value and rng.integers(8):
         key = list(value)[rng.integers(len(value))]
         kind = rng.integers(8)
@@ -59,7 +59,7 @@ def odd(rng: np.random.Generator) -> Any:
 
 
 def json_text(value: Any, rng: np.random.Generator) -> str:
-    """A value as JSON, or rarely as what no reader of JSON should be given."""
+    """A value as JSON, or rarely a text that is hard on JSON parsers."""
     text = json.dumps(value) if not _has_long_number(value) else "9" * 5000
     kind = rng.integers(40)
     if kind == 0:
@@ -88,7 +88,7 @@ def _has_long_number(value: Any) -> bool:
 def policy(
     variant: int, judge: bool = False
 ) -> tuple[Game, dict[str, NDArray[Any]], dict[str, Any], bytes]:
-    """A game, and the weights, the metadata and the file of a small policy, or judge, of it."""
+    """A game, with the weights, the metadata and the file of a small policy or judge."""
     name, options = VARIANTS[variant]
     game, rng = make_game(name, **options), np.random.default_rng(variant)
     tensors = {}
@@ -104,7 +104,7 @@ def policy(
 
 
 def _widths(game: Game) -> dict[str, list[int]]:
-    """Inputs and outputs of layers, by part."""
+    """The widths of the layers, by part."""
     return {
         "trunk": [game.observation.size, 3],
         "policy": [3, 2, len(game.actions)],
@@ -124,7 +124,7 @@ def _judge_widths(game: Game) -> dict[str, list[int]]:
 
 
 def kinds() -> list[tuple[int, bool]]:
-    """The variants whose policies are tried, with and without a judge where there can be one."""
+    """Pairs (variant, judge): each small variant with a policy, and with a judge if possible."""
     return [(v, judge) for v in SMALL for judge in (False, True) if not judge or pool(v)[0].survey]
 
 
@@ -137,7 +137,7 @@ def prepare_policies() -> None:
 
 
 def policies(rng: np.random.Generator) -> str:
-    """A policy's file, damaged or forged; with what is taken decisions are made."""
+    """A policy file, damaged or forged. An accepted policy makes decisions."""
     variant, judge = kinds()[rng.integers(len(kinds()))]
     game, tensors, metadata, whole = policy(variant, judge)
     forged = bool(rng.integers(2))
@@ -155,7 +155,7 @@ def policies(rng: np.random.Generator) -> str:
     if player is None:
         return "refused"
     if not forged:
-        assert player.metadata == metadata, "damage that changes what is said was taken"
+        assert player.metadata == metadata, "damaged metadata were accepted"
         assert all((player.tensors[name] == tensors[name]).all() for name in tensors)
     if player.game.variant == game.variant:
         _decide(player, pool(variant)[1], rng)
@@ -163,7 +163,7 @@ def policies(rng: np.random.Generator) -> str:
 
 
 def _decide(player: NetworkPlayer, known: Any, rng: np.random.Generator) -> None:
-    """His choices are legal, and what he thinks are numbers."""
+    """The player's choices are legal, and its probabilities are finite."""
     game = player.game
     states = known[rng.integers(known.size, size=3)].copy()
     states = game.taken(states, np.flatnonzero(game.statuses(states)[0] == 0))
@@ -181,7 +181,7 @@ def _decide(player: NetworkPlayer, known: Any, rng: np.random.Generator) -> None
 def _forged(
     tensors: dict[str, NDArray[Any]], metadata: dict[str, Any], rng: np.random.Generator
 ) -> bytes:
-    """Other weights or metadata, under a checksum that is right."""
+    """Other weights or metadata, with a correct checksum."""
     tensors = dict(tensors)
     for _ in range(rng.integers(3)):
         _spoil_tensors(tensors, rng)
@@ -191,7 +191,7 @@ def _forged(
 
 
 def sealed(tensors: dict[str, NDArray[Any]], text: str, rng: np.random.Generator) -> bytes:
-    """The file of tensors and metadata, with the checksum that our own files have."""
+    """The file of tensors and metadata, with a correct checksum."""
     digest = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape}".encode())
@@ -228,7 +228,7 @@ def _spoil_tensors(tensors: dict[str, NDArray[Any]], rng: np.random.Generator) -
 
 
 def _make_wide(tensors: dict[str, NDArray[Any]], width: int, rng: np.random.Generator) -> None:
-    """Give a layer another number of units, and what fits it everywhere else."""
+    """Give a layer another number of units, and resize all matching tensors."""
     biases = [tensor.size for name, tensor in tensors.items() if name.endswith(".bias")]
     if not biases:
         return
@@ -274,7 +274,7 @@ def spoilt_tensor(tensor: NDArray[Any], rng: np.random.Generator) -> NDArray[Any
 
 @cache
 def record(variant: int) -> list[str]:
-    """Some games of a variant, as the lines of their records."""
+    """The record lines of some games of a variant."""
     name, options = VARIANTS[variant]
     game = make_game(name, **{**options, **({"max_turns": 1} if name == "armada" else {})})
     path = folder() / "good.txt"
@@ -290,7 +290,7 @@ def prepare_records() -> None:
 
 
 def records(rng: np.random.Generator) -> str:
-    """A record of which lines, words or bytes have changed; what is taken is lawful play."""
+    """A record with changed lines, words or bytes. An accepted record is legal play."""
     lines = _one_of(record(SMALL[rng.integers(len(SMALL))]), rng)
     for _ in range(rng.integers(1, 4)):
         _spoil_lines(lines, rng)
@@ -309,7 +309,7 @@ def records(rng: np.random.Generator) -> str:
         one.game.check_states(one.states)
         masks = one.game.legal_masks(one.states[:-1].copy())
         assert masks[np.arange(len(one.actions)), one.actions].all()
-        assert content.decode() == "".join(map(str, found)), "what was read is not what is there"
+        assert content.decode() == "".join(map(str, found)), "not the record in the file"
     return "accepted"
 
 
@@ -320,7 +320,7 @@ def _one_of(lines: list[str], rng: np.random.Generator) -> list[str]:
 
 
 def _sum_up(lines: list[str]) -> None:
-    """Put the right sum at the end."""
+    """Write the correct checksum at the end."""
     if lines and lines[-1].startswith("sum "):
         text = "\n".join(lines[:-1]).encode("utf-8", "surrogateescape")
         lines[-1] = f"sum {hashlib.sha256(text).hexdigest()}"
@@ -355,6 +355,6 @@ def _spoil_lines(lines: list[str], rng: np.random.Generator) -> None:
     elif len(lines) > 1 and lines[1].startswith("variant {"):
         try:
             variant = json.loads(lines[1].removeprefix("variant "))
-        except (ValueError, RecursionError):  # it is spoilt already
+        except (ValueError, RecursionError):  # damaged already
             return
         lines[1] = f"variant {json_text(spoil_json(variant, rng), rng)}"

@@ -1,4 +1,4 @@
-"""Arrays and saved games: what reaches the compiled rules, and what `valid` makes of it."""
+"""Fuzzers of arrays, states and saved games: arguments of the compiled rules and of `valid`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.games.make_game import make_game
 from armarl.policies.afterstates import Afterstates
 
-REFUSALS = (TypeError, ValueError)  # ours are of these kinds
+REFUSALS = (TypeError, ValueError)  # the documented errors
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("armadora", {"players": 2}),
@@ -32,7 +32,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 @cache
 def pool(variant: int) -> tuple[Game, States]:
-    """A game, and lawful states of it from all over some games."""
+    """A game, and valid states from all parts of some games."""
     name, options = VARIANTS[variant]
     game = make_game(name, **options)
     states, chance = game.new_states(np.arange(4)), game.new_chance(np.arange(4))
@@ -64,7 +64,7 @@ def prepare_arrays() -> None:
 
 
 def arrays(rng: np.random.Generator) -> str:
-    """A method of `Game`, or what stands above it, with arguments of which some are spoilt."""
+    """A method of `Game`, or of a class above it, with some damaged arguments."""
     if rng.integers(4) == 0:
         return (_one_state, _step)[rng.integers(2)](rng)
     game, known = pool(int(rng.integers(len(VARIANTS))))
@@ -102,14 +102,14 @@ def arrays(rng: np.random.Generator) -> str:
     except REFUSALS:
         return "refused"
     finally:
-        assert all(a.tobytes() == before for a, before in frozen), "what may only be read changed"
-    if method != game.new_states:  # which takes plain integers too
-        assert all(map(_is_like, given, good)), "what does not fit was taken"
+        assert all(a.tobytes() == before for a, before in frozen), "a read-only array changed"
+    if method != game.new_states:  # it takes plain integers too
+        assert all(map(_is_like, given, good)), "a wrong array was accepted"
     return "accepted"
 
 
 def _one_state(rng: np.random.Generator) -> str:
-    """What is made of one state for people."""
+    """The methods that show one state as text."""
     variant, other = rng.integers(len(VARIANTS), size=2)
     game, known = pool(int(variant))
     theirs = pool(int(other))[1]
@@ -136,7 +136,7 @@ def _batch(variant: int) -> SelfPlayBatch:
 
 
 def _step(rng: np.random.Generator) -> str:
-    """A step of many games, into arrays of which one may be spoilt; from states, in the middle."""
+    """A step of a batch with one damaged argument, sometimes after loading states."""
     variant = int(rng.integers(len(VARIANTS)))
     batch, known = _batch(variant), pool(variant)[1]
     states: Any = known[rng.integers(known.size, size=batch.size)].copy()
@@ -159,10 +159,10 @@ def _step(rng: np.random.Generator) -> str:
             before = batch.states.tobytes()
         batch.step(actions, out=turn)
     except REFUSALS:
-        assert batch.states.tobytes() == before, "refused, and played on"
+        assert batch.states.tobytes() == before, "a refused call changed the games"
         return "refused"
     finally:
-        assert all(a.tobytes() == was for a, was in frozen), "what may only be read changed"
+        assert all(a.tobytes() == was for a, was in frozen), "a read-only array changed"
         batch.game.check_states(batch.states)
     wanted = vars(batch.new_turn())
     assert all(_is_like(a, wanted[name]) for name, a in vars(turn).items())
@@ -170,7 +170,7 @@ def _step(rng: np.random.Generator) -> str:
 
 
 def _is_like(given: Any, good: Any) -> bool:
-    """Whether an array is of the kind that the door asks for."""
+    """Whether `given` is an array of the required kind."""
     return (
         isinstance(given, np.ndarray)
         and (given.dtype, given.ndim) == (good.dtype, good.ndim)
@@ -184,7 +184,7 @@ def _is_frozen(argument: Any) -> bool:
 
 
 def spoilt(array: Any, rng: np.random.Generator) -> Any:
-    """An array of another type, length or memory, or with numbers out of range."""
+    """An array of another type, length or memory layout, or with numbers out of range."""
     kind = int(rng.integers(12))
     if kind == 0:
         return array[: rng.integers(array.shape[0] + 1)]
@@ -226,7 +226,7 @@ def spoilt(array: Any, rng: np.random.Generator) -> Any:
 
 
 def states(rng: np.random.Generator) -> str:
-    """A lawful state of which some elements or bytes have changed; what is accepted is played."""
+    """A valid state with some changed elements or bytes. An accepted one is played to its end."""
     game, known = pool(int(rng.integers(len(VARIANTS))))
     state = known[rng.integers(known.size)].reshape(1).copy()
     for _ in range(rng.integers(1, 4)):
@@ -242,7 +242,7 @@ def states(rng: np.random.Generator) -> str:
     if not game.statuses(state)[0][0]:
         game.check_states(game.determinised(state, seats, seats))
     lengths = game.playouts(state, rng.integers(2**62, size=1))[1]
-    assert lengths[0] <= game.max_actions, "a game too long"
+    assert lengths[0] <= game.max_actions, "the game is too long"
     game.check_states(state)
     return "accepted"
 
@@ -260,7 +260,7 @@ def change(state: States, known: States, rng: np.random.Generator) -> None:
     if kind == 1:
         state.view(np.uint8)[rng.integers(state.nbytes)] ^= np.uint8(1 << rng.integers(8))
         return
-    if kind == 2:  # a piece goes from one place to another
+    if kind == 2:  # a piece moves to another place
         other = (0, *(rng.integers(size) for size in column.shape[1:]))
         column[place], column[other] = column[other].copy(), column[place].copy()
         return
@@ -274,7 +274,7 @@ def change(state: States, known: States, rng: np.random.Generator) -> None:
 
 
 def saves(rng: np.random.Generator) -> str:
-    """What `state_bytes` gave, damaged, or forged with a right checksum; what is taken goes on."""
+    """A saved game, damaged, or forged with a correct checksum. If accepted, it is played on."""
     game, known = pool(int(rng.integers(len(VARIANTS))))
     env = RawAECEnv(game)
     env.reset(seed=0)
@@ -296,7 +296,7 @@ def saves(rng: np.random.Generator) -> str:
     try:
         env.load_state(data)
     except REFUSALS:
-        assert env.state_bytes() == before, "a refused game has changed the one in play"
+        assert env.state_bytes() == before, "a refused game changed the game in play"
         return "refused"
     assert env.state_bytes() == bytes(data)
     for _ in range(rng.integers(20)):
@@ -314,7 +314,7 @@ def saves(rng: np.random.Generator) -> str:
 
 
 def damaged(whole: bytes, rng: np.random.Generator) -> bytes:
-    """Bytes of which some are others, or missing, or too many."""
+    """Bytes with some changed, removed or added."""
     content = bytearray(whole)
     for _ in range(rng.integers(1, 4)):
         kind, at = rng.integers(6), int(rng.integers(len(content) + 1))

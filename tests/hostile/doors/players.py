@@ -1,4 +1,4 @@
-"""Players by name, with arguments that are none; and what they are asked."""
+"""Fuzzer of player specifications with bad arguments, and of the arguments of players."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KEYS += ("scripted", "temperature", "margin_share", "observers", "led", "evaluat
 VALUES = ("0", "1", "2", "-1", "0.5", "1e-300", "1e300", "true", "nan", "win", "gold", "multiple")
 VALUES += ("999999999999999999", "99999999999999999999999", "-999999999999999999999")
 VALUES += ('"', "=", "::", "\x00", "\x1b[2J", "é", "raider", "hoarder", "1e999", "")
-SMALL = (0, 1, 3)  # of the variants, those whose searches are quick
+SMALL = (0, 1, 3)  # the variants with quick searches
 
 
 def prepare_players() -> None:
@@ -51,7 +51,7 @@ def prepare_players() -> None:
 
 @cache
 def _player(name: str, variant: int) -> Player | None:
-    """By name, or by a small network; None where the game has no survey for a judge."""
+    """A player by name or with a small network; None if the game has no survey for a judge."""
     game = pool(variant)[0]
     if name not in (NETWORK, JUDGE, SEARCH):
         return make_player(name, game)
@@ -63,7 +63,7 @@ def _player(name: str, variant: int) -> Player | None:
 
 
 def players(rng: np.random.Generator) -> str:
-    """A specification that is taken makes a player who plays by the rules; bad questions do not."""
+    """An accepted specification gives a player that plays legally; bad arguments are refused."""
     variant = SMALL[rng.integers(len(SMALL))]
     if rng.integers(2):
         player = _player(PLAIN[rng.integers(len(PLAIN))], variant)
@@ -80,7 +80,7 @@ def players(rng: np.random.Generator) -> str:
 
 
 def _text(rng: np.random.Generator) -> str:
-    """A specification with random arguments."""
+    """Return a specification with random arguments."""
     arguments = [
         f"{KEYS[rng.integers(len(KEYS))]}={VALUES[rng.integers(len(VALUES))]}"
         for _ in range(rng.integers(4))

@@ -1,4 +1,4 @@
-"""Configurations, checkpoints and folders of runs."""
+"""Fuzzers of configurations, checkpoints and folders of runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LEARNERS = ("ppo", "td", "critic", "maskable_ppo")
 
 
 def _small(learner: str) -> TrainingConfig:
-    """A run whose iterations take milliseconds."""
+    """The configuration of a run whose iterations take milliseconds."""
     return TrainingConfig.model_validate(
         {
             "learner": learner,
@@ -101,7 +101,7 @@ def _settings() -> dict[str, Any]:
 
 
 def configs(rng: np.random.Generator) -> str:
-    """YAML and `key=value`, spoilt; what is taken reads back, and its game and players exist."""
+    """Damaged YAML and `key=value`. An accepted one reads back; its game and players exist."""
     kind = int(rng.integers(8))
     if kind == 0:
         content = BOMBS[rng.integers(len(BOMBS))]()
@@ -126,14 +126,14 @@ def configs(rng: np.random.Generator) -> str:
 
 
 def _short_text(rng: np.random.Generator) -> str:
-    """Some lines of a whole configuration."""
+    """Some lines of a complete configuration."""
     lines = _dumped().splitlines()
     first = int(rng.integers(len(lines)))
     return "total_decisions: 64\n" + "\n".join(lines[first : first + rng.integers(1, 9)]) + "\n"
 
 
 def _short_settings(rng: np.random.Generator) -> dict[str, Any]:
-    """Some settings, one of them spoilt."""
+    """Some settings, one of them damaged."""
     names = rng.permutation(sorted(_settings()))[: rng.integers(1, 5)].tolist()
     some = {name: _settings()[name] for name in ["total_decisions", *names]}
     if rng.integers(4):
@@ -156,7 +156,7 @@ def _override(rng: np.random.Generator) -> str:
 
 @cache
 def _good(learner: str) -> Path:
-    """The folder of a run that was stopped in the middle."""
+    """The folder of a run that was stopped halfway."""
     path = folder() / f"good-{learner}"
     with start_run(_small(learner), path) as run:
         for _ in range(4):
@@ -189,7 +189,7 @@ def prepare_checkpoints() -> None:
 
 
 def checkpoints(rng: np.random.Generator) -> str:
-    """A checkpoint, damaged, or forged with a right checksum; what is taken trains on."""
+    """A checkpoint, damaged, or forged with a correct checksum. An accepted one trains on."""
     learner = LEARNERS[rng.integers(len(LEARNERS))]
     run = _run(learner)
     (run.folder / checkpoint.FILE).write_bytes(_bad_checkpoint(learner, rng))
@@ -235,7 +235,7 @@ def _spoil_tensor(tensors: dict[str, NDArray[Any]], rng: np.random.Generator) ->
 
 
 def _train_on(run: Run) -> str:
-    """One iteration more; the games stay lawful, and weights that are no numbers are told."""
+    """Train one more iteration. The games stay valid, and weights that are NaN raise an error."""
     try:
         with np.errstate(all="ignore"):
             run.learner.iterate(0.5)
@@ -258,7 +258,7 @@ def prepare_runs() -> None:
 
 
 def runs(rng: np.random.Generator) -> str:
-    """A run's folder of which files are missing, damaged, or something else; then it is resumed."""
+    """A run's folder with missing, damaged or replaced files, which is then resumed."""
     learner = LEARNERS[rng.integers(len(LEARNERS))]
     path = folder() / "spoilt"
     shutil.rmtree(path, ignore_errors=True)
@@ -273,13 +273,13 @@ def runs(rng: np.random.Generator) -> str:
         _check(before, path)
         return refused(error)
     with run:
-        assert not list(path.rglob(".*half-written-by-armarl")), "temporaries are left"
+        assert not list(path.rglob(".*half-written-by-armarl")), "temporary files remain"
         assert run.config == load_config(path / "config.yaml")
         return _train_on(run)
 
 
 def _check(before: bytes | None, path: Path) -> None:
-    """What was refused has changed neither the configuration nor files elsewhere."""
+    """A refused folder keeps its configuration, and files elsewhere are unchanged."""
     assert _elsewhere().read_text("utf-8") == "not yours"
     assert before is None or (path / "config.yaml").read_bytes() == before
 
@@ -316,13 +316,13 @@ def _spoil_folder(path: Path, learner: str, rng: np.random.Generator) -> None:
 
 
 def _is_plain(path: Path) -> bool:
-    """Whether to write there writes into the run's folder."""
+    """Whether writing to `path` writes to the run's folder."""
     return path.is_file() and not path.is_symlink()
 
 
 @cache
 def _elsewhere() -> Path:
-    """A file that is none of the run's."""
+    """A file outside the run's folder."""
     path = folder() / "elsewhere"
     path.write_text("not yours", "utf-8")
     return path

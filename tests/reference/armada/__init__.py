@@ -1,1 +1,1 @@
-"""The slow plain reference of Armada."""
+"""The slow reference of Armada."""

@@ -1,4 +1,4 @@
-"""The slow reference of Armada: what lies on the table, and the words of its rules."""
+"""The slow reference of Armada: the pieces on the table, and the terms of the rules."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ Chain = Generator[None, str, None]
 Asking = Generator[None, str, str]
 
 
-class GameOver(Exception):  # noqa: N818 - it is no error
-    """Leaves the game's generator, wherever it stands."""
+class GameOver(Exception):  # noqa: N818 - not an error
+    """Ends the generator of the game, from any depth."""
 
 
 class Board:
-    """The state, plain questions about it, and the ways to ask and to roll."""
+    """The state, plain queries of it, and the functions that ask for decisions and roll dice."""
 
     def __init__(
         self,
@@ -81,20 +81,20 @@ class Board:
         self.turns_ended: int | None = None
         self.idle_turns = 0
         self.pending: dict[str, Any] | None = None
-        self.detail: dict[str, Any] = {}  # of the chain under way: count, due, target, used
+        self.detail: dict[str, Any] = {}  # of this chain: count, due, target, used
         self.result: dict[str, Any] | None = None
         self.stage, self.to_move = "preliminary", 0
-        self.events: Counter[str] = Counter()  # how often what occurred, for the tests' coverage
+        self.events: Counter[str] = Counter()  # counts of special cases, for the tests' coverage
         self._options: set[str] = set()
         self._dice: list[tuple[str, int]] = []
         self._shuffled: list[str] | None = None
 
     def _dealt(self) -> list[Event]:
-        """The events of `memory`, as they begin."""
+        """The first events of `memory`: the deal."""
         return [("deal", player, card) for player, hand in enumerate(self.hands) for card in hand]
 
     def _fresh(self, name: str) -> dict[str, Any]:
-        """ADA-12, ADA-14: lairs are owned and known, the centre is nobody's and unexplored."""
+        """ADA-12, ADA-14: lairs have owners and are explored; the centre is neither."""
         lair = self.chart[name]["lair"]
         central = lair == "central"
         bands = (3 if self.chart[name]["city"] else 1) if lair == self.neutral else 0
@@ -118,10 +118,10 @@ class Board:
             "more_coups": False,
         }
 
-    # --- the generator and what it asks ----------------------------------------------------------
+    # --- the generator and its questions ---------------------------------------------------------
 
     def _ask(self, player: int, stage: str, options: Iterable[str]) -> Asking:
-        """Ask for one of the options; a choice with one possible answer is not asked (ADA-36)."""
+        """Ask for one of the options. A choice with one possible answer is not asked (ADA-36)."""
         options = set(options)
         assert options
         if len(options) == 1:
@@ -154,11 +154,11 @@ class Board:
         self.result = {"winners": [], "truncated": True}
         raise GameOver
 
-    # --- words of the rules ----------------------------------------------------------------------
+    # --- terms of the rules ----------------------------------------------------------------------
 
     @property
     def colour(self) -> str:
-        """The acting colour: the turn's, or the raid's."""
+        """The acting colour: that of the turn or of the raid."""
         return self.turn["colour"]
 
     @property
@@ -191,7 +191,7 @@ class Board:
         return [name for name in self.owned() if self.chart[name]["post"] is not None]
 
     def at(self, place: str) -> dict[str, Any]:
-        """What lies at a place: a territory, a ship, or an empty square."""
+        """The contents of a place: a territory, a ship, or an empty square."""
         nothing = {"colour": None, "bands": 0, "gold": 0}
         return self.land.get(place) or self.ships.get(place) or nothing
 
@@ -200,7 +200,7 @@ class Board:
         return [p for p in [*self.land, *self.ships] if self.at(p)["colour"] == self.colour]
 
     def is_enemy(self, colour: str | None) -> bool:
-        """Any colour, nobody's included, that is not the same player's."""
+        """Whether a colour, the neutral one included, does not belong to the acting player."""
         return colour is not None and self.player_of.get(colour) != self.player
 
     def is_own_second(self, colour: str | None) -> bool:
@@ -210,7 +210,7 @@ class Board:
         return card in self.hands[self.player]
 
     def add_bands(self, place: str, bands: int) -> int:
-        """Bands of the acting colour from its reserve, as many as there are (ADA-6)."""
+        """Add bands of the acting colour from its reserve, as many as there are (ADA-6)."""
         wanted, bands = bands, min(bands, self.reserve[self.colour])
         self.events["ADA-6: fewer bands than wanted"] += bands < wanted
         if bands:
@@ -222,7 +222,7 @@ class Board:
         return bands
 
     def take_bands(self, place: str, bands: int) -> None:
-        """Bands off a place, without saying where they go."""
+        """Take bands off a place. The caller puts them somewhere else."""
         here = self.at(place)
         here["bands"] -= bands
         assert here["bands"] >= 0
@@ -230,7 +230,7 @@ class Board:
             here["colour"] = None
 
     def remove_bands(self, place: str, bands: int) -> None:
-        """Lost bands go back to their reserve; what exceeds those present is void (ADA-22)."""
+        """Return lost bands to their reserve. Losses beyond the bands present are void (ADA-22)."""
         here = self.at(place)
         self.events["ADA-22: excess is void"] += bands > here["bands"]
         colour, bands = here["colour"], min(bands, here["bands"])
@@ -279,7 +279,7 @@ class Board:
         self.seen.append(("draw", player, card))
 
     def is_asked(self, player: int, card: str) -> bool:
-        """Whether a player holds the card that he would be asked for."""
+        """Whether a player holds the card and so is asked for it."""
         held = card in self.hands[player]
         if self.cards:
             self.seen.append(("asked" if held else "not asked", player, card))

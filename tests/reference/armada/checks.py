@@ -1,8 +1,9 @@
-"""The checks that hold the compiled Armada to the reference, decision by decision.
+"""Checks of the compiled Armada against the reference, decision by decision.
 
-A `Match` plays one game on both sides and compares everything after every decision. It is used by
-the rule tests (hand-made positions), and by whole games and random positions of many variants.
-Every failure is an AssertionError that names variant, seed and decisions.
+A `Match` plays one game with the kernels and the reference, and compares everything after every
+decision. The rule tests use it on hand-made positions, other tests on whole games and random
+positions of many variants. Every failure is an AssertionError with the variant, the seed and the
+decisions.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ VARIANTS: list[dict[str, Any]] = [
 
 
 def variant_name(variant: dict[str, Any]) -> str:
-    """For example `3p-cards-enrolment`."""
+    """Return the name of a variant, such as `3p-cards-enrolment`."""
     options = [name for name in ("cards", "enrolment") if variant[name]]
     return "-".join([f"{variant['players']}p", *options])
 
 
 def mirror(game: Game, state: State) -> Armada:
-    """The reference of a freshly dealt state."""
+    """Return the reference for a newly dealt state."""
     view = game.describe(state)
     return Armada(
         game.attributes["chart"].as_dict(),
@@ -59,11 +60,11 @@ def mirror(game: Game, state: State) -> Armada:
 
 
 class Match:
-    """A game on both sides, in step.
+    """A game that the kernels and the reference play in step.
 
     Attributes:
-        states: the kernel's game, an array of one state.
-        reference: the same game as the reference plays it.
+        states: the game of the kernels, an array with one state.
+        reference: the same game in the reference.
         played: the decisions so far.
     """
 
@@ -78,7 +79,7 @@ class Match:
         self.compare()
 
     def set_up(self, position: dict[str, Any]) -> None:
-        """Put both sides into a position (see `write_position`)."""
+        """Set up a position in both implementations (see `write_position`)."""
         write_position(self.game, self.states, position)
         self.reference.resume(position)
         self.played = ["(from a position)"]
@@ -86,7 +87,7 @@ class Match:
         self.compare()
 
     def play(self, text: str, dice: Sequence[tuple[str, int]] | None = None) -> None:
-        """Play a decision on both sides and compare; `dice` asks for these faces to be thrown."""
+        """Play a decision in both implementations and compare. `dice` fixes the faces to throw."""
         action = self.game.actions.id(text)
         if dice is not None:
             self._load_dice(action, [list(face) for face in dice])
@@ -102,7 +103,7 @@ class Match:
         self.compare()
 
     def compare(self) -> None:
-        """The mask, the description and whose turn it is are the reference's."""
+        """Check that the mask, the description and the turn's seat match the reference."""
         texts = self.game.actions.legal_texts(self.game.legal_masks(self.states)[0])
         odd = set(texts) ^ self.reference.legal()
         assert not odd, f"legal for the {'kernel' if odd & set(texts) else 'reference'} only: {odd}"
@@ -112,7 +113,7 @@ class Match:
         assert self.game.turns_of(self.states)[0] == turn["player"]
 
     def expected_view(self) -> dict[str, Any]:
-        """`describe` as it should be."""
+        """The expected result of `describe`."""
         return self.reference.view() | {
             "version": self.game.version,
             "options": dict(self.game.options),
@@ -120,7 +121,7 @@ class Match:
         }
 
     def _load_dice(self, action: int, dice: list[list[Any]]) -> None:
-        """Give the state a generator that throws these faces next."""
+        """Give the state a random number generator that throws these faces next."""
         trial = self.states.copy()
         for rng in range(100_000):
             trial[:] = self.states
@@ -129,11 +130,11 @@ class Match:
             if self.game.describe(trial[0])["chance"] == dice:
                 self.states["rng"] = rng
                 return
-        raise AssertionError(f"these dice never fall: {dice}")
+        raise AssertionError(f"no generator found that throws {dice}")
 
 
 def differences(one: dict[str, Any], other: dict[str, Any], path: str = "") -> str:
-    """Where two descriptions differ, as `key: kernel's not reference's`."""
+    """The differences of two descriptions, as `key: kernel value not reference value`."""
     found = []
     for key in {**one, **other}:
         a, b = one.get(key, "nothing"), other.get(key, "nothing")
@@ -145,9 +146,10 @@ def differences(one: dict[str, Any], other: dict[str, Any], path: str = "") -> s
 
 
 def write_position(game: Game, states: States, position: dict[str, Any]) -> None:
-    """Write a `describe` in which an order is asked, outside raids, into `states[0]`.
+    """Write a `describe` at the stage "order", outside raids, into `states[0]`.
 
-    What the description does not say stays: the options, the chart, the generator.
+    The options, the chart and the random number generator stay, since the description does not have
+    them.
     """
     s = states[0]
     owners = {name: number for number, name in enumerate(COLOURS)}
@@ -186,7 +188,7 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
 def write_cards(
     game: Game, states: States, hands: Sequence[Sequence[str]], deck: Sequence[str]
 ) -> None:
-    """Write hands and deck (top first) into `states[0]`."""
+    """Write the hands and the deck (top card first) into `states[0]`."""
     s = states[0]
     for seat, hand in enumerate(hands):
         s["hand"][seat] = [hand.count(card) for card in CARD_NAMES]
@@ -197,7 +199,7 @@ def write_cards(
 
 
 def forget(states: States) -> None:
-    """Nobody has seen or been asked anything, in `states[0]`."""
+    """Clear all memory of cards and answers in `states[0]`."""
     for name in ("remembered", "drawn", "answers"):
         states[0][name][:] = 0
 
@@ -208,20 +210,21 @@ def forget(states: States) -> None:
 def check_game(
     variant: dict[str, Any], seed: int, way: str, decisions: int, sample: float
 ) -> Counter[str]:
-    """Play a game on both sides and check everything.
+    """Play a game in both implementations and check everything.
 
     Args:
         variant: options of the game.
-        seed: of the deal and of the random choices.
-        way: "random" play from the deal, from a random "position", or "greedy" play from the deal.
-        decisions: how many to play at most.
-        sample: the share of states on which the dear checks are made; the others are made on all.
+        seed: the seed of the deal and of the random choices.
+        way: "random" for random play from the deal, "position" for random play from a random
+            position, or "greedy" for greedy play from the deal.
+        decisions: the largest number of decisions.
+        sample: the share of states for the expensive checks; all states get the other checks.
 
     Returns:
-        How often what occurred.
+        Counts of the special cases that occurred.
 
     Raises:
-        AssertionError: the two disagree, or a promise of the kernel is broken.
+        AssertionError: the two disagree, or the kernel breaks a guarantee.
     """
     game = make_game("armada", **variant)
     rng = random.Random(f"{variant} {seed}")
@@ -243,7 +246,7 @@ def _of_reference(choose: Callable[[Armada], str]) -> Callable[[Match], str]:
 
 
 def _greedy(rng: random.Random, match: Match) -> str:
-    """What the scripted player of the seat to move chooses."""
+    """The scripted player's choice for the seat to move."""
     seats = np.array([match.reference.to_move])
     seen = match.game.concealed(match.states, seats)
     (action,) = GreedyPlayer(match.game).choose(seen, seats, np.array([rng.random()]))
@@ -277,7 +280,7 @@ def _check_game(
 
 
 def check_conserved(view: dict[str, Any]) -> None:
-    """Bands, gold, tribes, ships and cards are all somewhere, and nothing is where it cannot be."""
+    """Check that bands, gold, tribes, ships and cards are conserved and in possible places."""
     lands, ships = view["territories"].values(), view["ships"].values()
     for colour in COLOURS:
         bands = sum(here["bands"] for here in [*lands, *ships] if here["colour"] == colour)
@@ -300,7 +303,7 @@ def check_conserved(view: dict[str, Any]) -> None:
 
 
 def check_secrets(match: Match, rng: random.Random) -> None:
-    """What a seat may not know changes nothing that it can ask for (ADA-37)."""
+    """Check that hidden information does not change anything that a seat can see (ADA-37)."""
     game, states = match.game, match.states
     for seat in range(game.players):
         seats = np.array([seat])
@@ -317,7 +320,7 @@ def check_secrets(match: Match, rng: random.Random) -> None:
         check_conserved(again)
         for view in (match.view, again) if game.options["cards"] else ():
             hands, deck = view["hands"], view["deck"]
-            assert agrees(match.view["known"], hands, deck, seat), "what a seat knows is not true"
+            assert agrees(match.view["known"], hands, deck, seat), "a seat has wrong knowledge"
         assert again["pending"] == match.view["pending"] or seat != match.view["to_move"]
         low, high = game.observation.bounds()
         observations, masks = game.views(states, seats)
@@ -327,7 +330,7 @@ def check_secrets(match: Match, rng: random.Random) -> None:
 
 
 def check_observation(match: Match, seat: int, observation: NDArray[np.float32]) -> None:
-    """The observation's blocks hold what the description does."""
+    """Check the blocks of the observation against the description."""
     table = match.game.observation
     blocks = table.decode(observation)
     expected_blocks = observed_blocks(match.view, seat, match.reference)
@@ -342,7 +345,7 @@ def check_observation(match: Match, seat: int, observation: NDArray[np.float32])
 
 
 def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
-    """The state with other cards wherever `seat` does not know them, and another future."""
+    """A copy of the state with other cards, where `seat` does not know them, and another `rng`."""
     view, game = match.view, match.game
     looked = len((view["pending"] or {}).get("looked", ()))
     known = looked if seat == view["to_move"] else 0
@@ -366,12 +369,12 @@ def dealt_by_hand(match: Match, seat: int, rng: random.Random) -> States:
 
 
 def _hands(places: list[list[str]], own: list[str], seat: int) -> list[list[str]]:
-    """The hands of all players: the deck stands first in `places`, then those of the others."""
+    """The hands of all players. `places` has the deck first, then the others' hands."""
     return [*places[1 : seat + 1], own, *places[seat + 1 :]]
 
 
 def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
-    """A description without what a seat may not know (ADA-37)."""
+    """A description without the information hidden from a seat (ADA-37)."""
     seen = dict(view)
     seen["hands"] = [h if player == seat else None for player, h in enumerate(view["hands"])]
     seen["deck"] = None
@@ -387,19 +390,19 @@ def seen_by(view: dict[str, Any], seat: int) -> dict[str, Any]:
 
 
 def _assert_same_to(game: Game, states: States, others: States, seats: NDArray[np.int64]) -> None:
-    """Observation, mask, description and concealed record are the same to `seats[0]`."""
+    """Check that observation, mask, description and concealed record of `seats[0]` are equal."""
     seat = int(seats[0])
     for one, other, what in zip(
         game.views(states, seats), game.views(others, seats), ("observation", "mask"), strict=True
     ):
-        assert one.tobytes() == other.tobytes(), f"a secret reaches the {what} of seat {seat}"
+        assert one.tobytes() == other.tobytes(), f"a secret leaks into the {what} of seat {seat}"
     assert game.describe(states[0], seat) == game.describe(others[0], seat)
     concealed = [game.concealed(array, seats).tobytes() for array in (states, others)]
-    assert concealed[0] == concealed[1], "a secret stays in a concealed state"
+    assert concealed[0] == concealed[1], "hidden information remains in a concealed state"
 
 
 def check_repeats(match: Match, history: States) -> None:
-    """The same decisions from the same bytes give the same bytes again."""
+    """Check that the same decisions from the same bytes give the same bytes again."""
     states = np.frombuffer(history[0].tobytes(), history.dtype).copy()
     first = 1 if match.played[:1] == ["(from a position)"] else 0
     for step, text in enumerate(match.played[first:]):
@@ -409,7 +412,7 @@ def check_repeats(match: Match, history: States) -> None:
 
 
 def check_result(match: Match) -> None:
-    """Status and returns of a finished game."""
+    """Check the status and the returns of a finished game."""
     game, result = match.game, match.reference.result
     assert result is not None
     assert game.statuses(match.states)[0][0] == 1 + result["truncated"]
@@ -426,7 +429,7 @@ def check_result(match: Match) -> None:
 def check_games(
     variant: dict[str, Any], seeds: range, way: str, decisions: int, sample: float = 0.0
 ) -> Counter[str]:
-    """Games of a variant, one per seed; a third of them cut short early (ADA-30)."""
+    """Check games of a variant, one per seed; a third of them are cut short early (ADA-30)."""
     occurred: Counter[str] = Counter()
     for seed in seeds:
         options = variant | {"max_turns": 20 if seed % 3 == 1 else 400}
@@ -435,10 +438,10 @@ def check_games(
 
 
 def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> Counter[str]:
-    """One game per seed: of ten, eight from random positions, two whole ones from the deal.
+    """Check one game per seed: of ten, eight start from random positions and two from the deal.
 
-    Of these two one is of random players, one of scripted ones. Positions lead to more of the rules
-    in fewer decisions, thus the most of them.
+    One of these two has random players, the other scripted ones. Most games start from positions,
+    since these reach more of the rules in fewer decisions.
     """
     occurred: Counter[str] = Counter()
     for seed in seeds:

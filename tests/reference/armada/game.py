@@ -1,9 +1,9 @@
-"""A slow, plain reference of Armada, written from the rules page alone (ADA-1 to ADA-37).
+"""A slow, plain reference of Armada, written only from the rules page (ADA-1 to ADA-37).
 
-Nothing here is shared with the kernels. The whole game is one generator that reads like the rules:
-it yields at every decision and receives its text, so a chain of decisions is a few lines of
-straight code. The reference rolls nothing: dice and shuffles are handed to it, and it checks that
-they are possible.
+It shares no code with the kernels. The whole game is one generator that reads like the rules. It
+yields at every decision and receives the text of the decision, so a chain of decisions is a few
+lines of straight code. The reference does not roll dice: it receives dice and shuffles, and checks
+that they are possible.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from reference.armada.orders import Orders
 
 
 class Armada(Orders):
-    """A game: `view()` is the page's `describe`, `legal()` and `play(text, ...)` go on with it.
+    """A game. `view()` is the `describe` of the rules page; `legal()` and `play(...)` play it.
 
-    Made of the chart as plain types, the options, and what chance gave: neutral, hands, deck.
+    Its arguments are the chart as plain types, the options, and the deal: neutral, hands, deck.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -41,7 +41,7 @@ class Armada(Orders):
     # --- the interface ---------------------------------------------------------------------------
 
     def legal(self) -> set[str]:
-        """The texts of the decision that is asked; none when the game is over."""
+        """The notations of the current decision; empty when the game is over."""
         return set() if self.result else set(self._options)
 
     def play(
@@ -50,15 +50,21 @@ class Armada(Orders):
         chance: Iterable[Sequence[Any]] = (),
         deck: Sequence[str] | None = None,
     ) -> None:
-        """Take a decision. `chance`: the faces thrown by it; `deck`: the deck's order after it."""
+        """Play a decision.
+
+        Args:
+            text: the notation.
+            chance: the dice that it throws, as (die, face).
+            deck: the order of the deck after a shuffle, or None.
+        """
         assert text in self._options, f"{text} is not in {sorted(self._options)}"
         self._dice = [(die, face) for die, face in chance]
         self._shuffled = None if deck is None else list(deck)
         self._advance(text)
-        assert not self._dice, f"dice thrown for nothing: {self._dice}"
+        assert not self._dice, f"dice that were not needed: {self._dice}"
 
     def resume(self, view: dict[str, Any]) -> None:
-        """Go on from a `describe` in which an order is asked, outside raids."""
+        """Continue from a `describe` at the stage "order", outside raids."""
         assert view["turn"]["stage"] == "order"
         assert view["interrupted"] is None
         self.land = {name: dict(land) for name, land in view["territories"].items()}
@@ -75,7 +81,7 @@ class Armada(Orders):
         self._advance(None)
 
     def view(self) -> dict[str, Any]:
-        """The page's public view, without `version`, `options` and `chance`."""
+        """The public view of the rules page, without `version`, `options` and `chance`."""
         over = self.result is not None
         return {
             "game": "armada",
@@ -112,7 +118,7 @@ class Armada(Orders):
             self.stage, self.pending, self.detail = "over", None, {}
 
     def _check_deal(self) -> None:
-        """ADA-32: two cards to each player, the rest is the deck."""
+        """ADA-32: two cards for each player; the rest is the deck."""
         if self.cards:
             assert all(len(hand) == 2 for hand in self.hands)
             assert sum(map(Counter, self.hands), Counter(self.deck)) == CARDS
@@ -162,7 +168,7 @@ class Armada(Orders):
         self.detail = {}
 
     def _strength(self, colour: str) -> int:
-        """Bands at the start: ADA-10, ADA-11, ADA-12."""
+        """The number of bands at the start: ADA-10, ADA-11, ADA-12."""
         if self.neutral is None:
             return 18
         return 20 if colour == OPPOSITE[self.neutral] else 15
@@ -184,7 +190,7 @@ class Armada(Orders):
         self._end_turn()
 
     def _spend(self) -> Chain:
-        """A turn's or a raid's orders: it ends when nothing else is left (ADA-15)."""
+        """The orders of a turn or raid. It ends by itself when no other order is left (ADA-15)."""
         while orders := self._orders():
             order = yield from self._ask(self.player, "order", orders | {"end"})
             if order == "end":
@@ -228,7 +234,7 @@ class Armada(Orders):
         return by_posts or by_cities
 
     def _offer_raids(self) -> Chain:
-        """ADA-33: the other players who hold the card, once each, from the turn's colour on."""
+        """ADA-33: ask each other player with the card once, starting after the turn's colour."""
         here = self.playing.index(self.colour)
         asked = {self.player}
         for colour in self.playing[here + 1 :] + self.playing[:here]:

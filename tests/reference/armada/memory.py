@@ -1,8 +1,8 @@
-"""What a seat of Armada may know of hidden cards from all that it has seen, told event by event.
+"""The knowledge of a seat of Armada about hidden cards, computed from all events it has seen.
 
 The events are (what, player, card or cards), in order: "deal" (a card of the first hand), "look" (a
 strategist's cards, before one is taken), "draw" (a card into a hand), "play" (out of it), "asked"
-and "not asked" (for a card). From them it is worked out anew each time, which is slow.
+and "not asked" (for a card). The knowledge is computed from scratch each time, which is slow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Event = tuple[str, int, Any]
 
 
 def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """The `known` of a `describe`: for each player what it remembers and what is known of it."""
+    """The `known` of a `describe`: what each player remembers, and what is known about it."""
     return [
         {
             "in_deck": sorted(_in_deck(events, seat, len(hands))[0].elements()),
@@ -29,7 +29,7 @@ def known(events: Sequence[Event], hands: Sequence[Sequence[str]]) -> list[dict[
 
 
 def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[str], list[int]]:
-    """Cards that a seat knows to be in the deck but for `drawn` ones, which others took since."""
+    """The cards that a seat knows to be in the deck, and the numbers that others drew since."""
     certain: Counter[str] = Counter()
     drawn = [0] * players
     held = [sum(what == "deal" and who == player for what, who, _ in events) for player in range(4)]
@@ -44,13 +44,13 @@ def _in_deck(events: Sequence[Event], seat: int, players: int) -> tuple[Counter[
         elif what == "draw":
             drawn[who] += 1
         elif what == "play" and drawn[who]:
-            certain -= Counter([card])  # it may have been one of them
+            certain -= Counter([card])  # it may be one of these cards
             drawn[who] = min(drawn[who], held[who])
     return certain, drawn
 
 
 def _holds(events: Sequence[Event], player: int, card: str) -> bool | None:
-    """Whether a player is known to hold an answer: by the last that was seen of it."""
+    """Whether a player is known to hold an answer card, by the last event about it."""
     says: bool | None = None
     for what, who, about in events:
         if who == player and what == "draw":
@@ -66,7 +66,7 @@ def agrees(
     deck: Sequence[str],
     seat: int,
 ) -> bool:
-    """Whether hands and deck are possible, by what a seat knows of them."""
+    """Whether hands and deck agree with the knowledge of a seat."""
     others = [player for player in range(len(hands)) if player != seat]
     for player in others:
         for card, held in known[player]["holds"].items():
@@ -78,7 +78,7 @@ def agrees(
 
 
 def _fit(cards: list[str], hands: list[Counter[str]], room: list[int]) -> bool:
-    """Whether each of the cards is in one of the hands, so many of them at most in each."""
+    """Whether each of the cards is in one of the hands, at most `room[i]` of them in hand `i`."""
     if not cards:
         return True
     first, *rest = cards

@@ -1,4 +1,4 @@
-"""The slow reference of Armada: its orders and cards, which there are and what they do."""
+"""The slow reference of Armada: which orders and cards are legal, and their effects."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from reference.armada.board import (
 
 
 class Offers(Board):
-    """Which orders a colour may give."""
+    """The legal orders of a colour."""
 
     def _orders(self) -> set[str]:
-        """Every legal order of the acting colour but `end`."""
+        """Every legal order of the acting colour except `end`."""
         texts = set(self._cards_to_play())
         if self.coups >= 1:
             texts |= {f"explore {name}" for name in self._explorable()}
@@ -108,7 +108,7 @@ class Offers(Board):
         return self.chart[name]["post"] is not None and len(self.owned_posts()) >= 3
 
     def _levies(self) -> list[list[str]]:
-        """ADA-31: for each band that may be enrolled now, where it may be placed."""
+        """ADA-31: for each band that may be enrolled now, the territories that may take it."""
         if not self.enrolment or self.turn["enrolled"]:
             return []
         lairs = [self.owned_in(lair) for lair in COLOURS if len(self.owned_in(lair)) >= 4]
@@ -117,7 +117,7 @@ class Offers(Board):
         return groups[: self.reserve[self.colour]]
 
     def _purses(self) -> list[str]:
-        """ADA-32: where gold that the acting colour may spend lies."""
+        """ADA-32: the places with gold that the acting colour may spend."""
         crewed = [square for square, ship in self.ships.items() if ship["colour"] == self.colour]
         return [place for place in [*self.owned(), *crewed] if self.at(place)["gold"]]
 
@@ -125,7 +125,7 @@ class Offers(Board):
         return sum(self.at(place)["gold"] for place in self._purses())
 
     def _cards_to_play(self) -> Iterable[str]:
-        """ADA-32: the cards of one's own turn, only where they would change something."""
+        """ADA-32: the cards of the player's own turn, if they have an effect."""
         reserve = self.reserve[self.colour]
         if self.holds("shipyard") and self.box:
             for city in self.owned_cities():
@@ -153,7 +153,7 @@ class Offers(Board):
             yield "play more-coups"
 
     def _native_grounds(self) -> list[str]:
-        """Explored central territories without pirates, whoever owns them."""
+        """Explored central territories without pirates, with any owner."""
         return [
             name
             for name, land in self.land.items()
@@ -162,7 +162,7 @@ class Offers(Board):
 
 
 class Orders(Offers):
-    """What orders and cards do."""
+    """The effects of orders and cards."""
 
     def _carry_out(self, order: str) -> Chain:
         verb, *places = order.split()
@@ -211,7 +211,7 @@ class Orders(Offers):
         self.land[name]["explored"], self.land[name]["owner"] = True, "tribes"
 
     def _do_attack(self, origin: str, target: str) -> Chain:
-        """ADA-22, with the answers of ADA-32."""
+        """ADA-22, with the answer cards of ADA-32."""
         roll = self._roll("combat", COMBAT_FACES)
         self.pending["roll"] = ["combat", roll]
         attacked = self.player_of.get(self.at(target)["colour"])
@@ -311,12 +311,12 @@ class Orders(Offers):
         yield from self._play_natives(2)
 
     def _note_used(self, used: list[str], names: list[str], due: int) -> None:
-        """ADA-35: the territory that the card may not use again, and the rolls still to come."""
+        """ADA-35: note the territory that the card may not use again, and the rolls left."""
         self.detail = {"due": due, "used": next((name for name in used if name not in names), None)}
 
     @staticmethod
     def _another(names: list[str], used: list[str]) -> list[str]:
-        """ADA-35: the second territory is another one if there is another."""
+        """ADA-35: the second territory must be another one, if there is one."""
         return [name for name in names if name not in used] or names
 
     def _play_strategist(self) -> Chain:
@@ -332,7 +332,7 @@ class Orders(Offers):
             self.events[answer] += 1
         self.seen.append(("look", self.player, looked))
         self.draw(self.player, len(looked) - 1)
-        assert self._shuffled is not None, "the deck is shuffled: tell its new order"
+        assert self._shuffled is not None, "the deck is shuffled; `play` needs its new order"
         assert Counter(self._shuffled) == Counter(self.deck)
         self.deck = list(self._shuffled)
 

@@ -1,4 +1,4 @@
-"""Ways to bring Armada into interesting situations: biased random play and random positions."""
+"""Ways to reach interesting situations in Armada: biased random play and random positions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MOODS = ("settler", "hunter", "idler", "wanderer")
 
 
 class Wanderer:
-    """Plays at random, but goes somewhere: uniform play never leaves its lair.
+    """Plays at random with a bias towards goals, since uniform play never leaves the lair.
 
-    Every player has a mood for the game: settlers are drawn to posts, enemy cities and unknown
-    land, hunters to enemy bands, idlers soon end their turns.
+    Every player has a mood for the game. Settlers go to posts, enemy cities and unexplored land,
+    hunters go to enemy bands, and idlers soon end their turns.
     """
 
     def __init__(self, rng: random.Random, players: int, fierce: bool = False) -> None:
@@ -31,7 +31,7 @@ class Wanderer:
         self.pull = rng.choice((1.5, 3.0, 6.0))
 
     def choose(self, game: Armada) -> str:
-        """One of the legal texts."""
+        """Choose one of the legal notations."""
         texts = sorted(game.legal())
         distance = self._distances(game) if game.stage == "order" else {}
         weights = [self._weigh(game, text, distance) for text in texts]
@@ -55,7 +55,7 @@ class Wanderer:
         return weight
 
     def _distances(self, game: Armada) -> dict[str, int]:
-        """Borders from every place to the nearest goal of the acting colour."""
+        """The distance in borders from every place to the nearest goal of the acting colour."""
         goals = set(self._goals(game))
         distance, queue = dict.fromkeys(goals, 0), deque(goals)
         while queue:
@@ -78,9 +78,9 @@ class Wanderer:
 
 
 def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
-    """A possible position in the middle of a turn, with much going on, as a `describe`.
+    """A possible, eventful position in the middle of a turn, as a `describe`.
 
-    `game` lends its chart and options.
+    `game` gives the chart and the options.
     """
     while True:
         view = _random_view(game, rng)
@@ -101,13 +101,13 @@ def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
 
 
 def game_turn(view: dict[str, Any]) -> dict[str, Any]:
-    """The `turn` of a view as the reference keeps it."""
+    """The `turn` of a view in the form that the reference stores."""
     return {key: value for key, value in view["turn"].items() if key not in ("number", "stage")}
 
 
 def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
     strong, strength = game.playing, {c: rng.choice((1, 3, 10, 20, 50)) for c in game.playing}
-    if rng.random() < 0.4:  # one player has all but won
+    if rng.random() < 0.4:  # one player has almost won
         leader = rng.randrange(game.players)
         strong = [c for c in game.playing if game.player_of[c] == leader]
         last = rng.choice([c for c in game.playing if c not in strong])
@@ -117,7 +117,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
     squares = rng.sample([p for p in game.near if p not in game.land], ships_at_sea)
     docks = rng.sample([n for n in game.land if game.chart[n]["city"]], ships_on_land)
     land = {name: _random_land(game, name, rng) | {"ship": name in docks} for name in game.land}
-    if rng.random() < 0.4:  # somebody is in victory, or nearly (ADA-27)
+    if rng.random() < 0.4:  # a colour is in victory, or nearly (ADA-27)
         master = rng.choice(game.playing)
         for name in land:
             if game.chart[name]["post"]:
@@ -177,7 +177,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
 
 
 def _random_land(game: Armada, name: str, rng: random.Random) -> dict[str, Any]:
-    """A territory with an owner and no bands, but for nobody's."""
+    """A territory with an owner and no bands, except bands of the neutral colour."""
     lair, owner = game.chart[name]["lair"], rng.choice(game.playing)
     explored = lair != "central" or rng.random() < 0.8
     if lair == "central":

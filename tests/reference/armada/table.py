@@ -1,4 +1,4 @@
-"""Hand-made positions of Armada for the rule tests, played on both sides at once."""
+"""Hand-made positions of Armada for the rule tests, played by kernels and reference together."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Dice = list[tuple[str, int]]
 
 
 class Table:
-    """A table at which pieces are laid out, and then played on by the kernel and the reference.
+    """A table to set up a position, which the kernels and the reference then play.
 
-    At first every colour owns its lair, with five bands at its `home`; all ships are in the
-    box, nothing is explored, hands are empty, and it is the first colour's turn. `put`, `sea`,
-    `own`, `hand` and `turn` change that; `legal` and `play` begin the game from there.
+    At first every colour owns its lair, with five bands at its `home`. All ships are in the box,
+    nothing is explored, hands are empty, and it is the first colour's turn. `put`, `sea`, `own`,
+    `hand` and `turn` change that. `legal` and `play` start the game from there.
     """
 
     GARRISON = 5
@@ -48,13 +48,13 @@ class Table:
     def reference(self) -> Armada:
         return self.match.reference
 
-    # --- finding one's way -----------------------------------------------------------------------
+    # --- places ----------------------------------------------------------------------------------
 
     def lair(self, colour: str) -> list[str]:
         return [name for name, land in self.chart.items() if land["lair"] == colour]
 
     def home(self, colour: str) -> str:
-        """Where a lair's garrison is: its last territory from which bands can walk, no city."""
+        """The place of a lair's garrison: its last territory with land neighbours and no city."""
         lair = self.lair(colour)
         return [n for n in lair if self.inland(n) and not self.chart[n]["city"]][-1]
 
@@ -81,19 +81,19 @@ class Table:
         plain = {n for n in self.lair(lair) if not (self.chart[n]["city"] or self.chart[n]["post"])}
         return next((a, b) for a in sorted(plain) for b in sorted(self.near[a] & plain))
 
-    # --- laying out ------------------------------------------------------------------------------
+    # --- setting up ------------------------------------------------------------------------------
 
     def put(self, name: str, owner: str | None, bands: int = 0, **more: Any) -> None:
-        """A territory, explored if it has an owner; more: gold, tribes, ship."""
+        """Set a territory, explored if it has an owner. `more` sets gold, tribes and ship."""
         self.lands[name] |= {"owner": owner, "bands": bands, "colour": owner if bands else None}
         self.lands[name] |= {"explored": owner is not None} | more
 
     def sea(self, square: str, colour: str | None = None, bands: int = 0, gold: int = 0) -> None:
-        """A ship at sea."""
+        """Put a ship at sea."""
         self.ships[square] = {"colour": colour, "bands": bands, "gold": gold}
 
     def own(self, colour: str | None, names: Iterable[str]) -> None:
-        """Flags, without bands."""
+        """Set flags, without bands."""
         for name in names:
             self.put(name, colour)
 
@@ -140,7 +140,7 @@ class Table:
             assert self.reference.stage == "order", "the position ends the turn by itself"
 
     def legal(self, *verbs: str) -> set[str]:
-        """The legal texts; with verbs, those that begin so."""
+        """The legal notations, or with `verbs` those that start with one of them."""
         self._begin()
         return {
             text
@@ -149,7 +149,7 @@ class Table:
         }
 
     def play(self, *texts: str, dice: Dice | None = None) -> None:
-        """Play decisions one after another; the dice are thrown by the last."""
+        """Play decisions in sequence. The last one throws `dice`."""
         self._begin()
         for text in texts[:-1]:
             self.match.play(text)
@@ -157,7 +157,7 @@ class Table:
 
     @property
     def view(self) -> dict[str, Any]:
-        """`describe`, the same of both sides."""
+        """`describe`, which is the same for kernels and reference."""
         self._begin()
         return self.match.view
 
@@ -172,6 +172,6 @@ class Table:
 
     @property
     def winners(self) -> list[int] | None:
-        """The winners, none of them when the game was cut short; None while it goes on."""
+        """The winners, empty if the game was cut short; None while it goes on."""
         result = self.view["result"]
         return None if result is None else result["winners"]

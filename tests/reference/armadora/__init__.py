@@ -1,1 +1,1 @@
-"""The slow plain reference of Armadora."""
+"""The slow reference of Armadora."""

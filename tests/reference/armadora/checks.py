@@ -1,8 +1,8 @@
-"""The checks that hold the compiled Armadora to the reference, on whole games.
+"""Checks of the compiled Armadora against the reference, on whole games.
 
-`check_game` plays one game on both sides and is used by the tests (a few games) and by
-`scripts/verify_games.py` (many). Every failure is an AssertionError that names variant, seed and
-actions, so that it can be played again.
+`check_game` plays one game with the kernels and the reference. The tests use it for a few games,
+`scripts/verify_games.py` for many. Every failure is an AssertionError with the variant, the seed
+and the actions, so that the game can be repeated.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ VARIANTS = [
     {"players": players, "advanced": advanced, "peek": peek}
     for players, advanced, peek in product((2, 3, 4), (False, True), (True, False))
 ] + [{"players": 2, "advanced": False, "peek": peek, "board": "mini"} for peek in (True, False)]
-Choose = Callable[[list[str]], str]  # from the texts of the legal actions, in the order of ids
+Choose = Callable[[list[str]], str]  # from the notations of the legal actions, by id
 
 
 def variant_name(variant: dict[str, Any]) -> str:
-    """For example `3p-advanced-nopeek`."""
+    """Return the name of a variant, such as `3p-advanced-nopeek`."""
     rules = "advanced" if variant["advanced"] else "base"
     peek = "peek" if variant["peek"] else "nopeek"
     board = [variant["board"]] if "board" in variant else []
@@ -51,7 +51,7 @@ def variant_name(variant: dict[str, Any]) -> str:
 
 
 def board_of(game: Game) -> str:
-    """The option `board`, which is left out where it is the whole board."""
+    """The option `board`; the options do not have it if it is the whole board."""
     return str(game.options.get("board", "whole"))
 
 
@@ -61,7 +61,7 @@ def warriors_at_start(game: Game) -> dict[int, int]:
 
 
 def mirror(game: Game, state: State) -> Armadora:
-    """The reference with the gold and characters of a freshly dealt state."""
+    """Return the reference with the gold and the characters of a newly dealt state."""
     view = game.describe(state)
     return Armadora(
         players=game.players,
@@ -77,9 +77,10 @@ def mirror(game: Game, state: State) -> Armadora:
 
 
 def random_choice(rng: random.Random) -> Choose:
-    """Chooses a kind of action first, by weights that differ from game to game, then one of it.
+    """Return a function that chooses a kind of action by random weights, then an action of it.
 
-    Some games are long and crowded, some short; in some the powers wait until nothing else is left.
+    The weights differ between games. Some games are long and crowded, some are short, and in some
+    the powers come last.
     """
     weight: dict[str, float] = {kind: 10 ** rng.uniform(-3, 1) for kind in "PWR"}
     weight |= {kind: 10 ** rng.uniform(-3, 1) for kind in ("orc", "goblin", "elf", "mage")}
@@ -103,16 +104,21 @@ def random_choice(rng: random.Random) -> Choose:
 def check_game(
     game: Game, seed: int, choose: Choose, rng: random.Random, sample: float
 ) -> Counter[str]:
-    """Play a game on both sides and check everything; returns how often what occurred.
+    """Play a game in both implementations and check everything.
 
     Args:
-        choose: picks the action; a ValueError or IndexError of it ends the game there and then.
-        rng: source of the checks' own randomness.
-        sample: the share of states on which the slow checks are made (what `describe` and the
-            observation hold, every refusal, a permutation by hand); all others are made on all.
+        game: the variant.
+        seed: the seed of the deal.
+        choose: picks the action; its ValueError or IndexError ends the game at once.
+        rng: the random numbers of the checks.
+        sample: the share of states for the slow checks (`describe` and the observation, every
+            refusal, a permutation by hand); all states get the other checks.
+
+    Returns:
+        Counts of the special cases that occurred.
 
     Raises:
-        AssertionError: the two disagree, or a promise of the kernel is broken.
+        AssertionError: the two disagree, or the kernel breaks a guarantee.
     """
     played: list[str] = []
     try:
@@ -131,11 +137,11 @@ def _check_game(
     history = np.full(game.max_actions + 1, game.blank)
     mask, rewards = np.empty(len(game.actions), np.int8), np.empty(game.players)
     while True:
-        assert len(played) <= game.max_actions, "longer than max_actions"
+        assert len(played) <= game.max_actions, "the game is longer than max_actions"
         history[len(played)] = states[0]
         texts = game.actions.legal_texts(game.legal_masks(states)[0])
         assert set(texts) == reference.legal(), (
-            f"legal for one only: {sorted(set(texts) ^ reference.legal())}"
+            f"legal in only one of the two: {sorted(set(texts) ^ reference.legal())}"
         )
         over = reference.stage == "over"
         if rng.random() < sample:
@@ -172,7 +178,7 @@ def _check_game(
 
 
 def _count(occurred: Counter[str], after: Armadora, text: str, player: int, stage: str) -> None:
-    """Count the corners of the rules that an action led into."""
+    """Count the special cases of the rules that an action has reached."""
     kind = kind_of(text)
     occurred[kind] += 1
     if kind == "P" and stage != "second palisade" and after.stage == "turn":
@@ -211,7 +217,7 @@ def _count_end(occurred: Counter[str], reference: Armadora) -> None:
 
 
 def check_view(game: Game, state: State, reference: Armadora, seat: int | None) -> None:
-    """`describe`, and the observation if it is for a seat, against the reference."""
+    """Check `describe`, and with a seat the observation, against the reference."""
     view = game.describe(state, seat)
     expected = {
         "game": "armadora",
@@ -227,7 +233,7 @@ def check_view(game: Game, state: State, reference: Armadora, seat: int | None) 
 
 
 def check_observation(game: Game, state: State, view: dict[str, Any], seat: int) -> None:
-    """The observation holds exactly what the seat's `describe` holds, and the mask its `legal`."""
+    """Check the observation against the seat's `describe`, and the mask against its `legal`."""
     observations, masks = game.views(np.full(1, state), np.array([seat]))
     blocks = game.observation.decode(observations[0])
     expected = observed_blocks(view, seat)
@@ -242,7 +248,7 @@ def check_observation(game: Game, state: State, view: dict[str, Any], seat: int)
 
 
 def _sorted(view: dict[str, Any]) -> dict[str, Any]:
-    """The view with the lists whose order means nothing in order."""
+    """The view with sorted lists where the order has no meaning."""
     ordered = dict(view)
     for name in ("palisades", "legal"):
         if ordered[name] is not None:
@@ -256,7 +262,7 @@ def _differences(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 
 def check_permuted(game: Game, state: State, reference: Armadora, rng: random.Random) -> None:
-    """Nothing a seat can ask for changes when what it may not know is swapped by hand."""
+    """Check that swapping hidden information by hand changes nothing that a seat can see."""
     for seat in range(game.players):
         other = np.full(1, state)
         other["rng"] = rng.getrandbits(64)
@@ -268,7 +274,7 @@ def check_permuted(game: Game, state: State, reference: Armadora, rng: random.Ra
 
 
 def _permute(state: State, reference: Armadora, player: int, seat: int, rng: random.Random) -> None:
-    """Deal a player's Warriors that `seat` is not shown anew, over his hidden squares and hand."""
+    """Deal anew the Warriors of a player that `seat` is not shown, on the board and in hand."""
     hidden = [
         square
         for square, warrior in reference.warriors.items()
@@ -288,19 +294,19 @@ def _permute(state: State, reference: Armadora, player: int, seat: int, rng: ran
 
 
 def _assert_same_to(game: Game, states: States, others: States, seats: NDArray[np.int64]) -> None:
-    """Observation, mask and concealed record of `seats[i]` are the same bytes in both."""
+    """Check that observation, mask and concealed record of `seats[i]` are equal in both."""
     for one, other, what in zip(
         game.views(states, seats), game.views(others, seats), ("observation", "mask"), strict=True
     ):
         differs = np.flatnonzero((one != other).any(axis=1))
-        assert not differs.size, f"a secret reaches the {what} of seat {seats[differs[0]]}"
+        assert not differs.size, f"a secret leaks into the {what} of seat {seats[differs[0]]}"
         assert one.tobytes() == other.tobytes()
     concealed = game.concealed(states, seats).tobytes() == game.concealed(others, seats).tobytes()
-    assert concealed, "a secret stays in a concealed state"
+    assert concealed, "hidden information remains in a concealed state"
 
 
 def check_secrets(game: Game, history: States, rng: random.Random) -> None:
-    """In every state no seat notices a new deal of what it is not shown, and it is a deal."""
+    """Check that new deals of hidden information are valid and that no seat notices them."""
     states = np.repeat(history, game.players)
     seats = np.tile(np.arange(game.players), history.size)
     seeds = np.array([rng.getrandbits(63) for _ in range(states.size)])
@@ -309,7 +315,7 @@ def check_secrets(game: Game, history: States, rng: random.Random) -> None:
     concealed = game.concealed(states, seats)
     _assert_same_to(game, states, concealed, seats)
     again = game.determinised(concealed, seats, seeds).tobytes()
-    assert again == dealt.tobytes(), "a deal of what is hidden depends on what is hidden"
+    assert again == dealt.tobytes(), "a new deal depends on the hidden information"
     check_warriors(game, dealt)
     low, high = game.observation.bounds()
     observations, masks = game.views(states, seats)
@@ -318,12 +324,12 @@ def check_secrets(game: Game, history: States, rng: random.Random) -> None:
 
 
 def _bits(words: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Sets of squares (...,) as (..., 40)."""
+    """Sets of squares of shape (...,) as bools of shape (..., 40)."""
     return (words[..., None] >> np.arange(len(SQUARES)) & 1).astype(bool)
 
 
 def check_warriors(game: Game, states: States) -> None:
-    """Every player's Warriors, in hand and on the board, are those of ARM-7, in every state."""
+    """Check every player's Warriors, in hand and on the board, against ARM-7 in every state."""
     held = _bits(states["warriors"])
     for player in range(game.players):
         squares, hand = held[:, player], states["hand"][:, player]
@@ -343,7 +349,7 @@ def check_warriors(game: Game, states: States) -> None:
 
 
 def check_conserved(game: Game, history: States, played: list[str]) -> None:
-    """Gold, Warriors, palisades, powers and tokens are conserved in every state of a game."""
+    """Check that gold, Warriors, palisades, powers and tokens are conserved in every state."""
     check_warriors(game, history)
     mini = board_of(game) == "mini"
     piles = sorted(MINI_PILES + [0] * (len(MINES) - len(MINI_PILES))) if mini else PILES
@@ -351,7 +357,7 @@ def check_conserved(game: Game, history: States, played: list[str]) -> None:
     assert (history["gold"] == history["gold"][0]).all(), "gold moves"
     palisades = (_bits(history["east"]) | _bits(history["south"])).sum(axis=1)
     both = (_bits(history["east"]) & _bits(history["south"])).sum(axis=1)
-    supply = 8 if mini else 35  # of the mini board seven stand from the start
+    supply = 8 if mini else 35  # the mini board starts with seven of them
     assert (palisades + both + history["palisades_left"] == supply).all(), "palisades not conserved"
     kinds = np.array([kind_of(text) for text in played])
     orcs = np.concatenate([[0], np.cumsum(kinds == "orc")])
@@ -368,7 +374,7 @@ def check_conserved(game: Game, history: States, played: list[str]) -> None:
 def check_repeats(
     game: Game, seed: int, played: list[str], history: States, rng: random.Random
 ) -> None:
-    """Seed and actions give the same bytes again, and so does a copy taken at any moment."""
+    """Check that seed and actions give the same bytes again, also from a copy of any state."""
     actions = np.array([game.actions.id(text) for text in played], np.int64)
     middle = rng.randint(0, len(played))
     for first, states in (
@@ -384,7 +390,7 @@ def check_repeats(
 def check_result(
     game: Game, states: States, reference: Armadora, rewards: NDArray[np.float64]
 ) -> None:
-    """Status and returns of a finished game."""
+    """Check the status and the returns of a finished game."""
     assert game.statuses(states)[0][0] == 1
     assert np.allclose(rewards, reference.returns("win"))
     for kind, name in enumerate(game.rewards):
@@ -398,7 +404,7 @@ def check_result(
 
 
 def check_random_games(variant: dict[str, Any], seeds: range, sample: float) -> Counter[str]:
-    """Random games of a variant, one per seed; returns how often what occurred."""
+    """Check random games of a variant, one per seed. Returns counts of special cases."""
     game = make_game("armadora", **variant)
     occurred: Counter[str] = Counter()
     for seed in seeds:

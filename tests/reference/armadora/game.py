@@ -1,7 +1,7 @@
-"""Armadora played slowly and plainly, straight from the rules page.
+"""A slow, plain reference of Armadora, written from the rules page.
 
-Nothing here is shared with the compiled rules: squares, lines and actions are the strings of the
-notation, the board is sets and dicts, and ARM-12 is tested by placing the palisade and filling.
+It shares no code with the compiled rules. Squares, lines and actions are strings in the notation,
+the board is sets and dicts, and ARM-12 is tested by placing the palisade and filling the board.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _beside(square: str, columns: int, rows: int) -> str | None:
     return COLUMNS[column] + ROWS[row] if column < len(COLUMNS) and row < len(ROWS) else None
 
 
-# ARM-3, the lines between columns first.
+# ARM-3; the lines between columns come first.
 LINES = [f"{a}-{b}" for a in SQUARES if (b := _beside(a, 1, 0))] + [
     f"{a}-{b}" for a in SQUARES if (b := _beside(a, 0, 1))
 ]
@@ -42,7 +42,7 @@ for _line in LINES:
 
 
 def territory(square: str, palisades: Collection[str], enough: int = len(SQUARES)) -> set[str]:
-    """ARM-4: the territory of a square, by flood fill; it may stop at `enough` squares."""
+    """ARM-4: the territory of a square, by flood fill, which may stop at `enough` squares."""
     reached, waiting = {square}, [square]
     while waiting and len(reached) < enough:
         for other, line in NEIGHBOURS[waiting.pop()]:
@@ -62,9 +62,9 @@ def territories(palisades: Collection[str]) -> list[set[str]]:
 
 
 def allows(palisades: Collection[str], line: str) -> bool:
-    """ARM-12: whether, once a palisade stands on `line`, every territory has 4 squares.
+    """ARM-12: whether every territory has 4 squares with a palisade on `line`.
 
-    Only the territories on its two sides can have become smaller.
+    Only the territories on its two sides can become smaller.
     """
     if line in palisades:
         return False
@@ -84,7 +84,7 @@ def lines_around(squares: Iterable[str]) -> list[str]:
 
 
 def squares_of(board: str) -> set[str]:
-    """ARM-35: the squares that are played on."""
+    """ARM-35: the squares in play."""
     return MINI if board == "mini" else set(SQUARES)
 
 
@@ -108,7 +108,7 @@ class Warrior:
     value: int
     face_up: bool = False
     arrows: int = 0
-    reinforcement: int | None = None  # the player who put it
+    reinforcement: int | None = None  # the player that placed it
 
     @property
     def worth(self) -> int:
@@ -117,7 +117,7 @@ class Warrior:
 
 
 def winners(piles: list[list[int]]) -> list[int]:
-    """ARM-19, ARM-20: the winning sides, from each side's piles, the largest first."""
+    """ARM-19, ARM-20: the winning sides; each side's piles are sorted, the largest first."""
     left = [side for side, wins in enumerate(piles) if sum(wins) == max(map(sum, piles))]
     for place in range(len(MINES)):
         size = {side: (*piles[side], *[0] * len(MINES))[place] for side in left}
@@ -126,7 +126,7 @@ def winners(piles: list[list[int]]) -> list[int]:
 
 
 class Armadora:
-    """One game, from the gold and the characters that were dealt."""
+    """One game, with the given deal of gold and characters."""
 
     def __init__(
         self,
@@ -149,9 +149,9 @@ class Armadora:
         self.reinforcements = [int(advanced)] * players
         self.passed = [False] * players
         self.seen: list[set[str]] = [set() for _ in range(players)]
-        self.looking_at: list[str | None] = [None] * players  # read since his last action
+        self.looking_at: list[str | None] = [None] * players  # read since the last own action
         self.to_move, self.stage = 0, "turn"  # ARM-8
-        self._legal: set[str] | None = None  # memory of `legal` until the next action,
+        self._legal: set[str] | None = None  # cache of `legal` until the next action,
         self._open: list[str] | None = None  # of `open_lines`
         self._territories: list[set[str]] | None = None  # and `territories` until a palisade
 
@@ -191,10 +191,10 @@ class Armadora:
         """Whether a player has a Warrior among these squares."""
         return any(s in self.warriors and self.warriors[s].player == player for s in squares)
 
-    # --- what is legal ---------------------------------------------------------------------------
+    # --- legal actions ---------------------------------------------------------------------------
 
     def legal(self) -> set[str]:
-        """The texts of all legal actions."""
+        """The notations of all legal actions."""
         if self._legal is None:
             self._legal = self._find_legal()
         return self._legal
@@ -230,7 +230,7 @@ class Armadora:
         }
 
     def _reinforced_by(self, squares: set[str]) -> int | None:
-        """The player whose reinforcement lies in a territory."""
+        """The player with a reinforcement in a territory, or None."""
         for square in squares:
             if square in self.warriors and self.warriors[square].reinforcement is not None:
                 return self.warriors[square].reinforcement
@@ -272,7 +272,7 @@ class Armadora:
         """Play an action.
 
         Raises:
-            ValueError: it is not legal.
+            ValueError: the action is not legal.
         """
         if text not in self.legal():
             raise ValueError(f"illegal: {text}")
@@ -324,7 +324,7 @@ class Armadora:
         self._open = self._territories = None
 
     def _go_on(self, stage: str, unless: set[str]) -> None:
-        """The same player acts again, unless nothing (but `unless`) is possible."""
+        """The same player acts again, unless only the actions `unless` are possible."""
         self.stage = stage
         if self.legal() == unless:
             self._end_turn()
@@ -354,7 +354,7 @@ class Armadora:
         ]
 
     def piles(self) -> list[list[int]]:
-        """ARM-16 to ARM-19, ARM-29: the wins of each side, the largest first."""
+        """ARM-16 to ARM-19, ARM-29: the piles that each side wins, the largest first."""
         piles: list[list[int]] = [[] for _ in range(self.sides)]
         for squares in self.territories():
             totals = self.totals(squares)
@@ -373,7 +373,7 @@ class Armadora:
         return winners(self.piles())
 
     def returns(self, reward: str) -> list[float]:
-        """Per player: "win", all stakes shared by the winners, or "gold", the margin."""
+        """The return per player: "win", the winners share all stakes; "gold", the margin."""
         gold, winners = [sum(wins) for wins in self.piles()], self.winners()
         stake = 1 / (self.sides - 1)
         by_side = []
@@ -386,7 +386,7 @@ class Armadora:
                 by_side.append(won - stake)
         return [by_side[self.side(player)] for player in range(self.players)]
 
-    # --- who knows what --------------------------------------------------------------------------
+    # --- hidden information ----------------------------------------------------------------------
 
     def shown(self, seat: int, square: str) -> bool:
         """ARM-31 to ARM-33: whether a seat is shown the value of the Warrior on a square."""

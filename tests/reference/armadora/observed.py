@@ -1,4 +1,4 @@
-"""What a seat should observe in Armadora, worked out from nothing but its `describe`."""
+"""The expected observation of a seat in Armadora, computed only from its `describe`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _board(view: dict[str, Any]) -> str:
 
 
 def _unseen(view: dict[str, Any], seat: int, player: int) -> list[int]:
-    """All Warriors of a player, by value, but those which the seat is shown."""
+    """The numbers of Warriors of a player that the seat is not shown, by value."""
     shown = [w["value"] for w in view["warriors"].values() if w["player"] == player]
     in_hand = view["hands"][seat] if player == seat else {}
     return [

@@ -1,4 +1,4 @@
-"""A table at which tests play Armadora by notation, through the public interface."""
+"""A table on which tests play Armadora by notation, with the public API."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Table:
     """A game in progress.
 
     Args:
-        gold: what must lie on some mines; a deal that has it is looked for.
-        characters: what the players must be, likewise.
+        gold: the gold that must be on some mines; the table searches for a deal with it.
+        characters: the characters that the players must have, in the same way.
     """
 
     def __init__(
@@ -53,14 +53,14 @@ class Table:
         return set(self.game.actions.legal_texts(self.game.legal_masks(self.states)[0]))
 
     def legal_of(self, kind: str) -> set[str]:
-        """The legal actions that begin with a word, without that word."""
+        """The legal actions that start with a word, without that word."""
         return {text[len(kind) + 1 :] for text in self.legal if text.startswith(f"{kind} ")}
 
     def view(self, seat: int | None = None) -> dict[str, Any]:
         return self.game.describe(self.states[0], seat)
 
     def __getattr__(self, name: str) -> Any:
-        """`table.to_move`, `table.stage` and every other name of the public view."""
+        """Give access to all names of the public view: `table.to_move`, `table.stage`, ..."""
         try:
             return self.view()[name]
         except KeyError:
@@ -81,7 +81,7 @@ class Table:
         return code
 
     def play(self, *texts: str) -> Table:
-        """Play these; `...` is a palisade in the middle which closes nothing off."""
+        """Play actions. `...` stands for a palisade in the middle that closes nothing off."""
         for text in texts:
             if text == "...":
                 self.play(min(f"P {line}" for line in HARMLESS if f"P {line}" in self.legal))
@@ -92,7 +92,7 @@ class Table:
         return self
 
     def refuses(self, text: str, rule: str) -> bool:
-        """Whether an action is refused, changes nothing, and is explained by that rule."""
+        """Check that an action is refused, changes nothing, and that the reason names the rule."""
         before = self.states.tobytes()
         assert text not in self.legal, f"{text} is legal"
         assert self._try(text) == WAS_ILLEGAL
@@ -103,7 +103,7 @@ class Table:
         return True
 
     def wall(self, *regions: list[str]) -> Table:
-        """Close regions off with palisades, one each turn, whoever's turn it is."""
+        """Close regions off with palisades, one per turn, by any player."""
         for region in regions:
             for line in lines_around(region):
                 if line not in self.palisades:
@@ -113,7 +113,7 @@ class Table:
         return self
 
     def spend(self, *kinds: str, until: Callable[[], bool] = lambda: False) -> Table:
-        """Each player in turn does the first thing he can of these kinds, or passes.
+        """Each player in turn plays the first legal action of these kinds, or passes.
 
         It ends when `until` is true at the start of a turn, or all have passed.
         """
@@ -125,7 +125,7 @@ class Table:
         return self
 
     def finish(self) -> dict[str, Any]:
-        """All pass; the result."""
+        """Let all players pass, and return the result."""
         if self.stage == "second palisade":
             self.play("stop")
         while self.stage != "over":
@@ -140,7 +140,7 @@ def _deals(game: Game) -> States:
 
 
 def _seed(game: Game, gold: dict[str, int], characters: str | None) -> int:
-    """The first seed that deals so."""
+    """The first seed with such a deal."""
     deals = _deals(game)
     views = game.describe(deals[0])
     mines = list(views["gold"])
