@@ -177,7 +177,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
-    """Random play in a loop that a user compiles around the rules, as `docs/batches.md` has it."""
+    """Random play in a loop that a user compiles around the rules, as on the page batches.md."""
     import numba
 
     from armarl.compiler.randomness import pick, uniform

@@ -1,6 +1,6 @@
 """Build sdist and wheel, install them into an empty environment, and use them from elsewhere.
 
-    python3 scripts/check_distribution.py
+    python3 scripts/checks/check_distribution.py
 
 The wheel is built from the sdist, so that both are proved. It is installed with `[play]`, in
 versions known to work together, where nothing of this repository can be imported.

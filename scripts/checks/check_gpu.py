@@ -1,6 +1,6 @@
 """Play the same games on the CPU and on a GPU, and compare every byte.
 
-    python scripts/check_gpu.py --plies 10000000
+    python scripts/checks/check_gpu.py --plies 10000000
 
 plays so many actions of every variant, half of them after the batches have changed places, with
 illegal actions among them and in every mode of autoreset, and compares after each step all that it
@@ -9,7 +9,7 @@ whose games are to the byte and whose gradient is nearly that of the CPU. Where 
 says what is missing. `--variant`, with a name as it is printed, has it check one alone, so that
 several processes share the work. Numba's simulator needs no GPU, and is slow:
 
-    NUMBA_ENABLE_CUDASIM=1 python scripts/check_gpu.py --plies 2000 --batch 20
+    NUMBA_ENABLE_CUDASIM=1 python scripts/checks/check_gpu.py --plies 2000 --batch 20
 
 The exit code is 0 when everything was equal, 1 when something was not, 2 without a GPU.
 """

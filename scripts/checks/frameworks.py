@@ -1,11 +1,11 @@
-"""Try every RL library of docs/frameworks.md in a fresh environment, and write its table.
+"""Try every RL library of the page frameworks.md in a fresh environment, and write its table.
 
-    python3 scripts/frameworks.py                         # all of them: an hour, 10 GB
-    python3 scripts/frameworks.py tianshou rllib/all-seats --decisions 20000
+    python3 scripts/checks/frameworks.py                         # all of them: an hour, 10 GB
+    python3 scripts/checks/frameworks.py tianshou rllib/all-seats --decisions 20000
 
 Each library is installed beside ArmaRL into an environment of its own under `--folder`, since their
 pins clash; its program in `armarl_training.examples` trains there and is measured against random.
-The rows are kept in docs/frameworks.json, from which the table of the page is written.
+The rows are kept in docs/environments/frameworks.json, from which the table of the page is written.
 """
 
 from __future__ import annotations

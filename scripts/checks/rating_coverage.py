@@ -1,6 +1,6 @@
 """Whether the arena's intervals hold: simulated tournaments whose truth is known.
 
-    python scripts/rating_coverage.py --tournaments 10000
+    python scripts/checks/rating_coverage.py --tournaments 10000
 
 Each tournament is simulated from a world: players with strengths, places of unequal worth, deals
 whose luck falls on a place in all games, and on players (some like a deal, some do not), shared

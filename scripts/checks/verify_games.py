@@ -2,8 +2,8 @@
 
 The test suite makes the same checks on a few games; this makes them on as many as wanted:
 
-    python scripts/verify_games.py --games 10000 --variant all --processes 2
-    python scripts/verify_games.py --game armada --games 100
+    python scripts/checks/verify_games.py --games 10000 --variant all --processes 2
+    python scripts/checks/verify_games.py --game armada --games 100
 
 The exit code is 0 when no game failed, else 1, and each failure is printed with what repeats it.
 """

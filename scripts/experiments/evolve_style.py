@@ -1,14 +1,14 @@
 """Evolve the numbers of a style of Armada's scripted player, as those of `admiral` were found.
 
-    python scripts/evolve_style.py runs/three.json --players 3 --generations 100
-    python scripts/evolve_style.py runs/cards.json --players 4 --cards --begin conqueror
+    python scripts/experiments/evolve_style.py runs/three.json --players 3 --generations 100
+    python scripts/experiments/evolve_style.py runs/cards.json --players 4 --cards --begin conqueror
 
 Each game of a generation has numbers of its own around those of the last; the other seats are held
 by one of the other styles, but for that which is held out, or by the last numbers. A ridge
 regression tells which numbers went with victories, and all move that way (evolution strategies:
 Salimans et al., 2017, with the regression in place of their weighted sum). The file is written
 after every generation, and the same command goes on where it ended, or with more generations. At
-the end the numbers are printed as `armarl/armada/admiral.py` has them.
+the end the numbers are printed as `armarl/games/armada/admiral.py` has them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How games go: lengths, how they end, and who wins, between players of one kind.
 
-    python scripts/game_statistics.py armadora greedy --games 2000 -o players=3
-    python scripts/game_statistics.py armada greedy --games 10000 -o players=4 --turn-lairs
+    python scripts/experiments/game_statistics.py armadora greedy --games 2000 -o players=3
+    python scripts/experiments/game_statistics.py armada greedy -o players=4 --turn-lairs
 
 With `--turn-lairs` (Armada) the games are spread over the four charts in which each lair's place on
 the board goes to each colour in turn, so that a place's luck can be told from the play order's.

@@ -1,7 +1,7 @@
 """Compile every kernel of the GPU's face and learner without a GPU; say what each takes.
 
-    python scripts/gpu_kernels.py
-    python scripts/gpu_kernels.py --game armada --capability 9.0
+    python scripts/experiments/gpu_kernels.py
+    python scripts/experiments/gpu_kernels.py --game armada --capability 9.0
 
 prints a Markdown table: registers of a thread, bytes of local memory and of what is spilt into it,
 bytes of machine code, seconds to compile; and how often a product of floats is contracted with a

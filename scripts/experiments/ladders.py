@@ -1,7 +1,7 @@
 """A ladder of every variant: random, greedy, searches, shipped policies, and these with search.
 
-    python scripts/ladders.py --folder runs/ladders                  # all variants
-    python scripts/ladders.py --folder runs/ladders --deals 50 armadora-2p armada-cards-3p
+    python scripts/experiments/ladders.py --folder runs/ladders                  # all variants
+    python scripts/experiments/ladders.py --folder runs/ladders --deals 50 armadora-2p
 
 Neighbours on the ladder meet, in all arrangements of the seats over the same deals; ratings are on
 the Elo scale, `random` being 0. Every variant has a folder of its own, where its tournament is kept

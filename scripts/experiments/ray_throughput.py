@@ -1,7 +1,7 @@
 """Throughput of arena and training on Ray by the number of workers, and what a killed one costs.
 
-    python scripts/ray_throughput.py --workers 1 2 --deals 400
-    python scripts/ray_throughput.py --workers 1 2 --train armadora-2p shards=4 imitation.games=0
+    python scripts/experiments/ray_throughput.py --workers 1 2 --deals 400
+    python scripts/experiments/ray_throughput.py --workers 1 2 --train armadora-2p shards=4
 
 Every number of workers is a cluster of its own on this machine, of so many nodes of one core beside
 a head that plays nothing; at last a worker is killed, and later a node lost, in the middle of the

@@ -1,11 +1,11 @@
 """Measure shipped policies against rivals, and keep what was found in their files.
 
-    python scripts/measure_shipped_policies.py armadora-3p grave:300@300 greedy
-    python scripts/measure_shipped_policies.py --games 1000     # all, against all their rivals
+    python scripts/policies/measure_shipped_policies.py armadora-3p grave:300@300 greedy
+    python scripts/policies/measure_shipped_policies.py --games 1000  # all, against all rivals
 
 A rival that was measured before is measured anew; the others stay as they are. Where none is named,
 they are those that stand in the file. A file is written after each match, so what was found is kept
-if it is stopped. `python scripts/make_docs.py` brings the pages of the policies up to date.
+if it is stopped. `python scripts/docs/make_docs.py` brings the pages of the policies up to date.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Ship a run's policy: `python scripts/ship_policy.py armada-3p-ppo runs/longer`.
+"""Ship a run's policy: `python scripts/policies/ship_policy.py armada-3p-ppo runs/longer`.
 
 It takes the place of the policy of that name in the package. If the run began with that policy
 (`start_from: armada-3p-ppo`), what it tells of its training is of both: decisions, minutes and
 curve go on where those of before end. Its strength is not known yet: the command that measures it
-is printed, and `python scripts/make_docs.py` then brings the pages up to date.
+is printed, and `python scripts/docs/make_docs.py` then brings the pages up to date.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 
 import tiny
+from armarl import play_match
 from armarl.arena.policy_card import read_card
 from armarl.arena.policy_card_text import card_text, facts
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players.registry import shipped_policies
 from armarl.policies.safetensors_file import FORMAT, PolicyError, write_tensors
 from armarl.policies.saved_policy import load_policy, read_policy_metadata

@@ -59,7 +59,7 @@ def test_a_seed_repeats_the_intervals():
 
 @pytest.mark.parametrize("world", [coverage.WORLDS[i] for i in (0, 6, 9)], ids=lambda w: w.name)
 def test_intervals_hold_the_truth(world):
-    """`scripts/rating_coverage.py` does this with many more tournaments, and for every world."""
+    """`scripts/checks/rating_coverage.py` does this with more tournaments, and for every world."""
     players, places = coverage.cover(world, 60, 200, seed=3, deals=(40,))
     held = 1 - (players.above + players.below + places.above + places.below) / (
         players.intervals + places.intervals

@@ -18,12 +18,11 @@ import gymnasium
 import numpy as np
 import pytest
 
-from armarl import SelfPlayBatch
+from armarl import SelfPlayBatch, play_match
 from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.core import batch_loops
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from paths import ROOT
 from variants import BASIC, RICH, Variant
 

@@ -1,7 +1,7 @@
 """Games on a GPU, as far as testable without one: `CudaGame`, `SelfPlayBatch` on "cuda".
 
 In Numba's CUDA simulator, games match the CPU's bytes (`simulated_gpu.py`), and PPO learns
-(`simulated_gpu_learner.py`). The kernels are compiled for GPUs. `scripts/check_gpu.py` and
+(`simulated_gpu_learner.py`). The kernels are compiled for GPUs. `scripts/checks/check_gpu.py` and
 `scripts/benchmark.py --only gpu` are for a machine with a GPU.
 """
 

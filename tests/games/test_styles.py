@@ -10,12 +10,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from armarl import play_match
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.armada.style_columns import TABLES
 from armarl.games.catalogue import OURS, game_entry
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players.simple_players import GreedyPlayer
 from armarl.roster.make_player import make_player
 from paths import HELPERS

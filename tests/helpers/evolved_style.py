@@ -1,4 +1,4 @@
-"""Tests of `scripts/evolve_style.py`.
+"""Tests of `scripts/experiments/evolve_style.py`.
 
 `test_styles.py` runs this file in its own process, because it makes kernels read styles from
 memory.

@@ -33,6 +33,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "helpers"))  # for `ti
 import numpy as np
 
 import tiny
+from armarl import play_match
 from armarl.arena.tournament import play_tournament, read_tournament
 from armarl.core.game import Game, IllegalActionError
 from armarl.core.threads import set_threads
@@ -41,7 +42,6 @@ from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.matches.records import read_records
 from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import load_policy

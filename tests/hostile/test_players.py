@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import tiny
+from armarl import play_match
 from armarl.arena.tournament import play_tournament
 from armarl.cli.__main__ import main
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match, workers_for
+from armarl.matches.match import workers_for
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 from armarl.players.registry import register_player

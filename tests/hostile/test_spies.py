@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from armarl import play_match
 from armarl.analysis.exploitability import GameTree
 from armarl.cli.terminal import play_at_terminal
 from armarl.compiler.randomness import draw, sip_hash, uniform
@@ -15,7 +16,6 @@ from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.environments.seat_env import SeatEnv
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players.protocol import Thoughts, ask_thoughts
 from armarl.players.simple_players import RandomPlayer
 from reference.seat_game import Chance

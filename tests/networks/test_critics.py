@@ -10,11 +10,11 @@ import torch
 from torch.nn import functional
 
 import tiny
+from armarl import play_match
 from armarl.compiler.randomness import seed_chance, uniform
 from armarl.core.verbs import PLAYING
 from armarl.environments.seat_loops import LEARNER
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.networks.critic import check_critic, is_critic
 from armarl.networks.policy_network import NetworkError
 from armarl.policies.critic_lookahead import (

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import tiny
+from armarl import play_match
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.networks.board_layout import Looking, around, places_of
 from armarl.networks.policy_network import Network, NetworkError, check_network, widths
 from armarl.players.advice import Advice

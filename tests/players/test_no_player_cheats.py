@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tiny
+from armarl import play_match
 from armarl.core.game import IllegalActionError
 from armarl.environments.seat_env import SeatEnv
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players.protocol import choose_legally
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from armarl.roster.make_player import make_player

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import armarl
 import tiny
+from armarl import play_match
 from armarl.armadora_v0 import env as make_env
 from armarl.environments.seat_env import SeatEnv
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players import registry
 from armarl.players.player_specs import Part, Spec, as_spec
 from armarl.players.protocol import Thinker

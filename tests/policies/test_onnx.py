@@ -8,8 +8,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import tiny
+from armarl import play_match
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players.protocol import choose_legally
 from armarl.policies.onnx_graph import reads_other_files
 from armarl.roster.make_player import make_player

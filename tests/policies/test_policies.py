@@ -16,10 +16,10 @@ import pytest
 from safetensors.numpy import save_file
 
 import tiny
+from armarl import play_match
 from armarl.armadora_v0 import env as make_env
 from armarl.core.verbs import PLAYING
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players.registry import shipped_policies
 from armarl.players.simple_players import GreedyPlayer
 from armarl.policies.network_players import NetworkPlayer

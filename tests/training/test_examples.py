@@ -1,4 +1,4 @@
-"""The examples of RL libraries run. Those with clashing pins are run by scripts/frameworks.py."""
+"""The examples of RL libraries run; frameworks.py runs those with clashing pins."""
 
 import json
 import sys

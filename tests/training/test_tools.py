@@ -1,4 +1,4 @@
-"""The examples of training tools each do what docs/frameworks.md says."""
+"""The examples of training tools each do what docs/environments/frameworks.md says."""
 
 import runpy
 import sys

@@ -11,10 +11,10 @@ import yaml
 from ray.cluster_utils import Cluster
 
 import tiny
+from armarl import play_match
 from armarl.arena.tournament import play_tournament
 from armarl.cli.__main__ import main
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players import registry
 from armarl.workers.ray_cluster import ClusterError, RayCluster
 from armarl_training.config.training_config import TrainingConfig

@@ -35,7 +35,8 @@ def vector_env(settings: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """Many games in which one seat learns; other players hold the others.
 
     Args:
-        settings: `game`, `num_envs`, which RLlib adds, and options of `armarl.seat_env.SeatEnv`.
+        settings: `game`, `num_envs`, which RLlib adds, and options of
+            `armarl.environments.seat_env.SeatEnv`.
     """
     options = {**settings}
     title, number = game_entry(options.pop("game")).title, options.pop("num_envs")
@@ -46,7 +47,7 @@ def aec_env(settings: Any) -> PettingZooEnv:
     """One game in which all seats learn, as RLlib's environment of many agents.
 
     Args:
-        settings: `game`, and options of `armarl.aec.checked_env`.
+        settings: `game`, and options of `armarl.environments.aec.checked_env`.
     """
     options = {**settings}
     return PettingZooEnv(checked_env(options.pop("game"), **_NAMES, **options))
@@ -57,7 +58,8 @@ def one_seat(config: Any, game: str, **options: Any) -> Any:
 
     Args:
         config: an `AlgorithmConfig`, which is changed and returned.
-        options: of `armarl.seat_env.SeatEnv`: `opponents`, `seat`, `reward`, those of the game.
+        options: of `armarl.environments.seat_env.SeatEnv`: `opponents`, `seat`, `reward`, those of
+            the game.
 
     Raises:
         TypeError, ValueError: no such game, option or opponent.
@@ -82,7 +84,7 @@ def self_play(config: Any, game: str, **options: Any) -> Any:
 
     Args:
         config: an `AlgorithmConfig`, which is changed and returned.
-        options: of `armarl.aec.checked_env`: `reward`, those of the game.
+        options: of `armarl.environments.aec.checked_env`: `reward`, those of the game.
 
     Raises:
         TypeError, ValueError: no such game or option.

@@ -48,9 +48,9 @@ def save_policy(
     Example:
         >>> import tempfile
         >>> from pathlib import Path
-        >>> from armarl.policies import load_policy
+        >>> from armarl import load_policy
         >>> from armarl_training.sb3 import save_policy
-        >>> from armarl_training.vec_env import make_vec_env
+        >>> from armarl_training import make_vec_env
         >>> from sb3_contrib import MaskablePPO
         >>> model = MaskablePPO("MlpPolicy", make_vec_env("armadora", 2), device="cpu")
         >>> with tempfile.TemporaryDirectory() as folder:

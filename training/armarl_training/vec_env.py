@@ -44,8 +44,8 @@ def make_vec_env(
         env_id: an ArmaRL id such as `armarl/Armadora-3p-v0`, the name of a game, or a `Game`.
         n_envs: number of games.
         seed: the first reset deals game `i` from `seed + i`. None: random deals.
-        env_kwargs: options of `armarl.seat_env.SeatEnv` (`opponents`, `seat`, `reward` and the
-            options of the game), as SB3 passes them.
+        env_kwargs: options of `armarl.environments.seat_env.SeatEnv` (`opponents`, `seat`, `reward`
+            and the options of the game), as SB3 passes them.
         options: the same options as keyword arguments.
 
     Returns:
@@ -56,7 +56,7 @@ def make_vec_env(
         ValueError: the id is unknown, a value is out of range, or the number of opponents is wrong.
 
     Example:
-        >>> from armarl_training.vec_env import make_vec_env
+        >>> from armarl_training import make_vec_env
         >>> env = make_vec_env("armadora", 2, seed=7, players=3, opponents="greedy")
         >>> observations = env.reset()
         >>> observations.dtype, observations.shape == (2, env.game.observation.size)
@@ -117,7 +117,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
 
     Example:
         >>> import numpy as np
-        >>> from armarl_training.vec_env import make_vec_env
+        >>> from armarl_training import make_vec_env
         >>> env = make_vec_env("armadora", 2, seed=7)
         >>> _ = env.reset()
         >>> actions = env.action_masks().argmax(axis=1)  # the first legal action of each game

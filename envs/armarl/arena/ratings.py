@@ -13,10 +13,10 @@ spread says nothing. So the likelihood's own standard error, as of independent g
 where it shortens nothing, the more the less the games tell. An interval holds all ratings whose
 profile likelihood is not too low: by as much as Student's distribution for so many deals says, and
 by the factor between the two errors. So it is lopsided where the games are, and nearly open, 5000
-points wide, where nobody can tell. `scripts/rating_coverage.py` shows that such intervals hold.
-(Tried besides, in small pilots: percentiles and bootstrap-t, which held less often where somebody
-wins nearly all. The packages choix and openskill were passed over without a trial: by their
-documentation neither knows seats and deals.)
+points wide, where nobody can tell. `scripts/checks/rating_coverage.py` shows that such intervals
+hold. (Tried besides, in small pilots: percentiles and bootstrap-t, which held less often where
+somebody wins nearly all. The packages choix and openskill were passed over without a trial: by
+their documentation neither knows seats and deals.)
 
 Everything depends on few numbers: by deal and table, the sum of the shares of victory of each side.
 """

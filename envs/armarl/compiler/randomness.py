@@ -169,7 +169,7 @@ def pick(mask: Mask, draw: float) -> Int:
 
     Example:
         >>> import numpy as np
-        >>> from armarl.randomness import pick
+        >>> from armarl.compiler.randomness import pick
         >>> int(pick(np.array([0, 1, 0, 1], np.int8), 0.5))
         3
     """

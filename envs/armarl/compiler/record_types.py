@@ -53,7 +53,7 @@ def record_type(fields: Fields) -> np.dtype[Any]:
 
     Example:
         >>> import numpy as np
-        >>> from armarl.plain_records import record_type
+        >>> from armarl.compiler.record_types import record_type
         >>> state = record_type([("rng", np.uint64), ("players", np.uint8), ("spare", np.uint8, 7)])
         >>> state.itemsize
         16

@@ -69,7 +69,7 @@ if PLAIN_PYTHON:
 
 
 def body(batch: Any, i: int, thread: int) -> None:
-    """A placeholder for the body that `take_shares` is compiled with (see `armarl.binding`)."""
+    """A placeholder for the body that `armarl.core.binding` compiles `take_shares` with."""
     raise NotImplementedError
 
 

@@ -1,9 +1,9 @@
 """Compiled loops that all environments run, written once for all games.
 
 A *body* does the work for game `i` of a batch. The batch is a NamedTuple of arrays that the caller
-allocates. `Game.run` distributes the games over threads (`armarl.threads`). A GPU kernel calls the
-same body with its own thread's `i`. `verbs` stands for the verbs of the game that a body is
-compiled for (`armarl.binding`).
+allocates. `Game.run` distributes the games over threads (`armarl.core.threads`). A GPU kernel calls
+the same body with its own thread's `i`. `verbs` stands for the verbs of the game that a body is
+compiled for (`armarl.core.binding`).
 
 If a batch has `games`, body `i` works on state `games[i]` and on row `i` of the other arrays. In
 scratch arrays, `rows[own(thread)]` is the row that no other thread touches. In `WrittenRows`, body

@@ -1,8 +1,8 @@
 """Compile functions that are written once for all games, for one particular game.
 
-Such a function uses the name `verbs` (imported from `armarl.verbs`), or calls a function that does.
-For a game, a copy of it is compiled whose `verbs` are that game's own. (A closure would do the
-same, but Numba's disk cache cannot store a closure over compiled functions.)
+Such a function uses the name `verbs` (imported from `armarl.core.verbs`), or calls a function that
+does. For a game, a copy of it is compiled whose `verbs` are that game's own. (A closure would do
+the same, but Numba's disk cache cannot store a closure over compiled functions.)
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Binding:
         return cast(F, found)
 
     def driver(self, body: Body) -> Callable[..., None]:
-        """Return `shares.take_shares` for a body, compiled with the game's verbs."""
+        """Return `work_sharing.take_shares` for a body, compiled with the game's verbs."""
         found = self._drivers.get(body)
         if found is None:
             inner = self.function(body, merge=True)

@@ -49,7 +49,7 @@ class Target(NamedTuple):
 
 @dataclass(frozen=True)
 class Declared:
-    """A block as declared for all variants of a game. See `armarl.tables.Block`.
+    """A block as declared for all variants of a game. See `armarl.core.observation_table.Block`.
 
     A length, the maximum or the scale may be the name of an integer field of the state, such as
     "players".
@@ -58,7 +58,7 @@ class Declared:
         option: the field of the state that is 0 in variants without this block.
 
     Example:
-        >>> from armarl.observing import Declared
+        >>> from armarl.core.observation_blocks import Declared
         >>> hands = Declared("hand_sizes", ("players",), 16, "Warriors left", scale=16.0)
         >>> hands.of_variant({"players": 3}).shape
         (3,)
@@ -100,7 +100,7 @@ class Blocks:
     """The declarations of a game's observation, in order.
 
     Example:
-        >>> from armarl.observing import Blocks, Declared
+        >>> from armarl.core.observation_blocks import Blocks, Declared
         >>> blocks = Blocks(lambda s, seat: seat)
         >>> @blocks.add(Declared("to_move", ("players",), 1, "is to move"))
         ... def _to_move(s, seat, block):

@@ -56,7 +56,7 @@ def set_threads(number: int | None) -> None:
 
     Example:
         >>> import armarl
-        >>> from armarl.threads import get_threads
+        >>> from armarl.core.threads import get_threads
         >>> before = get_threads()
         >>> armarl.set_threads(2)
         >>> get_threads()
@@ -74,7 +74,7 @@ def get_threads() -> int:
     """Return the number of threads that play batches of games.
 
     Example:
-        >>> from armarl.threads import get_threads
+        >>> from armarl.core.threads import get_threads
         >>> 1 <= get_threads() <= 256
         True
     """
@@ -115,7 +115,7 @@ def run(driver: Driver, games: int, batch: Any, *, least: int | None = None) -> 
     """Call `driver` on each thread that plays a batch.
 
     Args:
-        driver: `shares.take_shares`, compiled for a body.
+        driver: `work_sharing.take_shares`, compiled for a body.
         games: the number of games in the batch.
         batch: the body's first argument.
         least: the minimum number of games per thread. None is LEAST_GAMES.

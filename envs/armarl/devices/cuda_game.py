@@ -188,7 +188,7 @@ class CudaGame:
         """Run a body for each of so many games of a batch, on torch's current stream.
 
         Args:
-            body: one of `loops`, or any function that is written as they are.
+            body: one of `batch_loops`, or any function that is written as they are.
             batch: what the body takes, with tensors in the place of arrays; they are trusted to be
                 as it says. Scratch has the rows of `scratch_masks`.
         """

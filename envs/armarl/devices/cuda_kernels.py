@@ -1,7 +1,8 @@
-"""Kernels for GPUs: the bodies of `loops.py` and the rules under them, compiled by `numba.cuda`.
+"""GPU kernels: the bodies of `batch_loops.py` and the rules that they call, by `numba.cuda`.
 
 What is of this file alone is a kernel that ranges over games, one that turns columns into rows, and
-what numba-cuda is told so that NVIDIA's compiler makes quick code of them (docs/gpu.md).
+what numba-cuda is told so that NVIDIA's compiler makes quick code of them
+(docs/environments/gpu.md).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 try:
     from numba import cuda
 except ImportError:
-    cuda = None  # `armarl.cuda.fault` says so
+    cuda = None  # `armarl.devices.cuda_game.fault` says so
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 """Whether kernels run in Numba's simulator."""
@@ -81,7 +82,7 @@ class CudaKernelCache(KernelCache):
 
 
 def own_row(thread: int) -> int:
-    """In the place of `loops.own`: threads side by side have rows side by side."""
+    """In the place of `batch_loops.own`: threads side by side have rows side by side."""
     return thread
 
 

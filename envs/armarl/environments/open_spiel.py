@@ -1,7 +1,7 @@
 """Games of ours as games of OpenSpiel, for its algorithms. Needs the package `open-spiel`.
 
     import pyspiel
-    from armarl.open_spiel import Resampler, register
+    from armarl.environments.open_spiel import Resampler, register
 
     game = register("armadora", players=3)  # or, from then on, pyspiel.load_game("armarl_armadora")
 

@@ -1,6 +1,7 @@
 """Compiled loops for games in which one seat learns while players hold the others.
 
-They follow the conventions of `armarl.loops`. `armarl.seat_batch` runs them.
+They follow the conventions of `armarl.core.batch_loops`. `armarl.environments.seat_batch` runs
+them.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ class SelfPlayBatch:
     and number of threads. An illegal action is not played; it ends its game with reward -1 for its
     seat.
 
-    On a GPU (`device="cuda"`, docs/gpu.md) all arrays are tensors that stay there, and states are
-    stored as their bytes. `to` copies a batch to another device.
+    On a GPU (`device="cuda"`, docs/environments/gpu.md) all arrays are tensors that stay there, and
+    states are stored as their bytes. `to` copies a batch to another device.
 
     Attributes:
         game: the variant: `game.observation.size`, `len(game.actions)`, `game.concealed`, ...

@@ -53,7 +53,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         endings: counts of all ended episodes and of those ended by an illegal action.
 
     Example:
-        >>> from armarl.vector_env import SeatVectorEnv
+        >>> from armarl import SeatVectorEnv
         >>> envs = SeatVectorEnv("armadora", num_envs=3, opponents="greedy", seat=0)
         >>> observations, infos = envs.reset(seed=1)
         >>> observations.shape, infos["action_mask"].shape

@@ -1,4 +1,4 @@
-"""Critics of positions, by which a scripted player is improved; `turns` has what plays by them.
+"""Critics of positions, by which a scripted player is improved; see `critic_lookahead`.
 
 A critic is a trunk and a value, dense layers from the flat observation on with relu between them:
 the hyperbolic tangent of half its output is the return that the seat may expect. Beside it a policy

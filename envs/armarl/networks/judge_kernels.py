@@ -1,4 +1,4 @@
-"""Judges of positions, compiled: what `judges.JudgeNetwork` computes, position by position.
+"""Judges of positions, compiled: what `judge.JudgeNetwork` computes, position by position.
 
 Of positions that differ by an action most prizes look the same: what was said of a prize is
 remembered, and said again where the judge would read the same of another.
@@ -43,7 +43,7 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What threads work in; the first axis is for threads (see `loops.own`).
+    """What threads work in; the first axis is for threads (see `batch_loops.own`).
 
     Attributes:
         survey: float32 (rows, size).

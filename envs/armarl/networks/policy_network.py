@@ -1,11 +1,12 @@
 """The networks of saved policies, computed with NumPy.
 
 Dense layers from the flat observation on: those of the *trunk*, then a *policy* head, one logit per
-action, and a *value* head. With the parts for a board (see `armarl.places`) every cell is looked at
+action, and a *value* head. With the parts for a board (see `armarl.networks.board_layout`) every
+cell is looked at
 as well: *cells* sees it and those around it (on a chart its second layer does so again), *mix*
 adds what the trunk made of the whole, *at* scores the actions on a cell, *ends* and *between* those
 between two cells, and the value head sees the mean of all cells beside the trunk. *Trust* is what
-is added to the logit of each adviser's action (see `armarl.advice`).
+is added to the logit of each adviser's action (see `armarl.players.advice`).
 """
 
 from __future__ import annotations

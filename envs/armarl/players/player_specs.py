@@ -56,7 +56,7 @@ class Spec:
         around: the parts wrapped around the player, innermost first.
 
     Example:
-        >>> from armarl.specs import Spec
+        >>> from armarl import Spec
         >>> spec = Spec.parse("armadora-2p + search:200")
         >>> spec.base.name, spec.around[0].name, spec.around[0].arguments
         ('armadora-2p', 'search', (200,))

@@ -180,7 +180,7 @@ def _listed(game: Game, mask: NDArray[np.int8]) -> str:
 def _choices(
     body: Body, game: Game, states: States, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """What a body that takes `loops.Choices` decides in every state."""
+    """What a body that takes `batch_loops.Choices` decides in every state."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
     scratch = np.empty((len(masks), 1), states.dtype)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))

@@ -34,7 +34,7 @@ class NetworkPlayer:
     """Plays by a network over the flat observation (`armarl.networks`); illegal actions are masked.
 
     Attributes:
-        tensors: the weights, see `armarl.networks.Network`.
+        tensors: the weights, see `armarl.networks.policy_network.Network`.
         activation: "relu" or "tanh".
         sample: draw from the policy's distribution instead of taking the likeliest action.
         temperature: logits are divided by it; below 1 the likelier actions gain. Above 0, to 1e6;
@@ -210,7 +210,7 @@ class CriticPlayer(NetworkPlayer):
     """Plays its first adviser's choice, or what a critic holds for better some turns later.
 
     It tries every legal action; the first adviser plays on for its seat, and each of them in turn,
-    deal by deal, for all others; see `turns`.
+    deal by deal, for all others; see `critic_lookahead`.
 
     Attributes:
         deals: in which the last of the actions is tried, at most.

@@ -1,4 +1,4 @@
-"""Making a player from his specification (see `armarl.specs`)."""
+"""Making a player from his specification (see `armarl.players.player_specs`)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from armarl.search.settings import MOST, check
 
 
 class CriticSearchPlayer:
-    """Play like a critic's player that takes more time (see `armarl.turns`).
+    """Play like a critic's player that takes more time (see `armarl.policies.critic_lookahead`).
 
     The same position always gives the same action, on any number of threads.
 

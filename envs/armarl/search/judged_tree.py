@@ -43,7 +43,7 @@ VALUE, SECOND = range(2)  # indices into `returns`
 
 
 class JudgedWork(NamedTuple):
-    """Scratch memory of the threads. The first axis has rows for threads (see `loops.own`)."""
+    """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
 
     states: NDArray[np.void]  # (rows, 2), the simulation's state, and one for trying actions
     masks: Mask  # (rows, actions)

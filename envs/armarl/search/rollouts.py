@@ -18,7 +18,7 @@ SCRIPTED, ILLEGAL = -1.0, 2.0  # special values in `lots`
 
 
 class RolloutWork(NamedTuple):
-    """Scratch memory of the threads. The first axis has rows for threads (see `loops.own`)."""
+    """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
 
     states: NDArray[np.void]  # (rows, 2), the rollout's state, and the scripted player's
     masks: Mask  # (rows, actions)

@@ -57,7 +57,7 @@ OUTCOME, MARGIN, ESTIMATE = range(3)  # indices into `returns`
 
 
 class Workspace(NamedTuple):
-    """Scratch memory of the threads. The first axis has rows for threads (see `loops.own`)."""
+    """Scratch memory of the threads. The first axis is that of `batch_loops.own`."""
 
     states: NDArray[np.void]  # (rows, 2), the simulation's state, and the scripted player's
     masks: Mask  # (rows, actions)

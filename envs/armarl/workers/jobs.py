@@ -17,7 +17,7 @@ class ClusterError(RuntimeError):
 
 @runtime_checkable
 class Cluster(Protocol):
-    """Workers on other machines, such as `armarl.ray_cluster.RayCluster`."""
+    """Workers on other machines, such as `armarl.workers.ray_cluster.RayCluster`."""
 
     def results(self, work: Work, jobs: Sequence[Any]) -> Generator[Any, None, None]:
         """`work` of every job, in the order of the jobs."""

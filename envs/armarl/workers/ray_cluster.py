@@ -1,6 +1,6 @@
 """Matches and tournaments on a cluster of Ray. Needs the package `ray`.
 
-    from armarl.ray_cluster import RayCluster
+    from armarl.workers.ray_cluster import RayCluster
 
     play_tournament(game, players, deals=1000, workers=RayCluster("auto"), folder="runs/arena")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from armarl import play_match
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.armada.scripted.distance_maps import set_goals
@@ -31,7 +32,6 @@ from armarl.games.armada.style_columns import (
 )
 from armarl.games.armada.styles import FIRST_ROWS, GREEDY_STYLES, STYLES
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 from reference.armada.checks import VARIANTS, variant_name
 

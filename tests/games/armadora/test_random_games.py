@@ -1,6 +1,6 @@
 """Whole games of Armadora against the slow reference, and guarantees of a state.
 
-`scripts/verify_games.py` makes the same checks on any number of games.
+`scripts/checks/verify_games.py` makes the same checks on any number of games.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
+from armarl import play_match
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 from armarl.matches.records import RecordError, read_records
 from armarl.networks.judge import PARTS as JUDGE_PARTS
 from armarl.networks.judge import layout_of

@@ -1,8 +1,8 @@
 """Checks of the compiled Armadora against the reference, on whole games.
 
 `check_game` plays one game with the kernels and the reference. The tests use it for a few games,
-`scripts/verify_games.py` for many. Every failure is an AssertionError with the variant, the seed
-and the actions, so that the game can be repeated.
+`scripts/checks/verify_games.py` for many. Every failure is an AssertionError with the variant, the
+seed and the actions, so that the game can be repeated.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ def processor() -> str:
 def quicker_precision(device: str) -> str:
     """Of a learner's products of matrices: bfloat16 where there are units for them, else float32.
 
-    On a processor without such instructions float32 was six times as quick (docs/training.md).
+    On a processor without such instructions float32 was six times as quick
+    (docs/training/training.md).
     """
     if device == "cpu":
         its_own = {"amx_bf16", "avx512_bf16"} & _instructions()

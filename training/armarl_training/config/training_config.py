@@ -293,7 +293,7 @@ class TrainingConfig(_Section):
     one from a dictionary.
 
     Example:
-        >>> from armarl_training.config import TrainingConfig
+        >>> from armarl_training import TrainingConfig
         >>> config = TrainingConfig.model_validate({"total_decisions": 1000, "learner": "td"})
         >>> config.td.epochs
         4
@@ -489,7 +489,7 @@ def shipped_configs() -> dict[str, Path]:
     """Return the path of each configuration that ships with ArmaRL, by name.
 
     Example:
-        >>> from armarl_training.config import shipped_configs
+        >>> from armarl_training.config.training_config import shipped_configs
         >>> "armadora-quick" in shipped_configs()
         True
     """
@@ -504,7 +504,7 @@ def config_file(name: str | Path) -> Path:
         FileNotFoundError: no such file or name exists. The message lists the shipped ones.
 
     Example:
-        >>> from armarl_training.config import config_file
+        >>> from armarl_training.config.training_config import config_file
         >>> config_file("armada-2p").name
         'armada-2p.yaml'
     """
@@ -538,7 +538,7 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Trainin
         TypeError: `path` is neither a path nor a name, or `overrides` is not a list of strings.
 
     Example:
-        >>> from armarl_training.config import load_config
+        >>> from armarl_training import load_config
         >>> config = load_config("armadora-quick", ["options.players=3", "td.epochs=2"])
         >>> config.options["players"], config.td.epochs
         (3, 2)

@@ -1,4 +1,4 @@
-"""Short programs that train with other RL libraries; docs/frameworks.md describes them.
+"""Short programs that train with other RL libraries, one for each; see frameworks.md.
 
     python -m armarl_training.examples.cleanrl one-seat --decisions 50000
 

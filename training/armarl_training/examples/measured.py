@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl import play_match
 from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_match
 
 GAME = "armadora"
 # From observations (n, size) and masks (n, actions) to actions (n,).

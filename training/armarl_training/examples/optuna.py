@@ -10,7 +10,7 @@ from pathlib import Path
 
 import optuna
 
-from armarl.matches.match import play_match
+from armarl import play_match
 from armarl_training.config.training_config import load_config
 from armarl_training.run.run import start_run
 

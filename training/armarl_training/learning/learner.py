@@ -3,8 +3,8 @@
 A *run* owns its folder, the clock, the configuration and the checkpoint file; the *pool* owns the
 opponents; the *learner* owns its networks, its optimiser, its games in play and all their chance.
 Each saves what it owns (`saving` has what they share of that). A learner is one module, and a line
-in `learners`: `ppo`, `td` and `critic` are ours, `maskable` is sb3-contrib's. One from outside is
-named as `module:Class`.
+in `config.learner_kinds`: `ppo`, `td` and `critic` are ours, `maskable` is sb3-contrib's. One from
+outside is named as `module:Class`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from armarl_training.networks.layers import Linear, PolicyNetwork, linears, make
 
 
 class Critic(PolicyNetwork):
-    """A critic of positions, see `armarl.critics`: the same in torch."""
+    """A critic of positions, see `armarl.networks.critic`: the same in torch."""
 
     def __init__(self, game: Game, widths: Sequence[int]) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Critic(PolicyNetwork):
 
 
 class Judge(PolicyNetwork):
-    """A judge of positions, see `armarl.judges.JudgeNetwork`: the same in torch."""
+    """A judge of positions, see `armarl.networks.judge.JudgeNetwork`: the same in torch."""
 
     def __init__(self, game: Game, widths: Sequence[int], whole: Sequence[int]) -> None:
         super().__init__()

@@ -39,7 +39,7 @@ class Anchors:
     """
 
     def __init__(self, game: Game, settings: EvaluationConfig, folder: Path) -> None:
-        """The players of the evaluation; of policies those that `named_policies` keeps."""
+        """The players of the evaluation; of policies those that `kept_policies` keeps."""
         kept = {"opponents", "progress_games", "seed"}
         self.terms = settings.model_dump(mode="json", include=kept)
         self._game, self._names = game, settings.opponents

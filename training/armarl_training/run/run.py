@@ -115,13 +115,13 @@ class Run:
         config: the configuration, with its precision resolved.
         folder: the run's folder.
         game: the game that is learned.
-        learner: the learner, see `armarl_training.learner.Learner`.
+        learner: the learner, see `armarl_training.learning.learner.Learner`.
         pool: the opponents in training.
 
     Example:
         >>> import tempfile
-        >>> from armarl_training.config import load_config
-        >>> from armarl_training.run import start_run
+        >>> from armarl_training import load_config
+        >>> from armarl_training import start_run
         >>> config = load_config("armadora-quick", ["environments=2"])
         >>> with tempfile.TemporaryDirectory() as folder, start_run(config, folder) as run:
         ...     run.decisions, run.done
@@ -548,8 +548,8 @@ def start_run(config: TrainingConfig, folder: str | Path, *, code: bool = False)
 
     Example:
         >>> import tempfile
-        >>> from armarl_training.config import load_config
-        >>> from armarl_training.run import start_run
+        >>> from armarl_training import load_config
+        >>> from armarl_training import start_run
         >>> config = load_config("armadora-quick", ["environments=2"])
         >>> with tempfile.TemporaryDirectory() as folder, start_run(config, folder) as run:
         ...     (run.folder / "config.yaml").exists()
@@ -611,8 +611,8 @@ def resume_run(folder: str | Path, changes: list[str] | None = None, *, code: bo
 
     Example:
         >>> import tempfile
-        >>> from armarl_training.config import load_config
-        >>> from armarl_training.run import resume_run, start_run
+        >>> from armarl_training import load_config
+        >>> from armarl_training import resume_run, start_run
         >>> config = load_config("armadora-quick", ["environments=2"])
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     start_run(config, folder).close()

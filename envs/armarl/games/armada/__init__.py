@@ -89,7 +89,7 @@ def make(
         max_turns: number of colour turns after which the game is truncated, 1 to MOST_TURNS
             (ADA-30).
         chart: a chart to use instead of the standard one, in any form that
-            `armarl.armada.chart.load_chart` accepts.
+            `armarl.games.armada.chart.loading.load_chart` accepts.
 
     Raises:
         ValueError: an option has the wrong type or is out of range, or the chart breaks ADA-1 to
@@ -97,7 +97,7 @@ def make(
         OSError: the chart file does not exist or cannot be read.
 
     Example:
-        >>> from armarl.armada import make
+        >>> from armarl.games.armada import make
         >>> game = make(players=3, cards=True)
         >>> game.players, len(game.actions)
         (3, 1805)

@@ -3,7 +3,7 @@
 Each generation played thousands of games. Every game varied the current numbers at random and was
 played against the other styles, except the one held out, and against itself. The numbers then moved
 towards the variants that won (evolution strategies: Salimans et al., 2017).
-docs/scripted-players.md gives its strength.
+docs/games/scripted-players.md gives its strength.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def load_dice(path: str | Path = STANDARD) -> Dice:
         OSError: the file does not exist or cannot be read.
 
     Example:
-        >>> from armarl.armada.dice import load_dice
+        >>> from armarl.games.armada.dice import load_dice
         >>> load_dice().combat
         (1, 1, 1, 2, -1, -1)
     """

@@ -22,7 +22,7 @@ from armarl.compiler.randomness import random_below, seed
 from armarl.compiler.types import Int, State
 from armarl.games.armada.state import ANSWER_CARDS, ANSWERS, CARDS, COPIES, PEEKING, holds
 
-HELD, LACKED = 1, -1  # values of `answers`; 0: unknown
+HELD, LACKED = 1, -1  # values of `rules.legal_answers`; 0: unknown
 _MOST_DEALS = 4096  # most attempts to deal hidden hands that agree with what is known
 _MIXING, _MOST_SWAPS = 4, 4096  # after that: swaps per card of these hands, and most swaps in all
 

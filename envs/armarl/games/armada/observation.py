@@ -3,7 +3,8 @@
 A seat sees the colours from one of its own: that colour first, then the others in play order,
 nobody's included. It is the colour that decides, if that one is the seat's, and else the seat's
 next colour in play order. Places are those of the chart, in its order (`Chart.places`), with its
-fixed adjacency. See `armarl.observing` for how the blocks become one flat observation.
+fixed adjacency. See `armarl.core.observation_blocks` for how the blocks become one flat
+observation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Styles of Armada's scripted player: its goals, its garrisons and its readiness to fight.
 
-`ways` computes costs, and `greedy` the worth of actions. All their numbers are here, except the
-admiral's, and `style_columns` explains their meaning.
+`distance_maps` computes costs, and `greedy` the worth of actions. All their numbers are here,
+except the admiral's, and `style_columns` explains their meaning.
 """
 
 from __future__ import annotations

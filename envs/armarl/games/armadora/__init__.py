@@ -61,7 +61,7 @@ def make(players: int = 2, advanced: bool = False, peek: bool = True, board: str
         ValueError: a value has the wrong type or is out of range.
 
     Example:
-        >>> from armarl.armadora import make
+        >>> from armarl.games.armadora import make
         >>> game = make(players=3)
         >>> game.players, len(game.actions)
         (3, 229)

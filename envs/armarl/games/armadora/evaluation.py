@@ -33,7 +33,7 @@ from armarl.games.armadora.state import only_on, side_count, side_of, sum_on, te
     SCALE,  # factor from gold, in standard deviations, to the logarithm of the odds
 ) = range(8)
 # Fitted by maximum likelihood of the winners. The rows are two sides and three sides, each with the
-# base game and the advanced rules. See `docs/scripted-players.md`.
+# base game and the advanced rules. See `docs/games/scripted-players.md`.
 WEIGHTS = np.array(
     [
         [0.600, 0.0185, 0.108, 0.951, 3.95, 1.09, 0.126, 1.510],

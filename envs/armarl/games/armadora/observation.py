@@ -2,8 +2,9 @@
 
 A seat sees itself first, then the others clockwise. Sites are the squares without a mine. Lines and
 sites are in the order of the action table, squares are row by row. Values of a territory are
-repeated at each of its squares. `armarl.observing` joins the blocks to one flat observation. The
-survey, the input of learned position evaluators, shares some of the blocks and writers.
+repeated at each of its squares. `armarl.core.observation_blocks` joins the blocks to one flat
+observation. The survey, the input of learned position evaluators, shares some of the blocks and
+writers.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ This is one step of approximate policy iteration (Bertsekas & Tsitsiklis, 1996).
 plays the learner's seats, with some random actions. From whole games, the critic learns how they
 end after the positions at which turns end. The improved player tries every action, lets the
 scripted player finish the turn, and deviates from the scripted choice where the critic is sure of a
-gain (`armarl.turns`). Scripted games cost almost nothing, so there can be very many. They are
-sensible, so the critic only has to compare the results of sensible turns.
+gain (`armarl.policies.critic_lookahead`). Scripted games cost almost nothing, so there can be very
+many. They are sensible, so the critic only has to compare the results of sensible turns.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def takers_of(index: NDArray[np.int64], entries: int) -> torch.Tensor:
 
 
 class Cells(nn.Module):
-    """Applies the same weights to every cell of the board; see `armarl.places`."""
+    """Applies the same weights to every cell of the board; see `armarl.networks.board_layout`."""
 
     _entries: torch.Tensor
     _constants: torch.Tensor
@@ -232,7 +232,7 @@ class Cells(nn.Module):
         return y.permute(0, 2, 3, 1).flatten(1, 2)
 
     def _told(self, cells: torch.Tensor) -> torch.Tensor:
-        """Join the features of each chart position and its neighbours; see `places.spread_over`."""
+        """Join the features of each chart position and its neighbours; see `board_layout.spread_over`."""
         ways, places, _ = self._spread.shape
         told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
         return told.view(-1, ways, places, cells.shape[2]).transpose(1, 2).flatten(2)

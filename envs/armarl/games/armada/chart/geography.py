@@ -36,7 +36,7 @@ class Territory:
         post: the name of its trading post, one of POSTS, or None.
 
     Example:
-        >>> from armarl.armada.chart import load_chart
+        >>> from armarl.games.armada.chart.loading import load_chart
         >>> load_chart().territories[3]
         Territory(name='G4', lair='green', island='Fern', city=True, post=None)
     """
@@ -63,7 +63,7 @@ class Chart:
         text: text of the chart file. None for a chart read from a mapping.
 
     Example:
-        >>> from armarl.armada.chart import load_chart
+        >>> from armarl.games.armada.chart.loading import load_chart
         >>> chart = load_chart()
         >>> [chart.places[place] for place in chart.neighbours[chart.numbers["G1"]]]
         ['G2', 'G3', 'G4', 's1']

@@ -74,7 +74,7 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
         OSError: the file does not exist or cannot be read.
 
     Example:
-        >>> from armarl.armada.chart import load_chart
+        >>> from armarl.games.armada.chart.loading import load_chart
         >>> chart = load_chart()
         >>> len(chart.territories), len(chart.sea)
         (52, 48)

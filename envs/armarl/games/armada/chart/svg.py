@@ -41,8 +41,8 @@ def draw_svg(chart: Chart, view: View | None = None) -> str:
         ValueError: the chart has no map.
 
     Example:
-        >>> from armarl.armada.chart import load_chart
-        >>> from armarl.armada.drawing import draw_svg
+        >>> from armarl.games.armada.chart.loading import load_chart
+        >>> from armarl.games.armada.text.drawing import draw_svg
         >>> draw_svg(load_chart())[:4]
         '<svg'
     """

@@ -3,7 +3,7 @@
 Every function is compiled and works on one record of type `STATE`. The other modules are:
 
 - `state`: the layout of the state.
-- `offers` and `answers`: the legal actions.
+- `legal_orders` and `legal_answers`: the legal actions.
 - `setup`: the preliminary turn.
 - `turns`: the course of the turns.
 - `orders`: the orders.

@@ -1,4 +1,4 @@
-"""Legal orders in Armada. The answers within a chain of decisions are in `answers`.
+"""Legal orders in Armada. The answers within a chain of decisions are in `legal_answers`.
 
 Every `offer_…` function writes 1 into the mask for each action that it allows and returns False.
 With an *empty* mask it only finds out whether there is any such action, and returns True at the

@@ -1,12 +1,12 @@
 """The scripted player of Armada. At each decision it scores the legal actions and plays the best.
 
-It turns the map into costs (see `ways`): for every place, the cost of the way to the nearest goal
-of its colour. Goals are what ADA-27 needs (the posts, first the Centre; enemy cities; the lair),
-what breaks another colour's claim, and own posts with too few bands. Bands move towards lower
-costs. Taking, exploring and attacking on the way have scores of their own. When bands run short,
-gold is carried home and converted, and ships fetch bands that wait on a coast. In long games with
-few bands left, all of them would guard posts for ever, so garrisons shrink with time. The player
-reads no hidden card and rolls no die.
+It turns the map into costs (see `distance_maps`): for every place, the cost of the way to the
+nearest goal of its colour. Goals are what ADA-27 needs (the posts, first the Centre; enemy cities;
+the lair), what breaks another colour's claim, and own posts with too few bands. Bands move towards
+lower costs. Taking, exploring and attacking on the way have scores of their own. When bands run
+short, gold is carried home and converted, and ships fetch bands that wait on a coast. In long games
+with few bands left, all of them would guard posts for ever, so garrisons shrink with time. The
+player reads no hidden card and rolls no die.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def draw(game: Game, state: State, seat: int | None) -> str:
         seat: the seat whose view to draw, or None for the full view.
 
     Example:
-        >>> from armarl.armada.drawing import draw
-        >>> from armarl.game import make_game
+        >>> from armarl.games.armada.text.drawing import draw
+        >>> from armarl import make_game
         >>> game = make_game("armada")
         >>> picture = draw(game, game.new_states(1)[0], None)
         >>> "G4* green" in picture, "C1(Centre) ?" in picture

@@ -5,7 +5,7 @@ states of a game with cards, because they are incomplete. Every accepted state c
 end: pieces and cards are conserved, numbers are in their ranges, and derived values are what the
 rules would derive.
 
-`valid_pieces` checks pieces, cards and dice; `valid_course` turns and the end; `valid_chain` the
+`pieces` checks pieces, cards and dice; `course` turns and the end; `chain` the
 open decision.
 """
 

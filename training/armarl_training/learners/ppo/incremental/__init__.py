@@ -1,6 +1,7 @@
 """Passes through PPO's networks on a CPU that use only changes between a seat's decisions.
 
-`passes` offers the same as `ppo.passes`, and is tested against it. `chains` groups decisions,
-`entries` finds the changes, and `first_layer` adds them up (`first_loops`). The later layers are in
-`last_loops`. Both use the loops over `rows`.
+`passes` offers the same as `update.dense_passes`, and is tested against it. `decision_chains`
+groups decisions, `changes` finds the changes, and `first_layer` adds them up
+(`first_layer_kernels`). The later layers are in `last_layer_kernels`. Both use the loops of
+`simd_rows`. The idea is that of NNUE networks (Nasu, 2018).
 """

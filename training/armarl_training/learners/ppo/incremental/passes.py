@@ -2,8 +2,8 @@
 
 The first layer is in `first_layer`. The last layers compute only the legal actions, and the
 backward pass touches only the weights of these. The layers between multiply matrices as in
-`ppo.passes`. `tests/test_sparse_passes.py` tests these passes against it. In play, the forward pass
-handles each position separately, so that threads can share the positions.
+`update.dense_passes`. `tests/training/test_incremental_passes.py` tests these passes against it. In
+play, the forward pass handles each position separately, so that threads can share the positions.
 """
 
 from __future__ import annotations

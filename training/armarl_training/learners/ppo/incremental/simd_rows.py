@@ -18,7 +18,7 @@ from numba.extending import intrinsic, models, register_model
 
 from armarl.compiler.decorators import PLAIN_PYTHON, inlined
 
-_ANY_ORDER = ("reassoc", "nsz", "contract")  # as in `armarl.compiled.summed`
+_ANY_ORDER = ("reassoc", "nsz", "contract")  # as in `armarl.compiler.decorators.summed`
 
 
 class _Numbers(types.Type):

@@ -5,7 +5,7 @@ the matrix products themselves. It also makes threads wait for the interpreter's
 through plain layers are written out, actor and critic side by side. The inputs of both are read
 once. The work between two layers is done for both at once, in memory that is reused. In a rollout,
 a pass over some hundred positions is fastest with the fewest products, even if they multiply zeros.
-`tests/test_passes.py` checks these passes against automatic differentiation.
+`tests/training/test_passes.py` checks these passes against automatic differentiation.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The losses of PPO and their gradients with respect to the network outputs.
 
 They are written by hand and compiled. They take a few passes over each decision's legal actions,
-where automatic differentiation would take a dozen over all actions. `tests/test_ppo.py` checks them
-against automatic differentiation. (Functions come from `math`, because Numba supports only some of
-NumPy's on GPUs.)
+where automatic differentiation would take a dozen over all actions. `tests/training/test_ppo.py`
+checks them against automatic differentiation. (Functions come from `math`, because Numba supports
+only some of NumPy's on GPUs.)
 """
 
 from __future__ import annotations
