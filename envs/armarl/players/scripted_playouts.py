@@ -1,4 +1,4 @@
-"""How a position is played on by the scripted player; see `critic_lookahead` and `search.rollouts`."""
+"""Playing a position on with the scripted player; see `critic_lookahead`, `search.rollouts`."""
 
 from __future__ import annotations
 

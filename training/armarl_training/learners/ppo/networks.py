@@ -232,7 +232,7 @@ class Cells(nn.Module):
         return y.permute(0, 2, 3, 1).flatten(1, 2)
 
     def _told(self, cells: torch.Tensor) -> torch.Tensor:
-        """Join the features of each chart position and its neighbours; see `board_layout.spread_over`."""
+        """Join features of each chart position and its neighbours (`board_layout.spread_over`)."""
         ways, places, _ = self._spread.shape
         told = self._spread.to(cells.dtype).flatten(0, 1) @ cells
         return told.view(-1, ways, places, cells.shape[2]).transpose(1, 2).flatten(2)
