@@ -123,7 +123,7 @@ def test_what_breaks_the_grammar(text, reason):
         ("greedy:noise=much", "noise takes a number, not 'much'"),
         ("greedy:noise", "noise lacks a value: noise="),
         ("armadora-2p:sampel", r"not 'sampel' \(what there is: sample, temperature, noise"),
-        ("grave:milliseconds=inf", "milliseconds must be above 0 and finite, not inf"),
+        ("grave:milliseconds=inf", "milliseconds must be above 0 and finite, got inf"),
         ("greedy:noise=true", "noise takes a number, not True"),
         ("greedy:noise=1.5", "noise is a probability, in 0 to 1, not 1.5"),
         ("greedy:first_random=0.5", "first_random takes a whole number, not 0.5"),

@@ -67,7 +67,7 @@ def make(players: int = 2, advanced: bool = False, peek: bool = True, board: str
         (3, 229)
     """
     if not is_whole(players) or players not in (2, 3, 4):
-        raise ValueError(f"Armadora takes 2, 3 or 4 players, not {players!r}")
+        raise ValueError(f"Armadora is for 2, 3 or 4 players, not {players!r}")
     for name, value in (("advanced", advanced), ("peek", peek)):
         if not isinstance(value, bool | np.bool_):
             raise ValueError(f"{name} must be True or False, not {value!r}")
