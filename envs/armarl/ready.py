@@ -19,11 +19,10 @@ from armarl.self_play_batch import SelfPlayBatch
 from armarl.vector_env import SeatVectorEnv
 
 _SEARCHES = ("grave", "ismcts", "flat", "rollout")
-_OTHERS = ("human", "search", "onnx")  # at the terminal; one of the searches; from a file
-_OTHERS = ("human", "search", "onnx")  # human: needs a person; search: as _SEARCHES; onnx: a file
+_OTHERS = ("human", "search", "onnx")  # needs a person; one of _SEARCHES; needs a file
+
 
 def compile_game(game: Game) -> Iterator[tuple[str, float]]:
-    """Compile all that any face, player or match of a game calls, in any of its variants.
     """Compile everything that an environment, player or match of a game calls.
 
     The compiled kernels are kept in the cache folder (`ARMARL_CACHE_DIR`). Every process on the
@@ -34,10 +33,17 @@ def compile_game(game: Game) -> Iterator[tuple[str, float]]:
 
     Example:
         >>> from armarl.game import make_game
-        >>> parts = [name for name, seconds in compile_game(make_game("armadora"))]
-        >>> parts[:2]
-        ["PettingZoo's environment", 'batches']
+        >>> for part, seconds in compile_game(make_game("armadora")):
+        ...     print(part)
+        PettingZoo's environment
+        batches
+        states
+        players
+        judges
+        critics
+        search
     """
+    begun = time.perf_counter()
     for what, use in _USES.items():
         use(game)
         yield what, time.perf_counter() - begun
@@ -60,8 +66,8 @@ def _play_in_batches(game: Game) -> None:
 
 
 def _use_states(game: Game) -> None:
-    """All that `Game` does with records, as matches, records and exploitability ask for it."""
     """Call everything that `Game` does with state records, for matches, records and solvers."""
+    states, games = game.new_states(np.arange(2)), np.arange(2)
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
     game.turns_of(states)
     game.progress(states, seats)
@@ -88,9 +94,9 @@ def _choose(*names: str) -> Callable[[Game], None]:
 
 
 def _judge(game: Game) -> None:
-    """All that judges of positions are asked, and that their training asks."""
-    if game.survey is None:
     """Call the kernels that position judges and their training use."""
+    if game.survey is None:
+        return
     states = game.new_states(0)
     afterstates, layout = Afterstates(game), layout_of(game)
     afterstates.surveys(states, game.statuses(states)[1])
@@ -112,10 +118,10 @@ def _judge(game: Game) -> None:
 
 
 def _critic(game: Game) -> None:
-    """All that critics of scripted play are asked."""
+    """Call the kernels that critics of scripted play use."""
     tensors: dict[str, NDArray[np.float32]] = {}
     for part, (outputs, inputs) in {"trunk": (1, game.observation.size), "value": (1, 1)}.items():
-    """Call the kernels that critics of scripted play use."""
+        tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)
         tensors[f"{part}.0.bias"] = np.zeros(outputs, np.float32)
     states = game.new_states(0)
     seats = game.statuses(states)[1]

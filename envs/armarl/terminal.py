@@ -54,13 +54,14 @@ def play_at_terminal(
             record file holds something else.
         OSError: the record may not be written.
     """
+    if not 0 <= seat < game.players:
         raise ValueError(f"seat must be in 0 to {game.players - 1}, not {seat}")
     if not 1 <= len(opponents) < game.players:
         larger = [n for n in game_entry(game.name).players if n > len(opponents) > 0]
         raise ValueError(
             f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
-            + (f" (so many sit at a table of -o players={larger[0]})" if larger else "")
             + (f" (so many fit at a table of -o players={larger[0]})" if larger else "")
+        )
     players: list[Player] = [HumanPlayer(game)] * game.players
     for k in range(1, game.players):
         opponent = make_player(opponents[min(k, len(opponents)) - 1], game)
@@ -75,8 +76,7 @@ def watch_at_terminal(
     record: str | Path | None = None,
     think: bool = False,
 ) -> None:
-    """Have players play one game, all of which is shown, board by board.
-    """Let players play one game, and show everything after every action.
+    """Let players play one game, and draw the whole board after every action.
 
     Args:
         game: the game to play.
@@ -90,6 +90,7 @@ def watch_at_terminal(
             holds something else.
         OSError: the record may not be written.
     """
+    if not 1 <= len(players) <= game.players:
         raise ValueError(
             f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
         )
@@ -128,8 +129,8 @@ def _show(
                     recorder.ended(states)
                     append_records(record, recorder.texts())
     if seat is not None:
-        print(f"\n{game.draw(states[0], seat)}\n\nwith all that was hidden:\n")
         print(f"\n{game.draw(states[0], seat)}\n\nwith all hidden information shown:\n")
+        print(game.draw(states[0]))
 
 
 def _play(
