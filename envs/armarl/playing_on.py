@@ -1,4 +1,4 @@
-"""How a position is played on by the scripted player; see `turns` and `search.rollouts`."""
+"""Rollouts by the scripted player; used by `turns` and `search.rollouts`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from armarl.randomness import uniform
 from armarl.verbs import PLAYING, Int, verbs
 
-SIMULATED, SPARE = range(2)  # of `states`
+SIMULATED, SPARE = range(2)  # indices in `states`
 ALMOST_ONE = 1.0 - 2.0**-40
 
 
@@ -24,9 +24,9 @@ def play_turns(
     chance: NDArray[np.uint64],
     game: int,
 ) -> None:
-    """Scripted players go on, until so many turns have ended, the first `owner`'s, or the game.
+    """Let scripted players continue until `turns` turns or the game have ended.
 
-    `seat` plays in one style, all others in another.
+    The first turn is `owner`'s. `seat` plays in one style, all others in another.
     """
     s, left = states[SIMULATED], turns
     for _ in range(longest):
@@ -48,6 +48,6 @@ def scripted_action(
     chance: NDArray[np.uint64],
     game: int,
 ) -> Int:
-    """The scripted choice, in a style; its draw is kept from being rounded up to the next style."""
+    """The scripted choice in a style; its draw must not be rounded up to the next style's."""
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])
