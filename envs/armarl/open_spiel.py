@@ -5,12 +5,11 @@
 
     game = register("armadora", players=3)  # or, from then on, pyspiel.load_game("armarl_armadora")
 
-Chance is sampled. A state begins with one chance node that has one outcome, the deal. Later dice and
-cards come from the game's own random generator, which is part of the state. Algorithms that
+Chance is sampled. A state begins with one chance node that has one outcome, the deal. Later dice
+and cards come from the game's own random generator, which is part of the state. Algorithms that
 enumerate chance outcomes (exact best responses, CFR over the whole tree) need explicit chance,
 `chance="explicit"`. It works only for games whose deals can be enumerated (`armadora` with
 `board="mini"`).
-
 A search that looks ahead from the state itself would foresee hidden information and future chance.
 For ISMCTS, a `Resampler` deals both anew. OpenSpiel's own serialisation refuses sampled games in
 Python: use `state.serialize()` and `game.deserialize_state(text)`. Its compiled
