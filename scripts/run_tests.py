@@ -1,6 +1,6 @@
 """Set up `.venv` and run everything that CI runs: `python3 scripts/run_tests.py`.
 
-Style, types, the documentation as a site, and tests. Further arguments go to pytest:
+These are style, types, the documentation site, and tests. Further arguments go to pytest:
 `python3 scripts/run_tests.py -k arm_12`.
 """
 

@@ -294,7 +294,7 @@ class CudaGame:
         return states
 
     def play(self, states: Tensor, actions: Tensor) -> None:
-        """Play an action, int64 (batch,), in each state; illegal actions are undefined behaviour."""
+        """Play an action, int64 (batch,), in each state; illegal ones have undefined results."""
         self._check_states(states)
         self._check("actions", actions, (len(states),), np.int64)
         everything = self._all(len(states))

@@ -1,4 +1,4 @@
-"""The results as Markdown: what the script prints, and the page in the docs."""
+"""The results as Markdown: the script's output, and the page in the docs."""
 
 from __future__ import annotations
 
@@ -15,68 +15,68 @@ Key = Callable[[dict[str, Any]], str]
 SECTIONS = {
     "playouts": (
         "Playouts",
-        "Random legal play from the deal to the end inside the compiled loops, with the full mask "
-        f"of legal actions at every decision, {BATCH} games at a time; actions per second.",
+        "Random legal play from the deal to the end inside the compiled loops, with the full "
+        f"action mask at every decision, {BATCH} games at a time. Actions per second.",
     ),
     "steps": (
         "Steps",
-        f"Batches of {BATCH} games stepped in lockstep from Python, games that end beginning anew. "
-        "A step includes the choice of a random legal action by a compiled function. Peers give "
-        "observation and mask with every step; OpenSpiel has no batch and plays one game. In a "
-        "compiled loop nothing uses what the steps give. Steps per second.",
+        f"Batches of {BATCH} games stepped in lockstep from Python; games that end restart. A step "
+        "includes the choice of a random legal action by a compiled function. Peers return "
+        "observation and mask with every step; OpenSpiel has no batches and plays one game. In a "
+        "compiled loop the results of steps are not used. Steps per second.",
     ),
     "scaling": (
         "Scaling with batch and threads",
-        "The same by the number of games in the batch; steps per second.",
+        "The same by number of games in the batch. Steps per second.",
     ),
     "aec": (
         "PettingZoo AEC",
-        "`last`, a random legal action, `step`, on one core; steps per second, and the ratio to "
+        "`last`, a random legal action, `step`, on one core. Steps per second, and the ratio to "
         "PettingZoo's connect four in the same rounds.",
     ),
     "vector": (
         "Gymnasium vector environments",
-        "The learner's decisions per second; opponents play at random.",
+        "The learner's decisions per second, with opponents that play at random.",
     ),
     "learning": (
         "MaskablePPO end to end",
-        "The learner's decisions per second, rollouts and updates included, and the ratio to the "
+        "The learner's decisions per second including rollouts and updates, and the ratio to the "
         f"free environment in the same rounds. {learning.ENVIRONMENTS} environments (DummyVecEnv "
         f"as well), rollouts of {learning.ROLLOUT}, minibatches of {learning.MINIBATCH}, "
         f"{learning.EPOCHS} epochs, SB3's default network, as many torch threads as cores.",
     ),
     "learners": (
         "Learners",
-        "Decisions learned from per second, rollouts and updates included, with the settings of "
-        f"MaskablePPO end to end and its network ({learners.WIDTHS} for policy and critic). Ours "
-        "learns from every seat; its critic reads what all seats see. Beside it its networks' "
-        "forward and backward passes alone, which are the limit.",
+        "Decisions learned from per second, including rollouts and updates, with the settings and "
+        f"network of MaskablePPO end to end ({learners.WIDTHS} for policy and critic). Our PPO "
+        "learns from every seat, and its critic reads what all seats see. The forward and backward "
+        "passes of its networks alone are listed as a limit.",
     ),
     "search": (
         "Search",
         f"Simulations per second on one core, {search.SIMULATIONS} for the first decision after "
-        "the deal; Armada is cut after some turns of colours (`max_turns`). Beside them what they "
-        "are made of, done alone as often as a second allows, and OpenSpiel's ISMCTS (in C++) in "
-        "games that it takes.",
+        "the deal. Armada ends after some turns of colours (`max_turns`). Also listed are the "
+        "parts of a simulation, repeated alone, and OpenSpiel's ISMCTS (in C++) in games that it "
+        "supports.",
     ),
     "memory": ("Memory", "Bytes."),
     "start": (
         "Start-up and compilation",
-        "Seconds by the clock in a new Python process. The first use of a variant's rules on a "
+        "Wall-clock seconds in a new Python process. The first use of a variant's rules on a "
         "machine compiles them into the user's cache folder.",
     ),
     "gpu": (
         "On a GPU",
-        "By the number of games in the batch, on one GPU: random games to their end, and steps in "
-        "lockstep that include the choice of a random legal action. A CUDA graph spares the calls "
-        "from Python. Pgx runs on the same card. The learner's are decisions learned from, of all "
-        "seats, rollouts and updates included. See docs/gpu.md.",
+        "By number of games in the batch, on one GPU: random games to their end, and steps in "
+        "lockstep that include the choice of a random legal action. A CUDA graph avoids the calls "
+        "from Python. Pgx runs on the same card. For learners the table has decisions learned "
+        "from, of all seats, including rollouts and updates. See docs/gpu.md.",
     ),
 }
 
 
 def page(results: dict[str, Any]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     rows: Rows = results["results"]
     parts = [_head(results), _targets(results["targets"])]
     for section in SECTIONS:
@@ -90,12 +90,12 @@ def _head(results: dict[str, Any]) -> str:
     machine, settings = results["machine"], results["settings"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
     pinned = (
-        "is held to its cores"
+        "is pinned to its cores"
         if machine["pinned"]
-        else "is not held to any cores (no pinning here)"
+        else "is not pinned to any cores (not supported here)"
     )
     quick = (
-        " **A quick run: some measurements only, too short to mean much.**"
+        " **A quick run: only some measurements, too short to mean much.**"
         if settings["quick"]
         else ""
     )
@@ -110,15 +110,15 @@ def _head(results: dict[str, Any]) -> str:
             f"{machine['memory_gib']} GiB, {machine['system']}, Python {machine['python']}; "
             f"load before the run {machine['load_before']}. {packages}.",
             "",
-            f"Every measurement has a process of its own that {pinned}, with as many threads. "
-            "The processes of a group give their samples in turns, so that noise falls on all "
-            f"alike. Given are medians of {settings['repeats']} samples of at least "
-            f"{settings['seconds']:g} s, with the least and the greatest (fewer samples for memory "
-            "and start-up). A ratio is the median of the rounds' ratios. `*`: the process did "
-            "not get its one core for more than nine tenths of the time, so the figure is too low.",
+            f"Every measurement runs in its own process that {pinned}, with as many threads. The "
+            "processes of a group take samples in turns, so that noise affects all alike. The "
+            f"numbers are medians of {settings['repeats']} samples of at least "
+            f"{settings['seconds']:g} s, with the smallest and the largest (fewer samples for "
+            "memory and start-up). A ratio is the median of the rounds' ratios. `*`: the process "
+            "had its core for less than nine tenths of the time, so the number is too low.",
             "",
-            "Only processors are measured. Different games are compared, so a ratio says how much "
-            "play a learner gets, not whose code is better.",
+            "Only processors are measured. The games differ, so a ratio tells how much play a "
+            "learner gets, not whose code is better.",
         ]
     )
 
@@ -130,7 +130,7 @@ def _targets(targets: list[dict[str, Any]]) -> str:
         measured = "" if target["measured"] is None else number(target["measured"])
         wanted, met = f"{target['is']} {number(target['wanted'])}", says[target["met"]]
         lines.append(f"| {target['target']} | {wanted} | {measured} | {met} |")
-    lines += ["", "That a game is the same alone and in every batch is held by the tests."]
+    lines += ["", "Tests check that a game is the same alone and in every batch."]
     return "\n".join(lines)
 
 
@@ -170,7 +170,7 @@ def _batch(row: dict[str, Any]) -> str:
 def _table(
     rows: Rows, column: Key, base: str | None = None, names: tuple[str, ...] = ("subject", "how")
 ) -> list[str]:
-    """One line per subject and way; with `base` each figure is followed by its ratio to that."""
+    """Format one line per subject and way; with `base` each number has its ratio to that row."""
     columns = list(dict.fromkeys(column(row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
@@ -188,7 +188,7 @@ def _table(
 
 
 def _is_base(row: dict[str, Any], of: dict[str, Any], base: str) -> bool:
-    """Whether `row` is what `of`, a row of its group, is compared with."""
+    """Whether `row` is the row that `of`, in the same group, is compared with."""
     if row["cores"] != of["cores"]:
         return False
     if row["subject"] == base:
@@ -209,7 +209,7 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def number(value: float) -> str:
-    """Three significant digits: 6.12 M, 345 k, 0.912."""
+    """Format three significant digits: 6.12 M, 345 k, 0.912."""
     for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if abs(value) >= 0.9995 * size:
             return _three_digits(value / size) + letter
@@ -221,8 +221,8 @@ def _three_digits(value: float) -> str:
 
 
 def _peers_ahead(rows: Rows) -> list[str]:
-    """For every peer, at its fastest, which of our games it is ahead of."""
-    lines = ["Where peers are ahead, with mask and observation:", ""]
+    """List, for every peer at its fastest, the games of this package that it is ahead of."""
+    lines = ["Peers that are ahead, with mask and observation:", ""]
     for cores in sorted({row["cores"] for row in rows}):
         ours = [row for row in chosen(rows, cores=cores, how=WITH) if row["package"] == "armarl"]
         if not ours:
@@ -244,7 +244,7 @@ def _peers_ahead(rows: Rows) -> list[str]:
 
 
 def _not_measured(rows: Rows) -> str:
-    """What is not installed and what has failed; nothing is left out in silence."""
+    """List everything that is not installed or has failed, so that nothing is silently missing."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         name = f"{row['section']}: {', '.join(filter(None, [row['subject'], row['how']]))}"
