@@ -67,7 +67,7 @@ def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
     folder.mkdir()
     path = tiny.policy(folder, GAME)
     assert read_card(path).again is None
-    assert "no command: the settings are in `info --json`" in card_text(read_card(path))
+    assert "no command; `info --json` shows the settings" in card_text(read_card(path))
     (folder / "config.yaml").touch()
     assert read_card(folder).again == f"armarl train '{folder}/config.yaml' --run NEW_FOLDER"
     path.rename(folder / "another.safetensors")  # of who knows which run
@@ -110,9 +110,9 @@ def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
     words = card_text(read_card(policy(tmp_path, training=training)))
     assert "hardware    processor a processor, cores 2\n" in words
     assert "began with  armadora-2p and 1,000 games of greedy\n" in words
-    assert "in 20 % of the games (random 75 %, earlier selves 25 %), else itself\n" in words
+    assert "in 20 % of the games (random 75 %, earlier selves 25 %), otherwise itself\n" in words
     settings["opponents"]["share"] = 0
-    assert "rivals      itself alone\n" in card_text(read_card(policy(tmp_path, training=training)))
+    assert "rivals      only itself\n" in card_text(read_card(policy(tmp_path, training=training)))
 
 
 def without(match, key):
@@ -147,7 +147,7 @@ def without(match, key):
 )
 def test_what_no_card_can_tell(tmp_path, metadata, named):
     path = policy(tmp_path, **metadata)
-    with pytest.raises(PolicyError, match=f"{path.name} says what no card can tell: .*{named}"):
+    with pytest.raises(PolicyError, match=f"{path.name} has invalid metadata: .*{named}"):
         read_card(path)
 
 

@@ -102,6 +102,7 @@ def _train(command: argparse.ArgumentParser) -> None:
         help="run the shards on this Ray cluster (the same as the setting ray)",
     )
 
+
 def _sweep(command: argparse.ArgumentParser) -> None:
     command.add_argument("config", type=Path, help="a YAML file or the name of a shipped one")
     command.add_argument(
@@ -157,9 +158,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--kind", default="round-robin", help="round-robin (the default), ladder or field"
     )
-    command.add_argument(
-        "--mixed", action="store_true", help="teams consist of different players"
-    )
+    command.add_argument("--mixed", action="store_true", help="teams consist of different players")
     command.add_argument(
         "--every", action="store_true", help="play all 24 seat arrangements of 4 players"
     )

@@ -268,9 +268,7 @@ class _Lines:
             self.next = None
             return
         if self.number == 0 and raw.rstrip(b"\r\n") != HEAD.encode():
-            self.refuse(
-                f"this is not a file of records: its first line must be `{HEAD}`", ahead=1
-            )
+            self.refuse(f"this is not a file of records: its first line must be `{HEAD}`", ahead=1)
         if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
             raw += self._file.readline(_LONGEST_VARIANT - len(raw))
         if not raw.endswith(b"\n"):
@@ -345,7 +343,7 @@ def _game_of(lines: _Lines) -> Game:
     for key, known in game.variant.items():
         if variant.get(key) != known:
             made = brief(variant.get(key))
-            lines.refuse(f"the record has {key} {made}; this version has {brief(known)}")
+            lines.refuse(f"the record was made with {key} {made}; this version has {brief(known)}")
     return game
 
 
