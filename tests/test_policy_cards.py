@@ -90,7 +90,7 @@ def test_a_curve(tmp_path):
     """At most eight of its rows are shown, the first and the last among them."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
-    head, *rows = card_text(card).split("the bars are the rating\n")[1].splitlines()
+    head, *rows = card_text(card).split("the bars show the rating\n")[1].splitlines()
     assert head.split() == ["decisions", "rating", "greedy"]
     assert len(rows) == 8
     assert rows[0].split() == ["0", "0", "0", "%"]

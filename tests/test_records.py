@@ -130,9 +130,9 @@ def test_lines_out_of_their_order(text, tmp_path, what):
 @pytest.mark.parametrize(
     ("line", "written", "message"),
     [
-        (0, "armarl-record 2", "it does not begin with the line `armarl-record 1`"),
-        (0, "armarl-record 12 of 2031", "it does not begin with the line `armarl-record 1`"),
-        (0, "", "it does not begin with the line `armarl-record 1`"),
+        (0, "armarl-record 2", "its first line must be `armarl-record 1`"),
+        (0, "armarl-record 12 of 2031", "its first line must be `armarl-record 1`"),
+        (0, "", "its first line must be `armarl-record 1`"),
         (1, "variant {}", "the variant cannot be made"),
         (1, "variant [[[[", "the variant cannot be made"),
         (1, "variant " + "[" * 15000, "the variant cannot be made"),

@@ -94,6 +94,11 @@ class Card:
         training: how it was trained.
         strength: matches that measured it.
         again: the command that trains a similar policy, if there is one.
+
+    Example:
+        >>> card = read_card("armadora-2p")
+        >>> card.training.learner, card.again
+        ('td', 'armarl train armadora-2p')
     """
 
     name: str

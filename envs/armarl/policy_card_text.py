@@ -16,7 +16,13 @@ T = TypeVar("T")
 
 
 def card_text(card: Card) -> str:
-    """Format a card for a terminal."""
+    """Format a card for a terminal.
+
+    Example:
+        >>> from armarl.policy_card import read_card
+        >>> print(card_text(read_card("armadora-2p")).splitlines()[0])
+        armadora-2p: armadora for 2 players, advanced=False, peek=True
+    """
     return "\n".join(map(printable, "\n".join(_lines(card)).split("\n")))
 
 
@@ -41,7 +47,13 @@ def facts(card: Card) -> dict[str, str]:
 
 
 def table(card: Card) -> str:
-    """Format the game that a policy plays, with its options."""
+    """Format the game that a policy plays, with its options.
+
+    Example:
+        >>> from armarl.policy_card import read_card
+        >>> table(read_card("armadora-2p"))
+        'armadora for 2 players, advanced=False, peek=True'
+    """
     options = [f"{name}={value}" for name, value in card.options.items()]
     return ", ".join([f"{card.game} for {card.players} players", *options])
 

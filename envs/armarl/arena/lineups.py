@@ -39,6 +39,13 @@ def lineups(
     Raises:
         ValueError: there are fewer than 2 entrants or more than MOST_ENTRANTS, the kind is
             unknown, or there would be more than MOST_LINEUPS lineups.
+
+    Example:
+        >>> from armarl.game import make_game
+        >>> lineups(3, make_game("armadora"), "ladder")
+        [(0, 1), (1, 2)]
+        >>> lineups(2, make_game("armadora", players=3))
+        [(0, 0, 1), (0, 1, 1)]
     """
     places = _places(game, mixed)
     if entrants < 2:
@@ -73,6 +80,13 @@ def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False)
     These are all arrangements for up to 3 places, for mixed teams, and with `every`. For 4
     different entrants they form a Latin square in which each entrant has every place once, and
     follows each other entrant directly once (Williams, 1949).
+
+    Example:
+        >>> from armarl.game import make_game
+        >>> tables((0, 1), make_game("armadora"))
+        [(0, 1), (1, 0)]
+        >>> tables((0, 1, 2, 3), make_game("armada", players=4))
+        [(0, 3, 1, 2), (1, 0, 2, 3), (2, 1, 3, 0), (3, 2, 0, 1)]
     """
     places = len(lineup)
     teams = mixed and len(set(game.sides)) < game.players

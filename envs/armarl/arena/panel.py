@@ -63,7 +63,13 @@ class PanelResult:
 
 
 def panel(game: Game) -> tuple[Member, ...]:
-    """Return the members of a game's panel, held-out members last."""
+    """Return the members of a game's panel, held-out members last.
+
+    Example:
+        >>> from armarl.game import make_game
+        >>> panel(make_game("armadora"))[0]
+        Member(player='random', held_out=False)
+    """
     rivals = game_entry(game.name).part("rivals")
     known, held_out = [*PLAIN], [*PLAIN_HELD_OUT]
     if rivals:
@@ -98,8 +104,8 @@ def play_panel(
 
     Example:
         >>> result = play_panel("armadora", "greedy", games=2)
-        >>> [member.player for member in result.members if member.held_out]
-        ['greedy:noise=0.5', 'greedy:first_random=2']
+        >>> [member.player for member in result.members][:3]
+        ['random', 'greedy', 'greedy:noise=0.2']
         >>> mean, low, high = result.score
         >>> low <= mean <= high
         True

@@ -90,7 +90,12 @@ def is_stronger(
 
 
 def expected_score(elo: float) -> float:
-    """Return the expected score for a lead in Elo points."""
+    """Return the expected score for a lead in Elo points.
+
+    Example:
+        >>> expected_score(0), round(expected_score(400), 3)
+        (0.5, 0.909)
+    """
     return float(1 / (1 + 10 ** (-elo / 400)))
 
 

@@ -203,6 +203,11 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
     Raises:
         ValueError: as in `Tournament.tally` and `stopping.is_stronger`.
+
+    Example:
+        >>> from armarl.arena.tournament import play_tournament
+        >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=30)).decided
+        True
     """
     won, other = _won(tournament.tally())[:, [0, 1], [1, 0]].T
     both = won + other > 0
