@@ -1,12 +1,12 @@
-"""Measure our games and the installed peers side by side: `python scripts/benchmark.py`.
+"""Measure this package's games and the installed peers: `python scripts/benchmark.py`.
 
-Prints Markdown tables; `--json FILE` keeps the results. The page in the docs:
+Prints Markdown tables; `--json FILE` keeps the results. To write the page in the docs:
 
     python scripts/benchmark.py --json docs/environments/benchmarks.json
     python scripts/benchmark.py --page
 
-The peers come with `pip install '.[bench]'`. What is not installed is listed as that. A figure
-means something only on a machine that does nothing else meanwhile.
+`pip install '.[bench]'` installs the peers. Peers that are not installed are listed as such. The
+numbers mean something only on a machine that runs nothing else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GROUPS: dict[str, Callable[[], Iterator[list[Measurement]]]] = {
 
 
 def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
-    """Take all measurements of the sections."""
+    """Take all measurements of some sections."""
     results: dict[str, Any] = {
         "machine": machine(),
         "settings": {**asdict(settings), "quick": quick},
@@ -57,7 +57,7 @@ def run(sections: list[str], settings: Settings, quick: bool) -> dict[str, Any]:
 
 
 def _thinned(groups: Iterator[list[Measurement]]) -> Iterator[list[Measurement]]:
-    """Of the first group the first of everything that is measured in a way of its own."""
+    """Keep the first group's first measurement for each combination of probe and `how`."""
     first = {
         (measurement.probe, measurement.how): measurement for measurement in reversed(next(groups))
     }
@@ -69,11 +69,11 @@ def main() -> int:
     parser.add_argument(
         "--only", action="append", choices=GROUPS, help="a section; may be repeated"
     )
-    parser.add_argument("--quick", action="store_true", help="a short sample of some, for a try")
-    parser.add_argument("--repeats", type=int, default=Settings.repeats, help="samples of each")
-    parser.add_argument("--seconds", type=float, default=Settings.seconds, help="of a sample")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
-    parser.add_argument("--page", action="store_true", help=f"measure nothing; write {PAGE.name}")
+    parser.add_argument("--quick", action="store_true", help="a few short samples, as a try")
+    parser.add_argument("--repeats", type=int, default=Settings.repeats, help="number of samples")
+    parser.add_argument("--seconds", type=float, default=Settings.seconds, help="sample length")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results to this file")
+    parser.add_argument("--page", action="store_true", help=f"only write {PAGE.name}")
     arguments = parser.parse_args()
     if arguments.page:
         PAGE.write_text(page(json.loads(RESULTS.read_text("utf-8"))), encoding="utf-8")

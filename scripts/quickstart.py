@@ -1,7 +1,7 @@
 """From a fresh machine to a trained and measured policy: `python3 scripts/quickstart.py`.
 
 Sets up `.venv`, trains a small policy for two-player Armadora, saves it in `runs/quick` and
-measures it against the random and the greedy player. About three minutes on two cores.
+measures it against the random and the greedy player. This takes about three minutes on two cores.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if __name__ == "__main__":
     if folder.exists() and "--again" in sys.argv:
         shutil.rmtree(folder)
     if (folder / "policy.safetensors").exists():
-        sys.exit(f"{folder} holds a policy already; --again trains it anew")
+        sys.exit(f"{folder} already holds a policy; --again trains a new one")
     if folder.exists():
         run(python, "armarl.cli", "train", "--resume", "runs/quick")
     else:

@@ -1,7 +1,7 @@
-"""Make `.venv` beside this folder with ArmaRL and what a task needs; `python` of it is returned.
+"""Make `.venv` in the repository with ArmaRL and the packages for a task.
 
-Uses nothing but the standard library, so that it runs on a fresh machine. An environment that is
-already there, from the same pyproject.toml and constraints, is used as it is.
+Uses only the standard library, so that it runs on a fresh machine. An existing environment made
+from the same pyproject.toml and constraints is reused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ VENV = ROOT / ".venv"
 
 
 def set_up(extra: str) -> Path:
-    """The Python of an environment with `armarl[extra]`, in versions known to work together."""
+    """Set up `armarl[extra]` in versions known to work together; return its Python."""
     if sys.version_info < (3, 11):  # noqa: UP036 - run by whatever Python there is
         sys.exit(f"ArmaRL needs Python 3.11 or newer; this is {sys.version.split()[0]}")
     python = VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
@@ -42,7 +42,7 @@ def _wanted() -> str:
 
 
 def run(python: Path, *arguments: str) -> None:
-    """Run a module of the environment in the repository's root; ends this script if it fails."""
+    """Run a module of the environment in the repository's root; exit if it fails."""
     status = subprocess.run([str(python), "-m", *arguments], cwd=ROOT).returncode
     if status:
         sys.exit(status)

@@ -1,1 +1,1 @@
-"""What `scripts/benchmark.py` measures: one module per kind of measurement, and the frame."""
+"""The measurements of `scripts/benchmark.py`: one module per kind, and the frame they share."""

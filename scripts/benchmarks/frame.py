@@ -1,9 +1,9 @@
-"""The frame of all measurements: each in a process of its own, repeated in turns.
+"""The frame of all measurements: each runs in its own process, and processes take turns.
 
-A measurement names a *probe*: a function that prepares everything (imports, compiling, a first
-use) and returns another one, which a sample is taken of. The processes of a group are prepared one
-after the other; then every process gives one sample per round, while the others wait. So noise of
-the machine falls on all alike, and the ratio of two of them is taken round by round.
+A measurement names a *probe*: a function that prepares everything (imports, compilation, a first
+use) and returns a function to sample. The processes of a group are prepared one after the other.
+Then every process takes one sample per round while the others wait. So machine noise affects all
+alike, and the ratio of two measurements is taken round by round.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 from armarl_training.common.hardware import processor
 
 SCRIPTS = Path(__file__).resolve().parent.parent
-# What the results depend on; those that are installed are named in them.
+# Packages on which the results depend; the results list the versions of those installed.
 PACKAGES = (
     *("armarl", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3"),
     *("sb3-contrib", "pgx", "jax", "envpool", "open_spiel", "pygame-ce"),
@@ -38,18 +38,18 @@ class Measurement:
     """One row of the results.
 
     Attributes:
-        section: the table that it belongs to.
+        section: the table of the row.
         subject: what is measured: a game in a variant, or a peer's game.
-        how: in what way, where a section has several; it tells apart rows of one subject.
-        batch: number of games in lockstep, where it is a matter of batches.
+        how: the way of measuring, which distinguishes rows of one subject.
+        batch: number of games in lockstep, for batches.
         probe: `module.function` in this folder; returns a function, see `unit`.
         options: keyword arguments of the probe.
-        unit: with `.../s` the function returns how many it has done and is timed, called again and
-            again until the sample is long enough; otherwise it returns the value itself.
-        package: the module that must be installed for it.
-        cores: how many the process may use, its threads being as many.
-        most: so many samples are enough, where the run's number may be greater.
-        lacking: what the machine lacks for it, if it does; it is then not taken, and that is said.
+        unit: with `.../s` the function returns how many things it has done. It is timed and called
+            repeatedly until the sample is long enough. Otherwise it returns the value itself.
+        package: the module that must be installed.
+        cores: number of cores, and of threads, that the process may use.
+        most: upper limit on the number of samples, if the run's number is larger.
+        lacking: what the machine lacks; the measurement is then skipped, and the page says so.
     """
 
     section: str
@@ -65,32 +65,32 @@ class Measurement:
     lacking: str = ""
 
     def samples(self, settings: Settings) -> int:
-        """How many samples to take."""
+        """The number of samples to take."""
         return settings.repeats if self.most is None else min(self.most, settings.repeats)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How long and how often everything is measured."""
+    """The number and length of samples."""
 
     repeats: int = 5
-    seconds: float = 1.0  # of a sample
+    seconds: float = 1.0  # length of a sample
 
 
 def available_cores() -> list[int]:
-    """The numbers of the cores that this process may use."""
+    """Return the numbers of the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
-    return list(range(os.cpu_count() or 1))  # no pinning there: the machine's page says so
+    return list(range(os.cpu_count() or 1))  # no pinning here; the results' `machine` says so
 
 
 def core_counts() -> list[int]:
-    """On how many cores things are measured: one, and all."""
+    """Return the numbers of cores for measurements: one, and all."""
     return sorted({1, len(available_cores())})
 
 
 class _Process:
-    """A measurement's own process; see `worker.py`."""
+    """The process of a measurement; see `worker.py`."""
 
     def __init__(self, measurement: Measurement, seconds: float) -> None:
         self._stderr = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in `close`
@@ -105,7 +105,7 @@ class _Process:
         )
 
     def read(self) -> dict[str, Any]:
-        """The next message; where the process has died, the end of what it said."""
+        """Return the next message, or the last line of stderr if the process has died."""
         assert self._process.stdout
         line = self._process.stdout.readline()
         if line:
@@ -144,7 +144,7 @@ def _environment(cores: int) -> dict[str, str]:
 
 
 def measure(group: Sequence[Measurement], settings: Settings) -> list[dict[str, Any]]:
-    """The results of measurements that are compared with each other, sampled in turns."""
+    """Measure things that are compared with each other, sampling in turns."""
     rows = [_row(measurement) for measurement in group]
     processes: dict[int, _Process] = {}
     try:
@@ -174,7 +174,7 @@ def _row(measurement: Measurement) -> dict[str, Any]:
 
 
 def _take(row: dict[str, Any], message: dict[str, Any]) -> None:
-    """Note what a process has said: that it is ready, a sample, or why it failed."""
+    """Store a message of a process: that it is ready, a sample, or a failure."""
     if "failed" in message:
         row["failed"] = message["failed"]
     elif "value" in message:
@@ -197,13 +197,13 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def ratio(row: dict[str, Any], other: dict[str, Any]) -> float:
-    """Median over the rounds of `row` by `other`, two rows of one group."""
+    """Return the median over the rounds of `row` divided by `other`, two rows of one group."""
     pairs = zip(row["samples"], other["samples"], strict=True)
     return statistics.median(a / b for a, b in pairs)
 
 
 def machine() -> dict[str, Any]:
-    """What the results were taken on."""
+    """Describe the machine and the packages."""
     return {
         "processor": processor(),
         "cores": len(available_cores()),

@@ -1,4 +1,4 @@
-"""Games on a GPU, beside Pgx on the same one. Without a GPU nothing is measured, which is said."""
+"""Games on a GPU, and Pgx on the same GPU. Without a GPU they are listed as not measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.ours import STEPPED, WITH, WITHOUT, Variant, title
 from benchmarks.peers import CHUNK, LOOP, PGX_GAMES
 
 BATCHES = (1024, 16_384, 131_072, 1_048_576)
-LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of as many of Armada are 6 GB
+LEARNERS = (1024, 8192, 65_536)  # games; 32 decisions of that many games of Armada are 6 GB
 PLAYOUTS, GRAPH = "playouts", f"in a CUDA graph of {CHUNK} steps"
 LEARNER = "PPO, 64-64 network, 32 decisions a game and iteration, 4 epochs, all seats"
 MEMORY = "memory of a game: states, masks, a turn"
@@ -29,7 +29,7 @@ JAX_PLUGIN = next(filter(find_spec, _PLUGINS), _PLUGINS[0])
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """By the size of the batch; then what does not depend on it."""
+    """Yield groups by batch size, then those that do not depend on it."""
     for batch in BATCHES:
         yield [
             *(_row(variant, PLAYOUTS, "playouts", batch, "actions/s") for variant in STEPPED),
@@ -102,7 +102,7 @@ def playouts(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
-    """`SelfPlayBatch.step` with random legal actions, chosen from its masks by a kernel."""
+    """Run `SelfPlayBatch.step` with random legal actions that a kernel picks from its masks."""
     from armarl import SelfPlayBatch
 
     game = _game(variant)
@@ -119,7 +119,7 @@ def steps(variant: Variant, batch: int, graph: bool) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """The same without observations: actions are played, games begun anew, masks made."""
+    """Run the same without observations: play actions, restart games, make masks."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -141,13 +141,13 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def first_step(variant: Variant, cold: bool) -> Callable[[], float]:
-    """Seconds of a new process to the end of a step, kernels compiled or found; see `first_use`."""
+    """Seconds from a new process to the end of its first step, with an empty or full cache."""
     name, options = variant
     return start.first_use(_STEP.format(game=name, options=options), cold)
 
 
 def learner(variant: Variant, batch: int) -> Callable[[], int]:
-    """An iteration of PPO, of which nothing leaves the GPU; counts the decisions learned from."""
+    """Run an iteration of PPO entirely on the GPU; counts the decisions learned from."""
     from benchmarks import learners
 
     return learners.ppo(
@@ -156,7 +156,7 @@ def learner(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def memory(variant: Variant) -> Callable[[], float]:
-    """Bytes of the GPU for each game of a batch with one turn, as torch counts them."""
+    """Bytes of GPU memory per game, for a batch with one turn, as torch counts them."""
     import torch
 
     from armarl import SelfPlayBatch
@@ -174,7 +174,7 @@ def memory(variant: Variant) -> Callable[[], float]:
 
 
 def pgx(game: str, batch: int) -> Callable[[], int]:
-    """Pgx in its fastest form, on the GPU."""
+    """Run Pgx in its fastest form on the GPU."""
     os.environ["JAX_PLATFORMS"] = "cuda"
     return peers.pgx(game, batch, scan=True, devices=1)
 
@@ -188,7 +188,7 @@ def _game(variant: Variant) -> Any:
 
 
 def _chunk(step: Callable[[], None], batch: int, graph: bool) -> Callable[[], int]:
-    """Some steps, called one by one or replayed as a graph; counts steps of games."""
+    """Run steps one by one or as a replayed graph; counts steps of games."""
     import torch
 
     def many() -> None:
@@ -198,7 +198,7 @@ def _chunk(step: Callable[[], None], batch: int, graph: bool) -> Callable[[], in
     run = many
     if graph:
         stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):  # kernels are compiled before they are captured
+        with torch.cuda.stream(stream):  # compile the kernels before the capture
             step()
         stream.synchronize()
         captured = torch.cuda.CUDAGraph()

@@ -1,4 +1,4 @@
-"""Our PPO beside MaskablePPO: the same network, epochs, rollouts, minibatches (of `learning`)."""
+"""PPO and MaskablePPO with the same network, epochs, rollouts and minibatches (see `learning`)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from benchmarks import learning
 from benchmarks.frame import Measurement, core_counts
 from benchmarks.ours import SCALED, Variant, title
 
-WIDTHS = [64, 64]  # SB3's default, of policy and critic alike
+WIDTHS = [64, 64]  # SB3's default, for policy and critic
 OURS, THEIRS = "our PPO, in all seats", "MaskablePPO, in one seat"
 MATRICES = "products of whole matrices alone"
 PARTS = ("environment", "inference", "update")
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """On all cores, per variant: both learners, the products alone, and where the time goes.
+    """Yield, per variant on all cores, both learners, the matrix products, and shares of time.
 
-    The products are a limit to learners that make them: passes by what changes do without most.
+    The matrix products are a limit only for learners that compute them. Passes that update only
+    what changes avoid most of them.
     """
     for variant in SCALED:
         yield [
@@ -62,7 +63,7 @@ def _measurement(variant: Variant, how: str, probe: str, part: str | None = None
 
 
 def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
-    """A learner that has just been made; `changes` are settings, as `key=value`."""
+    """Make a learner; `changes` are settings as `key=value`."""
     from armarl_training.config.training_config import TrainingConfig
     from armarl_training.run.run import Run
 
@@ -84,12 +85,12 @@ def _learner(variant: Variant, changes: Sequence[str] = ()) -> Any:
         }
     )
     config = config.overridden(list(changes), "benchmark")
-    with tempfile.TemporaryDirectory() as folder:  # nothing is written
+    with tempfile.TemporaryDirectory() as folder:  # nothing is written to it
         return Run(config, Path(folder)).learner
 
 
 def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
-    """One iteration: a rollout and its update; counts decisions. For `changes` see `_learner`."""
+    """Run one iteration, a rollout and its update; counts decisions. `changes`: see `_learner`."""
     learner = _learner(variant, changes)
 
     def chunk() -> int:
@@ -102,7 +103,7 @@ def ppo(variant: Variant, changes: Sequence[str] = ()) -> Callable[[], int]:
 
 
 def share(variant: Variant, part: str) -> Callable[[], float]:
-    """What part of an iteration's time goes into one of PARTS."""
+    """Return the share of an iteration's time that goes into one of PARTS."""
     learner = _learner(variant)
     spent = dict.fromkeys(PARTS, 0.0)
     (games,) = learner.shards.parts
@@ -117,7 +118,7 @@ def share(variant: Variant, part: str) -> Callable[[], float]:
         begin = time.perf_counter()
         learner.iterate(0.0)
         whole = time.perf_counter() - begin
-        spent["environment"] = whole - sum(spent.values())  # advantages included: they are little
+        spent["environment"] = whole - sum(spent.values())  # includes advantages, which are cheap
         return spent[part] / whole
 
     sample()
@@ -136,7 +137,7 @@ def _timed(function: Callable[..., Any], spent: dict[str, float], what: str) -> 
 
 
 def matrices(variant: Variant) -> Callable[[], int]:
-    """The networks alone, on numbers that stay: rollout, values, and every pass of the update."""
+    """Run the networks alone on constant inputs: rollout, values, every pass of the update."""
     import torch
 
     from armarl_training.learners.ppo.update.buffers import Workspace

@@ -1,7 +1,7 @@
-"""MaskablePPO end to end: our VecEnv beside a free environment, and the scalar path.
+"""MaskablePPO end to end: this package's VecEnv, a free environment, and the scalar path.
 
-The free environment has the same spaces and costs nothing: what is left is SB3's own work. All
-learn with the same settings, rollouts and updates included.
+The free environment has the same spaces and no cost, so only SB3's own work is left. All use the
+same settings, including rollouts and updates.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DUMMY = "DummyVecEnv of our Gymnasium environments, random opponents"
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Per variant and number of cores, the three environments."""
+    """Yield the three environments, per variant and number of cores."""
     for cores in core_counts():
         for variant in SCALED:
             yield [
@@ -39,7 +39,7 @@ def groups() -> Iterator[list[Measurement]]:
 
 
 def learn(variant: Variant, kind: str) -> Callable[[], int]:
-    """MaskablePPO with SB3's default network; a chunk is one rollout and its update."""
+    """Train MaskablePPO with SB3's default network; a chunk is one rollout and its update."""
     import torch
     from sb3_contrib import MaskablePPO
 

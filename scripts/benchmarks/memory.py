@@ -1,4 +1,4 @@
-"""Memory per environment: the state record, what a batch holds per game, and a million states."""
+"""Memory per environment: a state record, a batch's memory per game, and a million states."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MILLION = "a million states, growth of the process"
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Bytes, which are the same each time."""
+    """Yield all sizes in bytes, which are the same each time."""
     yield [
         *(
             _bytes(title(variant), what, "memory.per_game", {"variant": variant, "what": what})
@@ -53,7 +53,7 @@ def _bytes(
 
 
 def per_game(variant: Variant, what: str) -> Callable[[], float]:
-    """Bytes of one part of an environment."""
+    """Return the bytes of one part of an environment."""
     from armarl import SelfPlayBatch, make_game
 
     game = make_game(variant[0], **variant[1])
@@ -72,7 +72,7 @@ def per_game(variant: Variant, what: str) -> Callable[[], float]:
 
 
 def million(variant: Variant) -> Callable[[], float]:
-    """Bytes by which this process grows, at its greatest, when it deals a million games."""
+    """Return the growth in bytes of this process's peak memory when it deals a million games."""
     import resource  # not on Windows
 
     from armarl import make_game
@@ -91,7 +91,7 @@ def million(variant: Variant) -> Callable[[], float]:
 
 
 def pgx(game: str) -> Callable[[], float]:
-    """Bytes of the arrays of Pgx's state, per game."""
+    """Return the bytes per game of the arrays in Pgx's state."""
     import jax
     import pgx as library
 

@@ -1,4 +1,4 @@
-"""Our own engine: playouts, and steps with and without observations, on batches of games."""
+"""This package's engine: playouts, and steps with and without observations, on batches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROBES = {WITH: "ours.steps", WITHOUT: "ours.blind_steps", OWN_LOOP: "ours.own_l
 
 
 def title(variant: Variant) -> str:
-    """For example `Armadora, 3 players, advanced`."""
+    """Return a title such as `Armadora, 3 players, advanced`."""
     game, options = variant
     others = {name: value for name, value in options.items() if name != "players"}
     switches = [name if value is True else f"{name}={value}" for name, value in others.items()]
@@ -45,7 +45,7 @@ def title(variant: Variant) -> str:
 
 
 def playout_groups() -> Iterator[list[Measurement]]:
-    """Whole random games inside the compiled loops, on one core and on all."""
+    """Yield whole random games inside the compiled loops, on one core and on all."""
     for cores in core_counts():
         yield [
             Measurement(
@@ -62,7 +62,7 @@ def playout_groups() -> Iterator[list[Measurement]]:
 
 
 def step_groups() -> Iterator[list[Measurement]]:
-    """Random legal play step by step, beside the peers, on one core and on all."""
+    """Yield random legal play step by step and the peers, on one core and on all."""
     for cores in core_counts():
         yield [
             *(_steps("steps", variant, WITH, BATCH, cores) for variant in STEPPED),
@@ -75,7 +75,7 @@ def step_groups() -> Iterator[list[Measurement]]:
 
 
 def scaling_groups() -> Iterator[list[Measurement]]:
-    """Speed by the size of the batch, on one core and on all, beside the peers' connect four."""
+    """Yield speed by batch size, on one core and on all, with the peers' connect four."""
     for cores in core_counts():
         for batch in BATCHES:
             yield [
@@ -87,7 +87,7 @@ def scaling_groups() -> Iterator[list[Measurement]]:
 
 
 def vector_groups() -> Iterator[list[Measurement]]:
-    """Gymnasium's vector environments: one learner, opponents who play at random."""
+    """Yield Gymnasium's vector environments: one learner, and opponents that play at random."""
     for cores in core_counts():
         yield [
             Measurement(
@@ -105,7 +105,7 @@ def vector_groups() -> Iterator[list[Measurement]]:
         ]
 
 
-# Number of environments, and what `make_vec` is given.
+# Number of environments, and the arguments of `make_vec`.
 VECTOR_ENVS: dict[str, tuple[int, dict[str, Any]]] = {
     f"our VectorEnv of {BATCH}": (BATCH, {}),
     f"our VectorEnv of {BATCH}, copy=False": (BATCH, {"copy": False}),
@@ -132,7 +132,7 @@ def playouts(variant: Variant) -> Callable[[], int]:
 
 
 def steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """`SelfPlayBatch.step` with random legal actions, chosen from its masks by a compiled loop."""
+    """Run `SelfPlayBatch.step` with random legal actions that a compiled loop picks."""
     from armarl import SelfPlayBatch
     from armarl.core import batch_loops
 
@@ -153,7 +153,7 @@ def steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
-    """The same without observations: actions are played, games begun anew, masks made."""
+    """Run the same without observations: play actions, restart games, make masks."""
     from armarl.core import batch_loops
 
     game = _game(variant)
@@ -177,7 +177,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
-    """Random play in a loop that a user compiles around the rules, as on the page batches.md."""
+    """Play randomly in a loop that a user compiles around the rules, as in `docs/batches.md`."""
     import numba
 
     from armarl.compiler.randomness import pick, uniform
@@ -211,7 +211,7 @@ def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def vector_env(variant: Variant, how: str) -> Callable[[], int]:
-    """`gymnasium.make_vec` of a game; a step that only begins an episode is no decision."""
+    """Run `gymnasium.make_vec` of a game; steps that only begin an episode are not counted."""
     import gymnasium
 
     import armarl  # noqa: F401 - registers the ids
@@ -242,5 +242,5 @@ def _game(variant: Variant) -> Any:
 
 
 def _calls(batch: int) -> int:
-    """Calls between two looks at the clock."""
+    """Return the number of calls between two readings of the clock."""
     return max(1, 2048 // batch)

@@ -1,4 +1,4 @@
-"""The results as Markdown: what the script prints, and the page in the docs."""
+"""The results as Markdown: the script's output, and the page in the docs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ SECTIONS = {
 
 
 def page(results: dict[str, Any]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     rows: Rows = results["results"]
     parts = [_head(results), _targets(results["targets"])]
     for section in SECTIONS:
@@ -172,7 +172,7 @@ def _batch(row: dict[str, Any]) -> str:
 def _table(
     rows: Rows, column: Key, base: str | None = None, names: tuple[str, ...] = ("subject", "how")
 ) -> list[str]:
-    """One line per subject and way; with `base` each figure is followed by its ratio to that."""
+    """Format one line per subject and way; with `base` each number has its ratio to that row."""
     columns = list(dict.fromkeys(column(row) for row in rows))
     cells: dict[tuple[str, ...], dict[str, str]] = {}
     for row in rows:
@@ -190,7 +190,7 @@ def _table(
 
 
 def _is_base(row: dict[str, Any], of: dict[str, Any], base: str) -> bool:
-    """Whether `row` is what `of`, a row of its group, is compared with."""
+    """Whether `row` is the row that `of`, in the same group, is compared with."""
     if row["cores"] != of["cores"]:
         return False
     if row["subject"] == base:
@@ -211,7 +211,7 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def number(value: float) -> str:
-    """Three significant digits: 6.12 M, 345 k, 0.912."""
+    """Format three significant digits: 6.12 M, 345 k, 0.912."""
     for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if abs(value) >= 0.9995 * size:
             return _three_digits(value / size) + letter
@@ -246,7 +246,7 @@ def _peers_ahead(rows: Rows) -> list[str]:
 
 
 def _not_measured(rows: Rows) -> str:
-    """What is not installed and what has failed; nothing is left out in silence."""
+    """List everything that is not installed or has failed, so that nothing is silently missing."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         name = f"{row['section']}: {', '.join(filter(None, [row['subject'], row['how']]))}"

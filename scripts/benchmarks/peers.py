@@ -1,4 +1,4 @@
-"""The peers, each driven the way its own documentation drives it, in random legal play."""
+"""The peers in random legal play, each used as its own documentation recommends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.frame import Measurement
 from benchmarks.sampling import Sampler
 
-CHUNK = 20  # batch steps between two looks at the clock
+CHUNK = 20  # batch steps between two readings of the clock
 CALL, LOOP = "a jitted call per step", f"a jitted loop of {CHUNK} steps"  # ways to run Pgx
 PGX_GAMES = ("connect_four", "backgammon", "animal_shogi")
 ENVPOOL_GAMES = ("ConnectFour-v1", "Backgammon-v1")
@@ -19,7 +19,7 @@ OPEN_SPIEL_GAMES = ("connect_four", "quoridor")
 
 
 def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterator[Measurement]:
-    """A game of Pgx, in the ways to run it that might be the fastest."""
+    """Yield a game of Pgx, run in the ways that might be the fastest."""
     for devices in sorted({1, cores}):
         if batch % devices:
             continue
@@ -41,7 +41,7 @@ def pgx_measurements(section: str, game: str, batch: int, cores: int) -> Iterato
 def envpool_measurements(
     section: str, games: tuple[str, ...], batch: int, cores: int
 ) -> Iterator[Measurement]:
-    """EnvPool's games, with a thread per core."""
+    """Yield EnvPool's games, with one thread per core."""
     for game in games:
         options = {"task": game, "batch": batch, "threads": cores}
         yield Measurement(
@@ -57,7 +57,7 @@ def envpool_measurements(
 
 
 def open_spiel_measurements(section: str) -> Iterator[Measurement]:
-    """OpenSpiel's games, one game on one core."""
+    """Yield OpenSpiel's games, one game on one core."""
     for game in OPEN_SPIEL_GAMES:
         yield Measurement(
             section,
@@ -71,12 +71,12 @@ def open_spiel_measurements(section: str) -> Iterator[Measurement]:
 
 
 def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
-    """Pgx, jitted and vmapped, with auto-reset; observation and mask are part of its state.
+    """Run Pgx, jitted and vmapped, with auto-reset; its state includes observation and mask.
 
-    Without `scan` every step is a call from Python, after which observations and masks are there to
-    be used. With it the steps of a chunk are one compiled loop, which uses nothing of what they
-    give, as a learner within it would. The batch may be split over as many XLA devices as there
-    are cores, since XLA otherwise leaves cores idle in games that are as simple as connect four.
+    Without `scan` every step is a call from Python, which makes observations and masks available.
+    With it the steps of a chunk are one compiled loop that does not use them, as in a learner
+    inside the loop. The batch may be split over as many XLA devices as there are cores, as XLA
+    otherwise leaves cores idle in games as simple as connect four.
     """
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     import jax
@@ -112,14 +112,14 @@ def pgx(game: str, batch: int, scan: bool, devices: int) -> Callable[[], int]:
         return CHUNK * batch
 
     chunk()
-    chunk()  # what the first call gives may be laid out otherwise: then the second compiles again
+    chunk()  # the first call's output may have another layout, for which the second recompiles
     return chunk
 
 
 def _random_legal(masks: Any, key: Any) -> Any:
-    """A legal action per row: the first one at which the count of legal ones passes a draw.
+    """Pick a legal action per row: the first at which the count of legal ones exceeds a draw.
 
-    Faster than `pgx.experimental.utils.act_randomly`, which draws a number for every action.
+    This is faster than `pgx.experimental.utils.act_randomly`, which draws a number per action.
     """
     import jax
     import jax.numpy as jnp
@@ -130,7 +130,7 @@ def _random_legal(masks: Any, key: Any) -> Any:
 
 
 def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
-    """EnvPool, synchronous. Steps in which a game only begins anew count as well."""
+    """Run EnvPool synchronously. Steps that only restart a game count as well."""
     import envpool as library
 
     env = library.make_gymnasium(task, num_envs=batch, num_threads=threads, seed=0)
@@ -149,7 +149,7 @@ def envpool(task: str, batch: int, threads: int) -> Callable[[], int]:
 
 
 def open_spiel(game: str) -> Callable[[], int]:
-    """OpenSpiel, one game driven from Python: apply, observation tensor and mask of the mover."""
+    """Run one OpenSpiel game from Python: apply, observation tensor and mask of the mover."""
     import pyspiel
 
     loaded = pyspiel.load_game(game)

@@ -1,4 +1,4 @@
-"""One way to choose random legal actions for everything that a Python loop drives in batches."""
+"""Random legal actions for everything that a Python loop steps in batches."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 
 class Sampler:
-    """Random legal actions of the rows of masks; compiled, so that it hardly counts."""
+    """Picks random legal actions from rows of masks; compiled, so that its cost is small."""
 
     def __init__(self, batch: int) -> None:
         self._rng = np.random.default_rng(0)
         self._actions = np.zeros(batch, np.int64)
 
     def __call__(self, masks: NDArray[Any]) -> NDArray[np.int64]:
-        """One legal action per row of `masks` (batch, actions), 0 where there is none."""
+        """Return a legal action per row of `masks` (batch, actions), or 0 where none is legal."""
         _pick(masks.view(np.int8), self._rng.random(len(masks)), self._actions)
         return self._actions
 

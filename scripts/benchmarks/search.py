@@ -1,4 +1,4 @@
-"""Search: simulations from the deal, what they consist of, and OpenSpiel's ISMCTS beside them."""
+"""Search: simulations from the deal, their parts, and OpenSpiel's ISMCTS."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from benchmarks.frame import Measurement
 from benchmarks.ours import title
 
-SIMULATIONS = 1000  # for a decision
-BATCH = 8  # decisions of a call
-TURNS_OF_ARMADA = (1, 6)  # of colours, after which a simulation ends
+SIMULATIONS = 1000  # per decision
+BATCH = 8  # decisions per call
+TURNS_OF_ARMADA = (1, 6)  # turns of colours after which a simulation ends
 VARIANTS: tuple[Any, ...] = (
     ("armadora", {"players": 2}),
     *(("armada", {"players": 2, "cards": True, "max_turns": turns}) for turns in TURNS_OF_ARMADA),
@@ -28,7 +28,7 @@ PEERS = ("kuhn_poker", "leduc_poker", "gin_rummy")
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """On one core: ours, their parts, and the peer on games that it takes."""
+    """Yield, on one core, this package's searches, their parts, and the peer on its games."""
     yield [
         *(_ours(variant, how) for variant in VARIANTS for how in SEARCHES),
         *(
@@ -57,7 +57,7 @@ def _ours(variant: Any, how: str) -> Measurement:
 
 
 def _roots(variant: Any) -> tuple[Any, Any, Any]:
-    """A game, deals of it, and the seats that search there."""
+    """Return a game, deals of it, and the seats that search there."""
     from armarl import make_game
 
     name, options = variant
@@ -84,7 +84,7 @@ def ours(variant: Any, player: str, **options: Any) -> Callable[[], int]:
 
 
 def playouts(variant: Any) -> Callable[[], int]:
-    """Random play from the same deals to the end; counts games."""
+    """Play randomly from the same deals to the end; counts games."""
     game, states, _ = _roots(variant)
     many = np.repeat(states, SIMULATIONS)
 
@@ -111,7 +111,7 @@ def deals(variant: Any) -> Callable[[], int]:
 
 
 def open_spiel(game: str) -> Callable[[], int]:
-    """OpenSpiel's bot in C++, from the deal; counts simulations."""
+    """Run OpenSpiel's bot in C++ from the deal; counts simulations."""
     import pyspiel
 
     loaded = pyspiel.load_game(game)

@@ -1,6 +1,6 @@
-"""How long a first use takes: compiling in a fresh installation, and starting up afterwards.
+"""Time of a first use: compilation in a fresh installation, and later start-ups.
 
-The probes run new Python processes; times are by the clock.
+The probes run new Python processes and measure wall-clock time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ jax.block_until_ready(jax.jit(jax.vmap(env.step))(state, actions))
 
 
 def groups() -> Iterator[list[Measurement]]:
-    """Start-up of our games from an empty and from a full cache, and of Pgx."""
+    """Yield start-up of the games with an empty and with a full cache, and of Pgx."""
     from armarl.games.catalogue import OURS
 
     group = [_use("armarl", "import", _IMPORT, cold=False)]
@@ -70,9 +70,9 @@ def _use(subject: str, how: str, code: str, cold: bool, package: str = "armarl")
 
 
 def first_use(code: str, cold: bool) -> Callable[[], float]:
-    """Seconds from before the imports to the end of `code` in a new process.
+    """Return the seconds from before the imports to the end of `code` in a new process.
 
-    With `cold` each has an empty cache folder; otherwise one before has filled it.
+    With `cold` each run has an empty cache folder; otherwise an earlier run has filled it.
     """
     timed = f"import time\nbegin = time.perf_counter()\n{code}\nprint(time.perf_counter() - begin)"
 

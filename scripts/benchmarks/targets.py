@@ -1,4 +1,4 @@
-"""What the engine promises, held against what was measured."""
+"""The engine's performance targets, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ARMADA = title(("armada", {"players": 2, "cards": True}))
 
 
 def chosen(rows: Rows, **wanted: Any) -> Rows:
-    """The measured rows that have these values."""
+    """Return the measured rows that have these values."""
     return [
         row
         for row in rows
@@ -26,7 +26,7 @@ def chosen(rows: Rows, **wanted: Any) -> Rows:
 
 
 def targets(rows: Rows, cores: int) -> list[dict[str, Any]]:
-    """Every promise with what was measured (None if it was not) and whether it is met.
+    """Return every target with its measurement (None if missing) and whether it is met.
 
     `cores` is the number of all cores of the machine.
     """
@@ -66,7 +66,7 @@ def _steps(rows: Rows, subject: str, least: float) -> dict[str, Any]:
 
 
 def _against_pgx(rows: Rows, cores: int, own_way: str, pgx_way: str) -> dict[str, Any]:
-    """Calls with calls, loops with loops; the fastest of the ways to run Pgx that begin so."""
+    """Compare calls with calls and loops with loops, using Pgx's fastest way of each kind."""
     ours = chosen(rows, section="steps", subject=ARMADORA, how=own_way, cores=cores)
     peers = [
         row
@@ -98,7 +98,7 @@ def _against_maskable_ppo(rows: Rows, subject: str) -> dict[str, Any]:
 
 
 def _against_connect_four(rows: Rows, game: str, face: str, least: float) -> dict[str, Any]:
-    """The slowest variant counts."""
+    """Compare the slowest variant."""
     peer = chosen(rows, section="aec", subject=aec.PEER, how=face)
     ours = [
         row

@@ -1,6 +1,6 @@
-"""The process of one measurement: prepare, say so, and give a sample for every line of input.
+"""The process of one measurement: prepare, report it, and take a sample per line of input.
 
-Run by `frame.py`. The cores are chosen before anything is imported that counts them.
+Run by `frame.py`. The cores are set before any import that counts them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def main() -> None:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, available_cores()[: task["cores"]])
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # keep a library's output apart from the answers
     module, _, name = task["probe"].rpartition(".")
     probe = getattr(importlib.import_module(f"benchmarks.{module}"), name)(**task["options"])
     _answer(answers, {"ready": True})
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def _sample(probe: Callable[[], float], unit: str, seconds: float) -> dict[str, float]:
-    """One value, and how many cores were busy meanwhile on behalf of this process."""
+    """Take one sample; also measure how many cores this process used meanwhile."""
     done, elapsed = 0.0, 0.0
     begin, begin_cpu = time.perf_counter(), time.process_time()
     while not elapsed or (unit.endswith("/s") and elapsed < seconds):

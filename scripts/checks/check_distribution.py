@@ -1,9 +1,9 @@
-"""Build sdist and wheel, install them into an empty environment, and use them from elsewhere.
+"""Build sdist and wheel, install them into an empty environment, and use them from another folder.
 
     python3 scripts/checks/check_distribution.py
 
-The wheel is built from the sdist, so that both are proved. It is installed with `[play]`, in
-versions known to work together, where nothing of this repository can be imported.
+The wheel is built from the sdist, so both are tested. It is installed with `[play]`, in versions
+known to work together, where nothing can be imported from this repository.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ COMMANDS = (
 )
 
 
-# The example of a game from outside, installed as its page says: an entry point is all it needs.
+# The example of a game outside the package, installed as its page says. It needs an entry point.
 EXAMPLE = ROOT / "examples" / "kuhn_poker"
 PLAYS_EXAMPLE = """
 import armarl
@@ -66,7 +66,7 @@ EXAMPLE_COMMANDS = (
 
 
 def run(*command: str | Path, cwd: Path) -> None:
-    """Run a command; ends this script, with what it said, if it fails."""
+    """Run a command; if it fails, print its output and end this script."""
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run([*map(str, command)], cwd=cwd, env=clean, capture_output=True, text=True)
     if done.returncode:
@@ -85,11 +85,11 @@ def main() -> None:
         run(*pip, "-c", ROOT / "constraints.txt", f"{wheel}[play]", cwd=folder)
         for program, *arguments in COMMANDS:
             run(programs / program, *arguments, cwd=folder)
-        example = shutil.copytree(EXAMPLE, folder / "example")  # pip builds where the source lies
+        example = shutil.copytree(EXAMPLE, folder / "example")  # pip builds in the source folder
         run(*pip, example, cwd=folder)
         for program, *arguments in EXAMPLE_COMMANDS:
             run(programs / program, *arguments, cwd=folder)
-        print(f"{sdist.name} and {wheel.name} install and run elsewhere")
+        print(f"{sdist.name} and {wheel.name} install and run outside the repository")
 
 
 if __name__ == "__main__":

@@ -2,16 +2,16 @@
 
     python scripts/checks/check_gpu.py --plies 10000000
 
-plays so many actions of every variant, half of them after the batches have changed places, with
-illegal actions among them and in every mode of autoreset, and compares after each step all that it
-left; then what `CudaGame` does besides, the scripted players included, and an iteration of PPO,
-whose games are to the byte and whose gradient is nearly that of the CPU. Where there is no GPU it
-says what is missing. `--variant`, with a name as it is printed, has it check one alone, so that
-several processes share the work. Numba's simulator needs no GPU, and is slow:
+plays that many actions of every variant, half of them after the two batches have swapped places,
+with illegal actions among them and in every autoreset mode. After each step it compares everything.
+It then compares the other methods of `CudaGame`, including the scripted players, and an iteration
+of PPO. PPO's games must agree to the byte, and its gradients nearly. Without a GPU it prints what
+is missing. `--variant` with a printed name checks one variant, so several processes can share the
+work. Numba's simulator needs no GPU but is slow:
 
     NUMBA_ENABLE_CUDASIM=1 python scripts/checks/check_gpu.py --plies 2000 --batch 20
 
-The exit code is 0 when everything was equal, 1 when something was not, 2 without a GPU.
+The exit code is 0 if everything was equal, 1 if something was not, 2 without a GPU.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ from armarl_training.learning.saving import weights_of
 from armarl_training.networks.integer_observations import Quantities
 from variants import VARIANTS
 
-if SIMULATED:  # it waits for its threads awake, and they for the interpreter's lock
+if SIMULATED:  # the simulator busy-waits for its threads, which wait for the interpreter lock
     sys.setswitchinterval(1e-4)
 
 MODES = ("SAME_STEP", "NEXT_STEP", "DISABLED")
 MOST_LEARNT_FROM = 512  # games
 NEARLY = {"rtol": 1e-3, "atol": 1e-5}
-ILLEGAL_SHARE = 0.01  # of the actions are any number at all
+ILLEGAL_SHARE = 0.01  # share of actions that are arbitrary numbers
 
 
 class DifferenceError(AssertionError):
-    """The GPU has something else than the CPU; the message says what and where."""
+    """The GPU's result differs from the CPU's; the message says what differs and where."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--plies", type=int, default=1_000_000, help="actions of each variant")
-    parser.add_argument("--batch", type=int, default=4096, help="games at once")
+    parser.add_argument("--plies", type=int, default=1_000_000, help="actions for each variant")
+    parser.add_argument("--batch", type=int, default=4096, help="number of games in a batch")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--game", help="this one alone")
-    parser.add_argument("--variant", action="append", help="this one alone; may be repeated")
+    parser.add_argument("--game", help="check only this game")
+    parser.add_argument("--variant", action="append", help="check only this variant; repeatable")
     arguments = parser.parse_args()
     if missing := fault():
         print(f"nothing was checked: {missing}")
@@ -90,7 +90,7 @@ def main() -> int:
 
 
 def check(game: Game, plies: int, size: int, seed: int = 0, device: str = "cuda") -> int:
-    """Play so many actions or a few more, a third of them in each mode of autoreset; how many.
+    """Play at least `plies` actions, a third in each autoreset mode; return their number.
 
     Raises:
         DifferenceError: something was not equal.
@@ -116,7 +116,7 @@ def _check_mode(game: Game, mode: str, size: int, steps: int, seed: int, device:
         _compare_turns(where, there, turn, its_turn)
         _compare(f"{where}, states", there, here.states, away.states)
         _compare(f"{where}, final states", there, here.final_states, away.final_states)
-        if step == steps // 2:  # the two change places
+        if step == steps // 2:  # swap CPU and GPU
             here, away = away.to("cpu"), here.to(device)
         over = turn.ends != 0
         if mode == "DISABLED" and over.any():
@@ -132,7 +132,7 @@ def _check_mode(game: Game, mode: str, size: int, steps: int, seed: int, device:
 
 
 def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") -> None:
-    """What `CudaGame` does besides, on games that are under way.
+    """Compare the other methods of `CudaGame` on games in progress.
 
     Raises:
         DifferenceError: something was not equal.
@@ -187,10 +187,10 @@ def check_methods(game: Game, size: int, seed: int = 0, device: str = "cuda") ->
 
 
 def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str = "cuda") -> None:
-    """An iteration of PPO: the games of its rollout to the byte, what follows from it nearly.
+    """Compare an iteration of PPO: its rollout's games to the byte, its computations nearly.
 
     Raises:
-        DifferenceError: something was not equal, or not nearly.
+        DifferenceError: something was not equal, or not nearly equal.
     """
     there = CudaGame(game, device)
     here, away = (_learner(game, size, steps, seed, where) for where in ("cpu", device))
@@ -205,7 +205,7 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
     _check_rollout(there, states.view(game.blank.dtype)[:, 0], its_rollout)
     rollout = Rollout(*map(there.fetch, its_rollout))
 
-    games.play(networks, 0.0)  # brings the networks there
+    games.play(networks, 0.0)  # loads the networks
     for t in range(steps):
         seen = rollout.quantities[t], rollout.advice[t], rollout.secrets[t], rollout.masks[t]
         outputs, values = games._act(*seen, rollout.movers[t])
@@ -232,13 +232,13 @@ def check_learner(game: Game, size: int, steps: int, seed: int = 0, device: str 
 
 
 def _gradients(learner: PPO) -> list[NDArray[np.float32]]:
-    """Those of its only step, as the optimiser keeps them: a tenth of each."""
+    """Return the gradients of the only step, from the optimiser, which keeps a tenth of each."""
     moments = (learner._optimiser.state[weights] for weights in learner._parameters)
     return [10 * each["exp_avg"].cpu().numpy() for each in moments]
 
 
 def _learner(game: Game, size: int, steps: int, seed: int, device: str) -> PPO:
-    """One that makes a single gradient step of an iteration, in float32 and against itself."""
+    """Make a learner with a single gradient step per iteration, float32, against itself."""
     settings = {
         **{"game": game.name, "options": {"players": game.players, **game.options}, "seed": seed},
         **{"device": device, "total_decisions": 1 << 40, "environments": size},
@@ -253,7 +253,7 @@ def _learner(game: Game, size: int, steps: int, seed: int, device: str) -> PPO:
 
 
 def _check_rollout(there: CudaGame, states: Any, rollout: Rollout) -> None:
-    """Play the actions of a rollout from the states with which it began, on the CPU."""
+    """Replay a rollout's actions on the CPU from the states with which it began."""
     game, actions = there.game, there.fetch(rollout.actions)
     batch, kept = SelfPlayBatch(game, len(states)), Quantities(game)
     turn = batch.load_states(np.ascontiguousarray(states))
@@ -274,9 +274,9 @@ def _check_rollout(there: CudaGame, states: Any, rollout: Rollout) -> None:
 
 
 def _compare_nearly(what: str, ours: Any, theirs: Any) -> None:
-    """Raise DifferenceError unless two arrays have one shape and nearly the same numbers."""
+    """Raise DifferenceError unless two arrays have one shape and nearly equal numbers."""
     if ours.shape != theirs.shape or not np.allclose(ours, theirs, **NEARLY):
-        raise DifferenceError(f"{what}: by up to {np.abs(ours - theirs).max()}")
+        raise DifferenceError(f"{what}: differs by up to {np.abs(ours - theirs).max()}")
 
 
 def _compare_turns(where: str, there: CudaGame, turn: Any, its_turn: Any) -> None:
@@ -285,9 +285,9 @@ def _compare_turns(where: str, there: CudaGame, turn: Any, its_turn: Any) -> Non
 
 
 def _compare(what: str, there: CudaGame, ours: Any, theirs: Any) -> None:
-    """Raise DifferenceError unless two arrays have one type, one shape and the same bytes.
+    """Raise DifferenceError unless two arrays have the same type, shape and bytes.
 
-    They are compared on the GPU, which is quicker than the way back from there.
+    The comparison runs on the GPU, as copying the other array back would be slower.
     """
     put = there.put(np.ascontiguousarray(ours))
     if (put.dtype, put.shape) != (theirs.dtype, theirs.shape):
@@ -295,7 +295,7 @@ def _compare(what: str, there: CudaGame, ours: Any, theirs: Any) -> None:
     if put.numel() and not torch.equal(_bytes(put), _bytes(theirs)):
         rows = (_bytes(put) != _bytes(theirs)).reshape(len(put), -1).any(1).nonzero()[:, 0]
         raise DifferenceError(
-            f"{what}: {len(rows)} of {len(put)} rows, the first of them {int(rows[0])}"
+            f"{what}: {len(rows)} of {len(put)} rows differ, first row {int(rows[0])}"
         )
 
 

@@ -3,9 +3,10 @@
     python3 scripts/checks/frameworks.py                         # all of them: an hour, 10 GB
     python3 scripts/checks/frameworks.py tianshou rllib/all-seats --decisions 20000
 
-Each library is installed beside ArmaRL into an environment of its own under `--folder`, since their
-pins clash; its program in `armarl_training.examples` trains there and is measured against random.
-The rows are kept in docs/environments/frameworks.json, from which the table of the page is written.
+Each library is installed together with ArmaRL into its own environment under `--folder`, as the
+libraries' pinned versions conflict. Its program in `armarl_training.examples` trains there and is
+measured against random. The rows are kept in docs/frameworks.json, from which the page's table is
+written.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ REQUIREMENTS = {
 
 
 def environment(library: str, folder: Path) -> Path:
-    """The Python of an environment with a library and this version of ArmaRL."""
+    """Set up an environment with a library and this version of ArmaRL; return its Python."""
     home = folder / library
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     wanted = hashlib.sha256("\n".join([*COMMON, *REQUIREMENTS[library]]).encode()).hexdigest()
@@ -55,7 +56,7 @@ def environment(library: str, folder: Path) -> Path:
 
 
 def row(python: Path, library: str, mode: str, decisions: int, seed: int) -> dict[str, Any]:
-    """Train and measure; what the program says in its last line."""
+    """Train and measure a program; return the result that it prints in its last line."""
     command = [str(python), "-m", f"armarl_training.examples.{library}", mode]
     command += ["--decisions", str(decisions), "--seed", str(seed)]
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
@@ -68,7 +69,7 @@ def row(python: Path, library: str, mode: str, decisions: int, seed: int) -> dic
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown."""
+    """Format the rows as a Markdown table."""
     lines = [
         "| library | version | mode | decisions | illegal | wins before | wins after | seed |",
         "| --- | --- | --- | --: | --: | --- | --- | --: |",
@@ -95,7 +96,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def write_page(rows: list[dict[str, Any]]) -> None:
-    """Put the table into the page."""
+    """Write the table into the page."""
     before, rest = PAGE.read_text("utf-8").split(BEGIN)
     after = rest.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{table(rows)}\n\n{END}{after}", "utf-8")
@@ -105,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("programs", nargs="*", help="library or library/mode; all if none")
+    parser.add_argument("programs", nargs="*", help="library or library/mode (default: all)")
     parser.add_argument("--decisions", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path, default=ROOT / ".frameworks")

@@ -1,13 +1,13 @@
-"""Whether the arena's intervals hold: simulated tournaments whose truth is known.
+"""Coverage of the arena's intervals in simulated tournaments with known truth.
 
     python scripts/checks/rating_coverage.py --tournaments 10000
 
-Each tournament is simulated from a world: players with strengths, places of unequal worth, deals
-whose luck falls on a place in all games, and on players (some like a deal, some do not), shared
-victories. The truth about a rating is what the model says of endlessly many deals, which is found
-from a very large sample. An interval of 95 % should hold it in 95 of 100 tournaments, and miss it
-below as often as above. Of the lopsided worlds, where few games have been played and nearly all
-fell to one side, no more is asked than that the intervals hold at least so often.
+Each tournament is simulated from a world: players with strengths, places of unequal worth, shared
+victories, and deals whose luck affects a place in all games and also players (some like a deal,
+some do not). The true rating is the model's rating over endlessly many deals, found from a very
+large sample. A 95 % interval should hold it in 95 of 100 tournaments, and miss it below as often as
+above. The lopsided worlds have few games, nearly all won by one side. There the intervals need only
+hold at least that often.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from armarl.games.make_game import make_game
 
 Floats = NDArray[np.float64]
 LUCK, TASTE, SHARED = 0.6, 0.5, 0.05  # standard deviations in units of strength; a probability
-SAMPLE, PARTS = 10_000, 40  # deals of the sample that the truth is found from
-DEALS = (30, 60, 120)  # of the tournaments, in turn
+SAMPLE, PARTS = 10_000, 40  # deals of each part of the sample for the truth, and number of parts
+DEALS = (30, 60, 120)  # numbers of deals of the tournaments, in turn
 FEW_DEALS = (5, 7, 10)
 
 
 @dataclass(frozen=True)
 class World:
-    """What a tournament is simulated from: strengths of players and places, in Elo points."""
+    """The truth behind simulated tournaments: strengths of players and places, in Elo points."""
 
     name: str
     game: Game
@@ -42,7 +42,7 @@ class World:
     places: tuple[float, ...]
     kind: str = "round-robin"
     mixed: bool = False
-    deals: tuple[int, ...] = DEALS  # of its tournaments, in turn
+    deals: tuple[int, ...] = DEALS  # numbers of deals of its tournaments, in turn
 
     def members(self) -> Floats:
         groups = lineups(len(self.players), self.game, self.kind, self.mixed)
@@ -50,7 +50,7 @@ class World:
         return members(seatings, self.game, len(self.players))
 
     def simulate(self, deals: int, rng: np.random.Generator) -> Tally:
-        """A tournament in which every table plays every deal once."""
+        """Simulate a tournament in which every table plays every deal once."""
         who = self.members()
         luck = LUCK * rng.normal(size=(deals, 1, who.shape[1]))
         taste = (
@@ -58,7 +58,7 @@ class World:
         )
         strengths = who @ (np.array(self.players) / ELO) + np.array(self.places) / ELO
         scores = strengths + luck + taste.reshape(deals, *strengths.shape)
-        scores += rng.gumbel(size=scores.shape)  # so that the highest is Luce's choice
+        scores += rng.gumbel(size=scores.shape)  # makes the highest score Luce's choice
         shares = (scores == scores.max(axis=2, keepdims=True)).astype(float)
         shares[rng.random(shares.shape[:2]) < SHARED] = 1 / shares.shape[2]
         return Tally(who, shares)
@@ -79,7 +79,7 @@ WORLDS = (
     World("4 players, mixed teams", _GAMES[4], (0, 150, 250, 450), (40, 0), mixed=True),
     World("4 players", make_game("armada", players=4), (0, 150, 180, 350), (50, 20, -20, 0)),
 )
-LOPSIDED = (  # few games, of which one player or place wins nearly all
+LOPSIDED = (  # few games, nearly all won by one player or place
     World("2 players, 600 apart", _GAMES[2], (0, 600), (30, 0), deals=FEW_DEALS),
     World("2 players, 300 apart", _GAMES[2], (0, 300), (30, 0), deals=FEW_DEALS),
     World("2 players, 600 between 3", _GAMES[2], (0, 600, 700), (30, 0), deals=FEW_DEALS),
@@ -90,17 +90,17 @@ LOPSIDED = (  # few games, of which one player or place wins nearly all
 
 
 def truth(world: World) -> tuple[Floats, Floats]:
-    """What endlessly many deals would say: differences of players, and places over their mean."""
+    """Return the truth: differences of players, and places relative to their mean."""
     rng = np.random.default_rng(0)
     total = sum(world.simulate(SAMPLE, rng).shares.sum(axis=0) for _ in range(PARTS))
-    shares = np.stack([total / 2, total / 2])  # two deals: their spread is of no interest here
+    shares = np.stack([total / 2, total / 2])  # two deals; their spread is not used here
     found = rate(Tally(world.members(), shares), resamples=2)
     return found.differences.value, found.seats.value
 
 
 @dataclass
 class Count:
-    """Intervals, and how many held the truth, or lay wholly above or below it."""
+    """The number of intervals, and of those wholly above or below the truth."""
 
     intervals: int = 0
     above: int = 0
@@ -123,13 +123,13 @@ class Count:
 def cover(
     world: World, tournaments: int, resamples: int, seed: int, deals: tuple[int, ...] = DEALS
 ) -> tuple[Count, Count]:
-    """Of simulated tournaments: the intervals of differences of players, and of the places."""
+    """Count intervals of player differences and of places over simulated tournaments."""
     players, places = truth(world)
     rng = np.random.default_rng(seed)
     pairs = np.triu(np.ones(players.shape, bool), 1)
     worths = np.ones(len(places), bool)
     worths[2:] = len(places) > 2
-    worths[1] = len(places) > 2  # of two places the second is the first turned over
+    worths[1] = len(places) > 2  # of two places, the second mirrors the first
     counts = Count(), Count()
     for number in range(tournaments):
         tally = world.simulate(deals[number % len(deals)], rng)
@@ -140,7 +140,7 @@ def cover(
 
 
 def cover_all(worlds: tuple[World, ...], each: int, resamples: int, seed: int, name: str) -> Count:
-    """Every world's counts, printed a line each, and the total under this name."""
+    """Print each world's counts, and return the total under this name."""
     print(f"{'world':<30}{'differences of players':<34}worths of places")
     total = Count()
     for world in worlds:
@@ -157,7 +157,7 @@ def cover_all(worlds: tuple[World, ...], each: int, resamples: int, seed: int, n
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tournaments", type=int, default=10_000)
-    parser.add_argument("--resamples", type=int, default=400, help="of each bootstrap")
+    parser.add_argument("--resamples", type=int, default=400, help="resamples of each bootstrap")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     start = time.monotonic()

@@ -1,11 +1,12 @@
 """Play random games on the compiled rules and on the slow reference, and compare everything.
 
-The test suite makes the same checks on a few games; this makes them on as many as wanted:
+The test suite makes the same checks on a few games. This script makes them on any number of games:
 
     python scripts/checks/verify_games.py --games 10000 --variant all --processes 2
     python scripts/checks/verify_games.py --game armada --games 100
 
-The exit code is 0 when no game failed, else 1, and each failure is printed with what repeats it.
+The exit code is 0 if no game failed, otherwise 1. Each failure is printed with the data to repeat
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ VARIANTS = {
     game: {module.variant_name(variant): variant for variant in module.VARIANTS}
     for game, module in CHECKS.items()
 }
-CHUNK = {"armadora": 50, "armada": 10}  # games between two reports
+CHUNK = {"armadora": 50, "armada": 10}  # games between two progress reports
 Job = tuple[str, str, range, float]  # game, variant, seeds, sample
 
 
@@ -62,7 +63,7 @@ def parse() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--game", default="armadora", choices=CHECKS)
-    parser.add_argument("--games", type=int, default=100, help="games of each variant")
+    parser.add_argument("--games", type=int, default=100, help="games for each variant")
     parser.add_argument(
         "--variant",
         nargs="+",
@@ -71,14 +72,14 @@ def parse() -> argparse.Namespace:
         help="all, or some of: "
         + "; ".join(f"{game}: {', '.join(names)}" for game, names in VARIANTS.items()),
     )
-    parser.add_argument("--seed", type=int, default=0, help="the first game's seed")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first game")
     parser.add_argument(
-        "--sample", type=float, default=0.005, help="share of states on which slow checks are made"
+        "--sample", type=float, default=0.005, help="share of states that get slow checks"
     )
     parser.add_argument("--processes", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.games < 1 or arguments.processes < 1 or not 0 <= arguments.sample <= 1:
-        parser.error("--games and --processes are at least 1, --sample is from 0 to 1")
+        parser.error("--games and --processes must be at least 1, --sample from 0 to 1")
     names = list(VARIANTS[arguments.game])
     if "all" in arguments.variant:
         arguments.variant = names
@@ -91,7 +92,7 @@ def parse() -> argparse.Namespace:
 
 
 def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str]]:
-    """What occurred in each job, and its failure or nothing."""
+    """Yield the counts of each job, and its failure or an empty text."""
     if processes == 1:
         yield from map(run, jobs)
         return
@@ -102,7 +103,7 @@ def results(jobs: list[Job], processes: int) -> Iterator[tuple[Counter[str], str
 
 
 def run(job: Job) -> tuple[Counter[str], str]:
-    """Check the games of a job, up to the first that fails."""
+    """Check the games of a job up to the first failure."""
     game, name, seeds, sample = job
     try:
         return CHECKS[game].check_random_games(VARIANTS[game][name], seeds, sample), ""

@@ -1,7 +1,8 @@
-"""Write what is made: the pages of the games and of a training run's settings from the code, and
-what stands on two pages of the shipped policies from their files: `python scripts/make_docs.py`.
+"""Write generated documentation: `python scripts/make_docs.py`.
 
-`--check` writes nothing and fails if a page is not what the code, or the files, say.
+The games' pages and the page of training settings are made from the code. Parts of two pages about
+the shipped policies are made from the policies' files. `--check` writes nothing and fails if a page
+is out of date.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ DOCS = ROOT / "docs"
 
 
 def game_page(name: str) -> str:
-    """Actions and observation of a game, in its basic variant and with everything switched on."""
+    """Return a game's page: actions and observation, basic and with every option switched on."""
     basic = make_game(name)
     flags = {key: True for key, value in basic.options.items() if value is False}
     full = make_game(name, **flags)
@@ -36,23 +37,23 @@ def game_page(name: str) -> str:
         "## Actions",
         "",
         f"With everything switched on ({switched_on}) there are {len(full.actions)} actions, in "
-        f"the basic game {len(basic.actions)}: without an option its rows are left out. "
+        f"the basic game {len(basic.actions)}. The rows of an option that is off are left out. "
         "Ids are the same for any number of players.",
         "",
         full.actions.markdown(),
         "",
         "## Observation",
         "",
-        "A flat float32 vector of blocks. A quantity in the vector is divided by the number given. "
-        '"own" blocks depend on what this seat knows. Axis 0 of a block per seat, or per colour, '
-        "begins with oneself, and the others follow in play order.",
+        "A flat float32 vector of blocks. Integer features are divided by the number given. "
+        '"own" blocks depend on what this seat knows. In a block per seat or per colour, axis 0 '
+        "begins with the observer, and the others follow in play order.",
         "",
         _sizes(name, flags),
         "",
         f"### 2 players, {switched_on}",
         "",
-        f"In the basic game it ends after `{basic.observation.blocks[-1].name}`. "
-        "More players make the blocks per seat longer.",
+        f"In the basic game the vector ends after `{basic.observation.blocks[-1].name}`. "
+        "With more players the blocks per seat are longer.",
         "",
         full.observation.markdown(),
         "",
@@ -65,7 +66,7 @@ def game_page(name: str) -> str:
 
 
 def _survey(game: Game) -> list[str]:
-    """What a judge of positions reads, if the game has a survey."""
+    """Return the survey's section, if the game has a survey."""
     if game.survey is None:
         return []
     return [
@@ -81,26 +82,27 @@ def _survey(game: Game) -> list[str]:
 
 
 def _on_board(game: Game) -> str:
-    """What `grid` or `graph` gives."""
+    """Describe the result of `grid` or `graph`."""
     table, board = game.observation, game.observation.board
     assert board is not None
     features = ", ".join(f"`{name}`" for name in table.cell_features)
     if len(board.shape) == 2:
         rows, columns = board.shape
         return (
-            f"`game.observation.grid(observation)` gives {len(table.cell_features)} planes of "
+            f"`game.observation.grid(observation)` returns {len(table.cell_features)} planes of "
             f"{rows} rows and {columns} columns, and the {len(table.other_features)} entries of "
-            f"the blocks that lie on no square. The planes: {features}."
+            f"the blocks that belong to no square. The planes: {features}."
         )
     assert board.edges is not None
     kinds = ", ".join(f"{number}: {kind}" for number, kind in enumerate(board.kinds))
     constants = ", ".join(f"`{name}`" for name in board.constants)
     return (
-        f"`game.observation.graph(observation)` gives {len(table.cell_features)} features of each "
-        f"of the {board.cells} places, and the {len(table.other_features)} entries of the blocks "
-        f"that lie on no place. The features: {features}; `lair[k]`: the place is in the lair of "
-        f"the k-th colour, oneself first. Those that never change: {constants}. There are "
-        f"{board.edges.shape[1]} edges, every border in both directions; their kinds are {kinds}."
+        f"`game.observation.graph(observation)` returns {len(table.cell_features)} features of "
+        f"each of the {board.cells} places, and the {len(table.other_features)} entries of the "
+        f"blocks that belong to no place. The features: {features}. `lair[k]` means that the place "
+        f"is in the lair of the k-th colour, starting with the observer. The constant features: "
+        f"{constants}. There are {board.edges.shape[1]} edges, every border in both directions; "
+        f"their kinds are {kinds}."
     )
 
 
@@ -113,7 +115,7 @@ def _sizes(name: str, flags: dict[str, bool]) -> str:
 
 
 def pages() -> Iterator[tuple[Path, str]]:
-    """Every page that is made, and what should stand there."""
+    """Yield every generated page with its text."""
     for entry in OURS:
         yield DOCS / "games" / f"{entry.name}.md", game_page(entry.name)
     yield DOCS / "training" / "settings.md", settings_page()

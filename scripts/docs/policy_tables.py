@@ -1,4 +1,4 @@
-"""What is made of the shipped policies' files: their table, and a section of `docs/` for each."""
+"""Documentation from the shipped policies' files: a table, and a section of `docs/` for each."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from armarl.games.catalogue import OURS
 from armarl.players.registry import shipped_policies
 from armarl_training.run.progress import curve
 
-ALWAYS = ("random", "greedy")  # the rivals of the table of all policies
-USUAL = 998  # games of a match that need no mention: 1,000 by whole rotations, or two fewer
+ALWAYS = ("random", "greedy")  # the rivals in the table of all policies
+USUAL = 998  # matches of at least this many games need no note: 1,000 in whole rotations
 CURVES = Path("images", "curves")  # within docs/
 
 
 def cards() -> list[Card]:
-    """The cards of all shipped policies, by game, simple rules first."""
+    """Return the cards of all shipped policies, by game, simple rules first."""
     games = [entry.name for entry in OURS]
     found = [read_card(name) for name in shipped_policies()]
     return sorted(found, key=lambda card: (games.index(card.game), len(card.name), card.name))
 
 
 def overview(cards: list[Card], page: str) -> str:
-    """The table of all policies, with links to their sections of a page."""
+    """Return the table of all policies, with links to their sections of a page."""
     lines = [
         "| policy | trained | against random | against greedy |",
         "| --- | --- | --- | --- |",
@@ -39,7 +39,7 @@ def overview(cards: list[Card], page: str) -> str:
 
 
 def section(card: Card) -> str:
-    """What a policy's file says, as Markdown."""
+    """Return a policy's section as Markdown."""
     lines = {**facts(card), "again": f"`{card.again}`"}
     parts = ["\n".join(f"- {label}: {words}" for label, words in lines.items())]
     if card.training.curve:
@@ -50,14 +50,14 @@ def section(card: Card) -> str:
 
 
 def drawings(cards: list[Card]) -> Iterator[tuple[Path, str]]:
-    """The curves of those policies whose files have one, by their places within docs/."""
+    """Yield the training curves of policies that have one, with their paths within docs/."""
     for card in cards:
         if card.training.curve:
             yield CURVES / f"{card.name}.svg", curve([dict(row) for row in card.training.curve])
 
 
 def _strength(card: Card) -> Iterator[str]:
-    """A row for every rival, the strongest first."""
+    """Yield a row for every rival, the strongest first."""
     yield "| rival | win rate | fair | cut short |"
     yield "| --- | --- | --- | --- |"
     for measured in sorted(card.strength, key=lambda measured: measured.standing.win_rate):
@@ -80,16 +80,18 @@ def _row(*cells: str) -> str:
 
 
 def filled(page: str, made: Mapping[str, str]) -> str:
-    """A page with what is made in its places, each between `<!-- NAME -->` and `<!-- /NAME -->`.
+    """Fill a page's generated parts, each between `<!-- NAME -->` and `<!-- /NAME -->`.
 
     Raises:
-        ValueError: the page has no place for something.
+        ValueError: the page lacks a part.
     """
     for name, text in made.items():
         first, last = f"<!-- {name} -->\n", f"\n<!-- /{name} -->"
         before, found, rest = page.partition(first)
         _, closed, after = rest.partition(last)
         if not (found and closed):
-            raise ValueError(f"the page has no place for {name}: no {first.strip()} with its end")
+            raise ValueError(
+                f"the page has no place for {name}: it lacks {first.strip()}, or its end"
+            )
         page = before + first + text + last + after
     return page

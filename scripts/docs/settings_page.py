@@ -1,4 +1,4 @@
-"""The page of a training run's settings, made from the configuration's own fields."""
+"""The page of training settings, made from the configuration's fields."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from armarl_training.config.training_config import (
     is_marked,
 )
 
-LARGEST = 1 << 20  # a bound that guards memory alone says nothing to a reader
+LARGEST = 1 << 20  # larger bounds only protect memory and are not shown
 
 
 def settings_page() -> str:
-    """All settings with defaults, values and meanings: those of a run, then section by section."""
+    """Return all settings with defaults, values and meanings, section by section."""
     changeable = ", ".join([*CHANGEABLE, *(f"{section}.*" for section in CHANGEABLE_SECTIONS)])
     lines = [
         "# Settings of a training run",
@@ -35,12 +35,12 @@ def settings_page() -> str:
         "line as `ppo.epochs=3`. A setting that does not exist, or a wrong value, is refused",
         "before anything starts.",
         "",
-        "`td`, `critic` and `ppo` are read by the learner of that name, `ppo` by `maskable_ppo`",
-        "too, and refused where another learns. Those marked *ours* are of our learners:",
-        "`maskable_ppo` refuses them, but for `ppo.precision`, which does nothing there; those",
-        "marked *alone* are refused by all others. To a learner of your own, `module:Class`,",
-        "nothing of these is refused. A run",
-        f"that is resumed may change {changeable}.",
+        "Only the learner of that name reads `td`, `critic` and `ppo`; `maskable_ppo` reads `ppo`",
+        "too. Other learners refuse them. Settings marked *ours* are for this package's learners:",
+        "`maskable_ppo` refuses them, except `ppo.precision`, which has no effect there. All other",
+        "learners refuse settings marked *only*. A user-defined learner, `module:Class`, may get",
+        "any of these. A resumed run",
+        f"may change {changeable}.",
         "",
         "## The run",
         *_table(TrainingConfig, ""),
@@ -48,14 +48,14 @@ def settings_page() -> str:
     for name, field in TrainingConfig.model_fields.items():
         section = field.annotation
         if isinstance(section, type) and issubclass(section, BaseModel):
-            alone = f" Of {readers(name)} alone." if is_read_by_some(name) else ""
+            alone = f" Only for {readers(name)}." if is_read_by_some(name) else ""
             lines += ["", f"## `{name}`", "", f"{section.__doc__}{alone}"]
             lines += _table(section, f"{name}.")
     return "\n".join(lines) + "\n"
 
 
 def _table(section: type[BaseModel], prefix: str) -> list[str]:
-    rows = ["", "| setting | default | values | what it is |", "| --- | --- | --- | --- |"]
+    rows = ["", "| setting | default | values | meaning |", "| --- | --- | --- | --- |"]
     for name, field in section.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             continue
@@ -73,13 +73,13 @@ def _default(field: FieldInfo) -> str:
 
 
 def _meaning(setting: str, field: FieldInfo) -> str:
-    """What it is, after the learners that read it, if not all do."""
-    mark = f"{readers(setting)} alone: " if is_read_by_some(setting) else ""
+    """Return a setting's description, after the learners that read it if not all do."""
+    mark = f"{readers(setting)} only: " if is_read_by_some(setting) else ""
     return (mark or ("ours: " if is_marked(field, OURS) else "")) + (field.description or "")
 
 
 def _values(field: FieldInfo) -> str:
-    """What a setting may be, in words."""
+    """Describe a setting's values."""
     bounds = [
         f"{word} {bound}"
         for kind, name, word in _BOUNDS
@@ -93,7 +93,7 @@ _BOUNDS = (Ge, "ge", "from"), (Gt, "gt", "above"), (Le, "le", "to"), (Lt, "lt", 
 
 
 def _kind(annotation: Any) -> str:
-    """A type as a reader of YAML knows it."""
+    """Name a type in terms of YAML."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in arguments)

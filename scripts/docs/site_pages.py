@@ -1,7 +1,7 @@
-"""What the documentation site does with pages and links; a hook of MkDocs (see `mkdocs.yml`).
+"""Pages and links of the documentation site; a hook of MkDocs (see `mkdocs.yml`).
 
-Pages that lie outside of `docs/`, the README first, are part of the site as they are. Links to
-other files of the repository become their paths, since the site has no sources.
+Pages outside `docs/`, the README first, become part of the site. Links to other files of the
+repository become their paths, as the site does not include sources.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ PAGES = {  # of the site, by their places in the repository
     "policies/README.md": "policies.md",
 }
 _SOURCES = {page: source for source, page in PAGES.items()}
-_NOT_RUN, _CODE = "```python no-run", "```python"  # for the tests; MkDocs takes it for no code
+_NOT_RUN, _CODE = "```python no-run", "```python"  # a mark for tests that MkDocs does not know
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:)([^)#\s]+)(#[^)]*)?\)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that lie elsewhere."""
+    """Add the pages outside `docs/`."""
     from mkdocs.structure.files import File
 
     for source, page in PAGES.items():
@@ -40,15 +40,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links to where things are on the site."""
+    """Rewrite links for the site."""
     return as_on_site(markdown, page.file.src_uri)
 
 
 def as_on_site(markdown: str, page: str) -> str:
-    """A page's text with links and code as they are right on the site.
+    """Return a page's text with links and code blocks rewritten for the site.
 
     Raises:
-        FileNotFoundError: a link leads nowhere.
+        FileNotFoundError: the target of a link does not exist.
     """
     source = PurePosixPath(_SOURCES.get(page, f"docs/{page}"))
 
@@ -56,7 +56,7 @@ def as_on_site(markdown: str, page: str) -> str:
         mark, text, target, anchor = match.groups()
         path = normpath(source.parent / target)
         if not (ROOT / path).exists():
-            raise FileNotFoundError(f"{source} links to {target}, which is not there")
+            raise FileNotFoundError(f"{source} links to {target}, which does not exist")
         if path in PAGES or path.startswith("docs/"):
             there = PAGES.get(path, path.removeprefix("docs/"))
             return f"{mark}[{text}]({relpath(there, PurePosixPath(page).parent)}{anchor or ''})"

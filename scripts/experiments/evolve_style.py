@@ -1,14 +1,14 @@
-"""Evolve the numbers of a style of Armada's scripted player, as those of `admiral` were found.
+"""Evolve the numbers of a style of Armada's scripted player, as was done for `admiral`.
 
     python scripts/experiments/evolve_style.py runs/three.json --players 3 --generations 100
     python scripts/experiments/evolve_style.py runs/cards.json --players 4 --cards --begin conqueror
 
-Each game of a generation has numbers of its own around those of the last; the other seats are held
-by one of the other styles, but for that which is held out, or by the last numbers. A ridge
-regression tells which numbers went with victories, and all move that way (evolution strategies:
-Salimans et al., 2017, with the regression in place of their weighted sum). The file is written
-after every generation, and the same command goes on where it ended, or with more generations. At
-the end the numbers are printed as `armarl/games/armada/admiral.py` has them.
+Each game of a generation tries its own numbers, drawn around those of the last generation. The
+other seats are held by one of the other styles, except the held-out one, or by the last numbers. A
+ridge regression finds which numbers went with victories, and all numbers move that way (evolution
+strategies: Salimans et al., 2017, with the regression in place of their weighted sum). The file is
+written after every generation. The same command continues where it ended, or with more generations.
+At the end the numbers are printed in the form of `armarl/armada/admiral.py`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from armarl.games.make_game import make_game
 
 NAMES = [name for name in vars(style_columns) if name.isupper()][: len(styles.CONQUEROR)]
 RIVALS = {"conqueror": 8, "raider": 2, "balanced": 1, "explorer": 1, "builder": 1}
-AGAINST_ITSELF = 4  # its weight beside those
+AGAINST_ITSELF = 4  # weight of the last numbers, compared to RIVALS
 BELOW_ZERO = {"ODDS": -20, "IN_REACH": -40}
-# Tolls are added up in 8 bits, so they stay small.
+# Tolls are summed in 8 bits, so they stay small.
 TOLLS = dict.fromkeys(("STEP", "EMBARK", "BLOCKED", "DISCOVER", "FIGHT", "FIGHT_BAND"), 12)
 SMALL = {name: 16 for name in NAMES if name.endswith(("GARRISON", "BANDS", "COST"))} | TOLLS
 LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
@@ -51,14 +51,14 @@ LARGE = {name: 250 for name in NAMES if name.endswith("WORTH")} | {
 }
 LOWEST = np.array([BELOW_ZERO.get(name, 0) for name in NAMES])
 HIGHEST = np.array([SMALL.get(name, LARGE.get(name, FAR)) for name in NAMES])
-RIDGE = 20.0  # games that the prior, that no number matters, counts for
+RIDGE = 20.0  # weight, in games, of the prior that no number matters
 
 
-# --- a table that kernels read from memory, not as it was when they were compiled ----------------
+# --- a table that kernels read from memory instead of compiling it in ----------------------------
 
 
 class LiveTable:
-    """An int64 array that may change under the kernels that read it."""
+    """An int64 array that may change while compiled kernels read it."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -88,7 +88,7 @@ def _constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 @infer_global(operator.getitem)
 class _GetRow(AbstractTemplate):
-    """A row of a table, which is the table's own memory; a function of Numba's may return none."""
+    """A row of a table as a view of its memory; a Numba function could not return such a view."""
 
     def generic(self, args: Any, kws: Any) -> Any:
         if not isinstance(args[0], LiveTableType):
@@ -113,15 +113,15 @@ def _row(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 
 class Games(NamedTuple):
-    """Games from the deal to the end, every seat by a style of its own."""
+    """A batch of games played from the deal to the end, with a style for every seat."""
 
     states: Any  # (games,) dealt
-    numbers: Any  # int64 (games, players), of styles
-    openings: Any  # int64 (games,), random actions with which a game begins
+    numbers: Any  # int64 (games, players), style numbers
+    openings: Any  # int64 (games,), number of random actions at the start
     chance: Any  # uint64 (games,)
     masks: Any  # int8 (rows, actions) scratch
     spare: Any  # (rows,) scratch
-    returns: Any  # float64 (games, players) written; -1 where a game was cut short
+    returns: Any  # float64 (games, players) output; -1 where a game was cut short
 
 
 def play_out(batch: Games, i: int, thread: int) -> None:
@@ -145,15 +145,15 @@ def play_out(batch: Games, i: int, thread: int) -> None:
 
 
 class Evolution:
-    """The numbers of a style at one table, and the games by which they move.
+    """The numbers of a style for one table, evolved by playing games.
 
     Attributes:
-        means: float64 (stances, columns), the numbers.
-        generation: how many there were.
+        means: the numbers, float64, shape (stances, columns).
+        generation: number of generations so far.
     """
 
     def __init__(self, players: int, cards: bool, games: int, begin: str, seed: int) -> None:
-        kernel_cache.say = lambda line: None  # that such kernels are not kept: they must not be
+        kernel_cache.say = lambda line: None  # these kernels must not be cached, so do not warn
         known = len(styles.GREEDY_STYLES)
         rows = np.concatenate([styles.STYLES, np.zeros(((games + 2) * STANCES, len(NAMES)), int)])
         first = np.arange(games + 2)[:, None] * STANCES + len(styles.STYLES)
@@ -168,8 +168,8 @@ class Evolution:
         self._first_candidate, self._games, self._seed = known + 1, games, seed
         greedy = importlib.import_module(
             "armarl.games.armada.scripted.greedy"
-        )  # not the kernel of that name
-        greedy.STYLES = LiveTable(self._rows)  # nothing has been compiled yet
+        )  # the module, not the kernel
+        greedy.STYLES = LiveTable(self._rows)  # before anything is compiled
         greedy.FIRST_ROWS = LiveTable(self._first)
         self.game, self.generation = make_game("armada", players=players, cards=cards), 0
         scratch = 2 * threads.most_threads_for(games, 1)
@@ -179,7 +179,7 @@ class Evolution:
         )
 
     def step(self, rate: float, openings: float) -> dict[str, float]:
-        """Play a generation, and move; what was won against each, in [-1, 1]."""
+        """Play a generation and update; return the mean return against each rival, in [-1, 1]."""
         rng = np.random.default_rng([self._seed, self.generation])
         spreads = 1 + 0.12 * np.abs(self.means)
         tried = self.means + spreads * rng.standard_normal((self._games, *self.means.shape))
@@ -200,12 +200,12 @@ class Evolution:
         return dict(zip(names, against.tolist(), strict=True))
 
     def _put(self, first: int, numbers: Any) -> None:
-        """Write the stances of some numbers, from the candidate `first` on; 0 are the means."""
+        """Write the stances of numbers to the table from candidate `first` on; 0 is the means."""
         row = self._first[self._first_candidate - 1 + first, 0]
         self._rows[row : row + numbers.size // len(NAMES)] = numbers.reshape(-1, len(NAMES))
 
     def _play(self, rng: Any, rivals: Any, openings: float) -> Any:
-        """What the candidates won, each in a seat by lot."""
+        """Return what the candidates won, each in a random seat."""
         games, players = self._games, self.game.players
         seats = rng.integers(players, size=games)
         numbers = np.repeat(rivals[:, None], players, axis=1)
@@ -220,7 +220,7 @@ class Evolution:
 
 
 def kept(path: Path, evolution: Evolution, settings: dict[str, Any]) -> None:
-    """Write the file as a whole, or not at all."""
+    """Write the file atomically."""
     found = {**settings, "generation": evolution.generation, "numbers": evolution.means.tolist()}
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
@@ -229,7 +229,7 @@ def kept(path: Path, evolution: Evolution, settings: dict[str, Any]) -> None:
 
 
 def as_source(means: Any) -> str:
-    """The numbers as a dictionary of `admiral.py`."""
+    """Format the numbers as a dictionary of `admiral.py`."""
     numbers = np.rint(means).astype(int).T.tolist()
     lines = [f"    {name}: {tuple(row)}," for name, row in zip(NAMES, numbers, strict=True)]
     return "\n".join(["{", *lines, "}"])
@@ -244,10 +244,10 @@ def main() -> None:
     parser.add_argument("--cards", action="store_true")
     parser.add_argument("--begin", choices=styles.GREEDY_STYLES, default="admiral")
     parser.add_argument("--generations", type=int, default=100)
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="at most")
-    parser.add_argument("--games", type=int, default=2048, help="of a generation")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="time limit")
+    parser.add_argument("--games", type=int, default=2048, help="games per generation")
     parser.add_argument("--rate", type=float, default=2.0)
-    parser.add_argument("--openings", type=float, default=0.2, help="part that begins at random")
+    parser.add_argument("--openings", type=float, default=0.2, help="share with random openings")
     parser.add_argument("--seed", type=int, default=0)
     options = vars(parser.parse_args())
     path, generations = options.pop("file"), options.pop("generations")
@@ -263,7 +263,7 @@ def main() -> None:
             if means.shape != evolution.means.shape or not np.isfinite(means).all():
                 raise ValueError
         except (ValueError, TypeError, KeyError):
-            parser.error(f"{path} is damaged, or no file of this script: name another")
+            parser.error(f"{path} is damaged or not a file of this script: name another")
         if other:
             parser.error(f"{path} was made with another {', '.join(other)}")
         evolution.means, evolution.generation = means, generation

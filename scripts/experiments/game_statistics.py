@@ -1,10 +1,10 @@
-"""How games go: lengths, how they end, and who wins, between players of one kind.
+"""Statistics of games between copies of one player: lengths, endings and winners.
 
     python scripts/experiments/game_statistics.py armadora greedy --games 2000 -o players=3
     python scripts/experiments/game_statistics.py armada greedy -o players=4 --turn-lairs
 
-With `--turn-lairs` (Armada) the games are spread over the four charts in which each lair's place on
-the board goes to each colour in turn, so that a place's luck can be told from the play order's.
+With `--turn-lairs` (Armada) the games are spread over four charts, in which each lair's place on
+the board goes to each colour in turn. This separates the effect of a place from that of play order.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ AT_ONCE = 250
 
 
 def turned_charts() -> list[dict[str, Any]]:
-    """Our chart with its four lairs' places given to the colours in each rotation."""
+    """Return the default chart with the places of its four lairs rotated among the colours."""
     from armarl.games.armada.chart.loading import COLOURS, load_chart
 
     charts = []
@@ -41,7 +41,7 @@ def turned_charts() -> list[dict[str, Any]]:
 
 
 def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], ...]:
-    """Returns (games, seats), lengths, and which games were cut short."""
+    """Return returns (games, seats), lengths, and which games were cut short."""
     parts = []
     for first in range(0, games, AT_ONCE):
         seeds = np.arange(seed + first, seed + min(first + AT_ONCE, games))
@@ -51,13 +51,13 @@ def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], 
 
 
 def share(wins: int, games: int) -> str:
-    """A part of the games, with its 95 % interval."""
+    """Format a share of the games with its 95 % interval."""
     low, high = wilson_interval(wins / games, games)
     return f"{100 * wins / games:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
 def report(title: str, won: NDArray[np.int64]) -> None:
-    """Wins by category, with intervals, and the chi-square statistic against equal chances."""
+    """Print wins by category, with intervals, and the chi-square statistic for equal chances."""
     print(f"wins by {title} (of {won.sum()} won games):")
     if not won.any():
         return
@@ -90,7 +90,7 @@ def main() -> None:
         returns, length, cut = play(game, arguments.player, games, arguments.seed)
         won = (returns > 1 - 1e-9).sum(axis=0)
         by_seat = by_seat + won
-        by_place = by_place + np.roll(won, -turn)  # seat `place + turn` sits at that place
+        by_place = by_place + np.roll(won, -turn)  # seat `place + turn` has this place
         lengths.append(length)
         cut_short += int(cut.sum())
 

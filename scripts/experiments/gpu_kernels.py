@@ -1,13 +1,13 @@
-"""Compile every kernel of the GPU's face and learner without a GPU; say what each takes.
+"""Compile every GPU kernel of games and PPO without a GPU, and report their resources.
 
     python scripts/experiments/gpu_kernels.py
     python scripts/experiments/gpu_kernels.py --game armada --capability 9.0
 
-prints a Markdown table: registers of a thread, bytes of local memory and of what is spilt into it,
-bytes of machine code, seconds to compile; and how often a product of floats is contracted with a
-sum, which rounds once where the CPU rounds twice, so that the product must be exact. (For a learner
-it need not be: its bytes are not promised.) Needs the extras `cuda` and `train`: numba-cuda makes
-PTX and NVIDIA's assembler machine code, with neither a GPU nor its driver.
+prints a Markdown table: registers of a thread, bytes of local memory and of spills to it, bytes of
+machine code, seconds to compile, and how often a product of floats is contracted with a sum. A
+contraction rounds once where the CPU rounds twice, so in games such a product must be exact. (In
+PPO it need not be, as equal bytes are not promised there.) Needs the extras `cuda` and `train`.
+numba-cuda makes PTX and NVIDIA's assembler makes machine code, without a GPU or its driver.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ Capability = tuple[int, int]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A body that a face runs, and the type of the batch that it is given.
+    """A body that the GPU API runs, and the type of its batch.
 
-    Or `turn_over`, which is of no game and no body over games, and the types of what it is given.
+    For `turn_over`, which belongs to no game and does not loop over games: its argument types.
     """
 
     game: str
@@ -58,7 +58,7 @@ class Kernel:
 
     @property
     def entry(self) -> tuple[Callable[..., None], tuple[Any, ...]]:
-        """What is compiled, and the types of its arguments."""
+        """The function to compile and the types of its arguments."""
         if self.body is cuda_kernels.turn_over:
             return self.body, self.batch
         verbs = make_game(self.game).verbs
@@ -68,7 +68,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Report:
-    """What a thread of a kernel takes, by NVIDIA's assembler; sizes in bytes."""
+    """The resources of a kernel's thread, reported by NVIDIA's assembler; sizes in bytes."""
 
     registers: int
     local: int
@@ -83,8 +83,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--game", action="append", choices=[entry.name for entry in OURS])
-    parser.add_argument("--capability", action="append", help="8.0 and 9.0 unless told")
-    parser.add_argument("--kernel", action="append", help="the name of a body: step, play_out")
+    parser.add_argument("--capability", action="append", help="default: 8.0 and 9.0")
+    parser.add_argument("--kernel", action="append", help="name of a body: step, play_out")
     arguments = parser.parse_args()
     wanted = [tuple(map(int, text.split("."))) for text in arguments.capability or ()]
     print("| game | kernel | for | registers | local | spilt | code | contracted | seconds |")
@@ -104,7 +104,7 @@ def main() -> int:
 
 
 def turning_kernels() -> list[Kernel]:
-    """`turn_over`, for each size of a number that is turned over."""
+    """Return `turn_over` for each size of number that it is used for."""
     sizes = (numba.types.int8, numba.types.int16, numba.types.float32)
     lines = [numba.types.Array(size, 1, "C") for size in sizes]
     length = numba.types.int64
@@ -115,13 +115,13 @@ def turning_kernels() -> list[Kernel]:
 
 
 def all_kernels_of(game: Game) -> list[Kernel]:
-    """Those of the face and of the learner, each once."""
+    """Return the kernels of the GPU API and of PPO, each once."""
     found = (*kernels_of(game), *learner_kernels_of(game))
     return list({kernel.body: kernel for kernel in found}.values())
 
 
 def kernels_of(game: Game) -> list[Kernel]:
-    """Every kernel of the face, found by having it do all that it can, without a GPU or games."""
+    """Return every kernel of the GPU API, found by calling all of it without a GPU or games."""
     found: dict[Body, Kernel] = {}
 
     class Recorder(cuda_game.CudaGame):
@@ -139,7 +139,7 @@ def kernels_of(game: Game) -> list[Kernel]:
 
 
 def learner_kernels_of(game: Game) -> list[Kernel]:
-    """Every kernel of PPO on a GPU, found by having it learn with all that it can, on the CPU."""
+    """Return every kernel of PPO on a GPU, found by running all its features on the CPU."""
     found: dict[Body, Kernel] = {}
 
     def run(there: cuda_game.CudaGame, body: Body, games: int, batch: Any) -> None:
@@ -157,7 +157,7 @@ def learner_kernels_of(game: Game) -> list[Kernel]:
 
 
 def _learn(game: Game) -> None:
-    """Against rivals, an earlier self among them in the end; alone, looking at other actions."""
+    """Train against rivals, later with an earlier self among them; then alone, with lookahead."""
     ppo = {"rollout_length": 2, "magnet": 0.1, "precision": "bfloat16"}
     rivals = {"share": 1.0, "earlier": 0.2, "players": {"random": 0.4, "greedy": 0.4}}
     early = {"reward": game.rewards[-1]}
@@ -194,7 +194,7 @@ def _use_all(game: Game, there: cuda_game.CudaGame) -> None:
 
 
 def compiled(kernel: Kernel, capability: Capability) -> Report:
-    """What a kernel takes, compiled for a GPU of this capability."""
+    """Compile a kernel for a GPU capability and report its resources."""
     began = time.monotonic()
     ptx = to_ptx(kernel, capability)
     with tempfile.TemporaryDirectory() as folder:
@@ -212,8 +212,8 @@ def compiled(kernel: Kernel, capability: Capability) -> Report:
 
 
 def to_ptx(kernel: Kernel, capability: Capability) -> str:
-    """The kernel that a GPU would be given, as PTX."""
-    # For every function that is called, numba-cuda asks the device what to compile for.
+    """Compile a kernel to the PTX that a GPU would get."""
+    # For every called function, numba-cuda asks the current device for its capability.
     device = SimpleNamespace(compute_capability=capability)
     import_module("numba.cuda.dispatcher").get_current_device = lambda: device
     function, types = kernel.entry
@@ -224,21 +224,21 @@ def to_ptx(kernel: Kernel, capability: Capability) -> str:
 
 
 def contractions(ptx: str) -> Iterator[str]:
-    """Instructions that multiply and add floats with one rounding."""
+    """Return instructions that multiply and add floats with one rounding."""
     return (line for line in ptx.splitlines() if re.match(r"\s*(@\S+\s+)?fma\.", line))
 
 
 def assembled(ptx: str, capability: Capability, folder: Path) -> tuple[str, int]:
-    """What NVIDIA's assembler says of PTX, and the bytes of machine code.
+    """Assemble PTX; return the assembler's output and the bytes of machine code.
 
     Raises:
-        RuntimeError: the assembler is missing, or refuses it.
+        RuntimeError: the assembler is missing, or rejects the PTX.
     """
     source, machine_code = folder / "kernel.ptx", folder / "kernel.cubin"
     source.write_text(ptx)
     assembler = import_module("cuda.pathfinder").find_nvidia_binary_utility("ptxas")
     if not assembler:
-        raise RuntimeError("ptxas is missing: the extra `cuda` has it")
+        raise RuntimeError("ptxas is missing: install the extra `cuda`")
     architecture = "-arch=sm_{}{}".format(*capability)
     command = [assembler, "-v", architecture, str(source), "-o", str(machine_code)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,12 +1,12 @@
-"""A ladder of every variant: random, greedy, searches, shipped policies, and these with search.
+"""A ladder for every variant: random, greedy, searches, shipped policies, and policies with search.
 
     python scripts/experiments/ladders.py --folder runs/ladders                  # all variants
     python scripts/experiments/ladders.py --folder runs/ladders --deals 50 armadora-2p
 
-Neighbours on the ladder meet, in all arrangements of the seats over the same deals; ratings are on
-the Elo scale, `random` being 0. Every variant has a folder of its own, where its tournament is kept
-game by game: the same command goes on after a kill, and with more deals. `ladders.md` has all the
-tables of the folder's finished variants; intervals are of 95 %.
+Neighbours on the ladder meet, in all seat arrangements over the same deals. Ratings are on the Elo
+scale, where `random` is 0. Every variant has its own folder, where its tournament is saved game by
+game. The same command resumes after an interruption, or with more deals. `ladders.md` has the
+tables of all finished variants in the folder; intervals are 95 %.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from armarl.roster.make_player import make_player
 
 HEAD = """# Ladders
 
-Random play, searches, the scripted player, shipped policies and these with search, in every
-variant. The number behind a search is that of simulations for each decision; `search` is what the
-game names as its best: `grave` in Armadora, `rollout` in Armada. Neighbours on the ladder, in the
-order of this script, met in all arrangements of the seats over the same deals; so players
-far apart are compared by way of those between them, and intervals widen from rung to rung; those of
-five deals are rough. Ratings are on the Elo scale, `random` being 0; intervals are of 95 %, by the
-bootstrap over deals (see [the arena](arena.md)). A game that is cut short is shared by all. This
-page was made by
+This page rates random play, searches, the scripted player, shipped policies and policies with
+search in every variant. The number after a search is its simulations per decision. `search` is the
+game's best search: `grave` in Armadora, `rollout` in Armada. Neighbours on the ladder, in the order
+of `scripts/ladders.py`, met in all seat arrangements over the same deals. Players far apart are
+compared through those between them, so intervals widen from rung to rung, and those of five deals
+are rough. Ratings are on the Elo scale, where `random` is 0. Intervals are 95 %, from the bootstrap
+over deals (see [the arena](arena.md)). A game that is cut short is shared by all. This page was
+made by
 
     python scripts/experiments/ladders.py --folder runs/ladders
 
-with `--deals` as each table says, and shows how players compare at a small budget;
-[search](search.md) has larger ones, and [the shipped policies](../../policies/README.md) what they
-win in matches of up to a thousand games.
+with `--deals` as each table says. It compares players at a small budget. [Search](search.md) has
+larger budgets, and [the shipped policies](../policies/README.md) has their results in matches of up
+to a thousand games.
 
 """
 
 
 def variants() -> dict[str, tuple[str, dict[str, Any]]]:
-    """The game and the options of every variant that has an id, by its name."""
+    """Return the game and options of every variant that has an id, by name."""
     return {
         f"{game}-{name}": (game, options)
         for game in game_names()
@@ -53,7 +53,7 @@ def variants() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def ladder(game: Game, simulations: int) -> list[str]:
-    """The players of a variant's ladder, the weakest first as far as can be foreseen."""
+    """Return the players of a variant's ladder, weakest first as far as can be predicted."""
     searches = [f"{method}:{simulations}" for method in ("flat", "ismcts")]
     policies = [name for name in shipped_policies() if _plays(name, game)]
     with_search = [f"{name}+search:{simulations}" for name in policies]
@@ -61,7 +61,7 @@ def ladder(game: Game, simulations: int) -> list[str]:
 
 
 def _plays(policy: str, game: Game) -> bool:
-    """Whether a shipped policy was made for this variant."""
+    """Whether a shipped policy is for this variant."""
     try:
         make_player(policy, game)
     except ValueError:
@@ -70,7 +70,7 @@ def _plays(policy: str, game: Game) -> bool:
 
 
 def section(name: str, summary: Summary) -> str:
-    """A variant's table, as Markdown."""
+    """Format a variant's table as Markdown."""
     found = summary.as_dict()
     lines = [
         f"## {name}",
@@ -95,15 +95,15 @@ def _show(done: int, whole: int) -> None:
 def main() -> None:
     known = variants()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("variants", nargs="*", help=f"all if none is named: {', '.join(known)}")
-    parser.add_argument("--folder", type=Path, required=True, help="kept, and gone on with, here")
-    parser.add_argument("--deals", type=int, default=20, help="each in all arrangements of seats")
-    parser.add_argument("--simulations", type=int, default=60, help="of every search, a decision")
+    parser.add_argument("variants", nargs="*", help=f"variants (all): {', '.join(known)}")
+    parser.add_argument("--folder", type=Path, required=True, help="results; resumed if present")
+    parser.add_argument("--deals", type=int, default=20, help="each in all seat arrangements")
+    parser.add_argument("--simulations", type=int, default=60, help="per decision of a search")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     if unknown := [name for name in options.variants if name not in known]:
-        parser.error(f"no variant {', '.join(unknown)}; there is {', '.join(known)}")
+        parser.error(f"unknown variant {', '.join(unknown)}; choose from {', '.join(known)}")
     for name in options.variants or known:
         game = make_game(known[name][0], **known[name][1])
         print(name)

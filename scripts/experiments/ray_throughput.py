@@ -1,12 +1,12 @@
-"""Throughput of arena and training on Ray by the number of workers, and what a killed one costs.
+"""Throughput of arena and training on Ray by number of workers, and the cost of a killed one.
 
     python scripts/experiments/ray_throughput.py --workers 1 2 --deals 400
     python scripts/experiments/ray_throughput.py --workers 1 2 --train armadora-2p shards=4
 
-Every number of workers is a cluster of its own on this machine, of so many nodes of one core beside
-a head that plays nothing; at last a worker is killed, and later a node lost, in the middle of the
-same tournament, or training. Beside them stand as many processes without Ray, or the process alone.
-All must play the same games, or learn the same weights.
+For each number of workers, this machine runs a cluster with that many one-core nodes and a head
+that plays nothing. In the last run a worker is killed, and later a node lost, during the same
+tournament or training. For comparison, the same number of processes runs without Ray, or one
+process alone. All must play the same games, or learn the same weights.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Progress = Callable[[int, int], None]
 def timed(
     players: list[str], deals: int, workers: Workers, progress: Progress | None = None
 ) -> tuple[float, Tournament]:
-    """Games a second, without the workers' start: they have done some jobs before."""
+    """Play a tournament; return games per second without start-up, after some warm-up jobs."""
     game = make_game("armadora")
     play_tournament(game, players, 64, seed=9, workers=workers)
     begun = time.perf_counter()
@@ -50,7 +50,7 @@ def timed(
 def trained(
     config: TrainingConfig, updates: int, progress: Progress | None = None
 ) -> tuple[float, bytes]:
-    """Decisions a second over some updates, the first one not counted, and a digest of weights."""
+    """Train; return decisions per second after the first update, and a digest of the weights."""
     with tempfile.TemporaryDirectory() as folder, start_run(config, Path(folder) / "run") as run:
         run.learner.iterate(0.0)
         begun, before = time.perf_counter(), run.decisions
@@ -65,7 +65,7 @@ def trained(
 
 @contextmanager
 def nodes_of(number: int) -> Iterator[tuple[Cluster, Any]]:
-    """A cluster of so many nodes, and the first of them."""
+    """Start a cluster with a number of nodes; yield it and its first node."""
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
     nodes = [cluster.add_node(num_cpus=1) for _ in range(number)]
     ray.init(cluster.address, log_to_driver=False)
@@ -77,17 +77,17 @@ def nodes_of(number: int) -> Iterator[tuple[Cluster, Any]]:
 
 
 def kill_at_work() -> None:
-    """Kill the first worker that is found at a job, where there is /proc (Linux)."""
+    """Kill the first worker found running a job; needs /proc (Linux)."""
     while True:
         for told in Path("/proc").glob("[0-9]*/cmdline"):
-            with suppress(OSError):  # it has ended
+            with suppress(OSError):  # the process has ended
                 if told.read_bytes().startswith(b"ray::_do"):
                     os.kill(int(told.parent.name), signal.SIGKILL)
                     return
 
 
 def deaths(cluster: Cluster, node: Any) -> Progress:
-    """Kill a worker after a quarter of the work, and a node after half of it."""
+    """Return a callback that kills a worker at a quarter of the work, and a node at half of it."""
 
     def kill() -> None:
         threading.Thread(target=kill_at_work).start()
@@ -106,7 +106,7 @@ def deaths(cluster: Cluster, node: Any) -> Progress:
 
 
 def main() -> None:
-    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - as the processes beside them
+    os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112 - same priority as without Ray
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -114,13 +114,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--deals", type=int, default=400)
     parser.add_argument("--train", nargs="+", metavar=("CONFIG", "key=value"))
-    parser.add_argument("--updates", type=int, default=8, help="of the training")
+    parser.add_argument("--updates", type=int, default=8, help="number of training updates")
     options = parser.parse_args()
     (arena if options.train is None else training)(options)
 
 
 def arena(options: argparse.Namespace) -> None:
-    """The table of tournaments."""
+    """Print the table of tournaments."""
     players, deals = options.players, options.deals
     rows = []
     for number in options.workers:
@@ -133,13 +133,13 @@ def arena(options: argparse.Namespace) -> None:
     rows.append((f"{last} on Ray, a worker and a node killed", found))
     played = [tournament for _, (_, tournament) in rows]
     if any(other != played[0] for other in played):
-        raise SystemExit("they did not play the same games")
-    print(f"{' - '.join(players)}, {len(played[0].games)} games, all alike\n")
+        raise SystemExit("the runs did not play the same games")
+    print(f"{' - '.join(players)}, {len(played[0].games)} games, the same in all runs\n")
     show("games", rows)
 
 
 def training(options: argparse.Namespace) -> None:
-    """The table of trainings."""
+    """Print the table of training runs."""
     name, *settings = options.train
     config = load_config(name, settings)
     clustered = config.changed(["ray=auto"])
@@ -153,13 +153,13 @@ def training(options: argparse.Namespace) -> None:
         found = trained(clustered, options.updates, deaths(cluster, node))
     rows.append((f"{last} on Ray, a worker and a node killed", found))
     if len({weights for _, (_, weights) in rows}) > 1:
-        raise SystemExit("they did not learn the same weights")
-    print(f"{name}, {config.shards} shards, {options.updates} updates, all weights alike\n")
+        raise SystemExit("the runs did not learn the same weights")
+    print(f"{name}, {config.shards} shards, {options.updates} updates, equal weights in all runs\n")
     show("decisions", rows)
 
 
 def show(unit: str, rows: list[tuple[str, tuple[float, Any]]]) -> None:
-    """A table of rates."""
+    """Print a table of rates."""
     print(f"| workers | {unit} a second |\n| --- | --: |")
     for name, (rate, _) in rows:
         print(f"| {name} | {rate:,.0f} |")

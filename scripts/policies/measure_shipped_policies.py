@@ -1,11 +1,11 @@
-"""Measure shipped policies against rivals, and keep what was found in their files.
+"""Measure shipped policies against rivals, and save the results in their files.
 
     python scripts/policies/measure_shipped_policies.py armadora-3p grave:300@300 greedy
     python scripts/policies/measure_shipped_policies.py --games 1000  # all, against all rivals
 
-A rival that was measured before is measured anew; the others stay as they are. Where none is named,
-they are those that stand in the file. A file is written after each match, so what was found is kept
-if it is stopped. `python scripts/docs/make_docs.py` brings the pages of the policies up to date.
+The given rivals are measured again if they are in the file already; others stay as they are. By
+default all rivals in the file are measured. A file is written after each match, so results are kept
+if the script is stopped. `python scripts/make_docs.py` then updates the pages of the policies.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from armarl.policies.saved_policy import load_policy, policy_game, read_policy_m
 
 
 def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
-    """Against whom, and for how many games."""
+    """Return the rivals and the number of games against each."""
     if asked:
         parts = (rival.partition("@") for rival in asked)
         return [(rival, int(number) if number else games) for rival, _, number in parts]
@@ -28,12 +28,12 @@ def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
 
 
 def keep(path: Path, rival: str, match: MatchResult) -> None:
-    """Write what a match against a rival says into the policy's file, in the place of an older one.
+    """Save the result of a match in the policy's file, replacing an older one.
 
-    `rival` is his specification.
+    `rival` is the rival's specification.
     """
     policy, found = load_policy(path), match.as_dict()
-    found["standings"][1]["player"] = rival  # a search's name does not tell its settings
+    found["standings"][1]["player"] = rival  # a search's name does not include its settings
     others = [m for m in policy.metadata["strength"] if m["standings"][1]["player"] != rival]
     save_policy(
         *(path, policy.game, policy.tensors, policy.activation),
@@ -48,9 +48,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", nargs="?", choices=shipped, help="a policy; all if left out")
+    parser.add_argument("name", nargs="?", choices=shipped, help="a policy (default: all)")
     parser.add_argument("rivals", nargs="*", metavar="rival", help="a player, or player@games")
-    parser.add_argument("--games", type=int, default=1000, help="against each, unless said")
+    parser.add_argument("--games", type=int, default=1000, help="games against each rival")
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_intermixed_args()

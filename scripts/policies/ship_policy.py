@@ -1,9 +1,9 @@
 """Ship a run's policy: `python scripts/policies/ship_policy.py armada-3p-ppo runs/longer`.
 
-It takes the place of the policy of that name in the package. If the run began with that policy
-(`start_from: armada-3p-ppo`), what it tells of its training is of both: decisions, minutes and
-curve go on where those of before end. Its strength is not known yet: the command that measures it
-is printed, and `python scripts/docs/make_docs.py` then brings the pages up to date.
+The policy replaces the one of that name in the package. If the run began with that policy
+(`start_from: armada-3p-ppo`), the training data of both are joined: decisions, minutes and curve
+continue where the earlier ones end. The new policy's strength is unknown. The script prints the
+command that measures it; `python scripts/make_docs.py` then updates the pages.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from armarl.common.files import POLICY_FILE
 from armarl.players.registry import shipped_policies
 from armarl.policies.saved_policy import load_policy, save_policy
 
-Training = Mapping[str, Any]  # what a policy's metadata tell of it
+Training = Mapping[str, Any]  # the training part of a policy's metadata
 
 
 def joined(before: Training, since: Training) -> dict[str, Any]:
-    """The training of a policy that learnt on, with that of the policy with which it began."""
+    """Join a policy's training data with those of the policy from which it started."""
     decisions = before["decisions"] + since["decisions"]
     minutes = round(before["minutes"] + since["minutes"], 1)
     later = [
@@ -43,7 +43,7 @@ def joined(before: Training, since: Training) -> dict[str, Any]:
 
 
 def _hardware(before: Training, since: Training) -> dict[str, Any]:
-    """The newer, but that each GPU is said with the part that learnt there."""
+    """Return the newer hardware, with each GPU and the part of training that ran on it."""
     gpus = []
     for training, part in ((before, "first"), (since, "last")):
         if gpu := training.get("hardware", {}).get("gpu"):
@@ -55,14 +55,14 @@ def _hardware(before: Training, since: Training) -> dict[str, Any]:
 
 
 def ship(name: str, run: Path, shipped: Path) -> list[str]:
-    """Write the policy of a run's folder in the place of a shipped one, which need not be there.
+    """Write the policy of a run's folder over a shipped one, or as a new one.
 
     Returns:
-        The rivals against whom the one before was measured, with the games, as
-        `measure_shipped_policies.py` takes them.
+        The rivals against which the previous policy was measured, with the numbers of games, in
+        the form that `measure_shipped_policies.py` takes.
 
     Raises:
-        ValueError: it is shipped already.
+        ValueError: the policy is shipped already.
     """
     policy = load_policy(run / POLICY_FILE)
     training, rivals = policy.metadata["training"], []
@@ -87,8 +87,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("name", help="the policy's, under which it is loaded")
-    parser.add_argument("run", type=Path, help="the folder of the run")
+    parser.add_argument("name", help="name under which the policy is loaded")
+    parser.add_argument("run", type=Path, help="folder of the run")
     options = parser.parse_args()
     folder = next(iter(shipped_policies().values())).parent
     try:

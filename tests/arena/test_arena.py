@@ -108,9 +108,9 @@ def test_members_of_mixed_teams_are_halves():
     ("entrants", "kind", "message"),
     [
         (1, "round-robin", "2 players or more, not 1"),
-        (3, "cup", "no kind of tournament 'cup'"),
+        (3, "cup", "unknown kind of tournament 'cup'"),
         (86, "round-robin", "86 players make 102,340 lineups, more than 100,000"),
-        (101, "ladder", "a tournament has 100 players at most, not 101"),
+        (101, "ladder", "a tournament takes at most 100 players, not 101"),
     ],
 )
 def test_tournaments_that_there_are_not(entrants, kind, message):
@@ -325,7 +325,7 @@ def test_a_folder_of_an_earlier_version_is_gone_on_with(tmp_path):
 
 def test_a_policy_that_is_replaced_while_it_plays(tmp_path):
     path = tiny.policy(tmp_path / "mine", TWO)
-    with pytest.raises(ArenaError, match="mine was replaced while it played"):
+    with pytest.raises(ArenaError, match="mine was replaced during the tournament"):
         play_tournament(TWO, [path, "random"], 32, progress=lambda done, _: save_again(path, done))
 
 
@@ -333,7 +333,7 @@ def test_a_policy_that_is_replaced_while_it_plays(tmp_path):
 def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
     """Results were once written among its files, and its lock was shared."""
     (tmp_path / name).touch()
-    with pytest.raises(ArenaError, match=f"the folder of a training run, there is a {name} in it"):
+    with pytest.raises(ArenaError, match=rf"the folder of a training run \(it holds {name}\)"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [name]
     play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / "arena")
@@ -342,7 +342,7 @@ def test_a_run_s_folder_is_no_tournament_s(tmp_path, name):
 @pytest.mark.parametrize("name", ["file", "file/arena"])
 def test_a_file_is_no_folder(tmp_path, name):
     (tmp_path / "file").touch()
-    with pytest.raises(ArenaError, match="where there is a file: name another one"):
+    with pytest.raises(ArenaError, match="because it is a file: name another one"):
         play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path / name)
 
 
@@ -351,7 +351,7 @@ def test_folders_that_cannot_be_used(tmp_path):
         read_tournament(tmp_path)
     play_tournament(TWO, ["random", "greedy"], 2, folder=tmp_path)
     (tmp_path / "games.jsonl").write_text('{"lineup": 0}\n')
-    with pytest.raises(ArenaError, match=r"games.jsonl, line 1: this is no game's result"):
+    with pytest.raises(ArenaError, match=r"games.jsonl, line 1: this is not a game's result"):
         read_tournament(tmp_path)
     (tmp_path / "settings.json").write_text("{")
     with pytest.raises(ArenaError, match="is damaged"):

@@ -68,7 +68,7 @@ def test_the_command_that_trains_a_run_s_policy_again(tmp_path):
     folder.mkdir()
     path = tiny.policy(folder, GAME)
     assert read_card(path).again is None
-    assert "no command: the settings are in `info --json`" in card_text(read_card(path))
+    assert "no command; `info --json` shows the settings" in card_text(read_card(path))
     (folder / "config.yaml").touch()
     assert read_card(folder).again == f"armarl train '{folder}/config.yaml' --run NEW_FOLDER"
     path.rename(folder / "another.safetensors")  # of an unknown run
@@ -91,7 +91,7 @@ def test_a_curve(tmp_path):
     """At most eight of its rows are shown, including the first and the last."""
     card = read_card(policy(tmp_path, training={"curve": CURVE}))
     assert card.training.curve == CURVE
-    head, *rows = card_text(card).split("the bars are the rating\n")[1].splitlines()
+    head, *rows = card_text(card).split("the bars show the rating\n")[1].splitlines()
     assert head.split() == ["decisions", "rating", "greedy"]
     assert len(rows) == 8
     assert rows[0].split() == ["0", "0", "0", "%"]
@@ -111,9 +111,9 @@ def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
     words = card_text(read_card(policy(tmp_path, training=training)))
     assert "hardware    processor a processor, cores 2\n" in words
     assert "began with  armadora-2p and 1,000 games of greedy\n" in words
-    assert "in 20 % of the games (random 75 %, earlier selves 25 %), else itself\n" in words
+    assert "in 20 % of the games (random 75 %, earlier selves 25 %), otherwise itself\n" in words
     settings["opponents"]["share"] = 0
-    assert "rivals      itself alone\n" in card_text(read_card(policy(tmp_path, training=training)))
+    assert "rivals      only itself\n" in card_text(read_card(policy(tmp_path, training=training)))
 
 
 def without(match, key):
@@ -148,7 +148,7 @@ def without(match, key):
 )
 def test_what_no_card_can_tell(tmp_path, metadata, named):
     path = policy(tmp_path, **metadata)
-    with pytest.raises(PolicyError, match=f"{path.name} says what no card can tell: .*{named}"):
+    with pytest.raises(PolicyError, match=f"{path.name} has invalid metadata: .*{named}"):
         read_card(path)
 
 

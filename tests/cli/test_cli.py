@@ -157,7 +157,7 @@ def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
     command = ("evaluate", "random", "greedy", "--games", 2, "--workers", 1, "--json")
     before = policy.read_bytes()
     status, out, err = run(*command, policy)
-    assert (status, out, "holds something else than JSON" in err) == (1, "", True)
+    assert (status, out, "does not hold JSON" in err) == (1, "", True)
     assert policy.read_bytes() == before
     kept = tmp_path / "all.json"
     assert run(*command, kept)[0] == 0
@@ -182,7 +182,7 @@ def test_a_game_is_no_player(run):
 def test_options_of_a_training_are_settings(run):
     status, _, err = run("train", "armadora-quick", "-o", "players=3")
     assert status == 2
-    assert "options of the game are settings here, as options.players=3" in err
+    assert "this command takes game options as settings, such as options.players=3" in err
 
 
 def test_evaluate_takes_the_game_of_the_policy(run, tmp_path):
@@ -236,13 +236,13 @@ def test_a_lead_that_no_match_could_tell(run, lead):
     """All deals were once played, and the likelihood ratio was NaN."""
     status, out, err = run("arena", "random", "greedy", f"--stronger={lead}")
     assert (status, out) == (2, "")
-    assert f"a lead in Elo points is above 0 and up to 2000, not {lead}" in err
+    assert f"a lead in Elo points must be above 0 and at most 2000, not {lead}" in err
 
 
 def test_arena_refuses_a_single_deal_before_it_plays(run, tmp_path):
     status, out, err = run("arena", "random", "random", "--deals", 1, "--folder", "games")
     assert (status, out) == (1, "")
-    assert "ratings need at least 2 deals, to tell how much deals differ; --deals is 1" in err
+    assert "ratings need at least 2 deals to estimate how much deals differ; --deals is 1" in err
     assert not list(tmp_path.iterdir())
 
 
@@ -509,8 +509,8 @@ def test_options_beside_a_saved_policy_are_of_its_game(run):
     ("arguments", "said"),
     [
         (("armada-2p", "-o", "players=3"), "-o players=3: options are for a game"),
-        (("armada-2p", "--game", "armada"), "--game is for players"),
-        (("armada", "--game", "armadora"), "--game is for players"),
+        (("armada-2p", "--game", "armada"), "info takes no --game"),
+        (("armada", "--game", "armadora"), "info takes no --game"),
     ],
 )
 def test_info_takes_nothing_in_vain(run, arguments, said):
@@ -528,7 +528,7 @@ def test_one_file_for_two_things(run, tmp_path):
     """The result once overwrote the records."""
     arguments = ("--games", 2, "--workers", 1, "--json", "x", "--records", tmp_path / "x")
     status, _, err = run("evaluate", "greedy", "random", *arguments)
-    assert (status, "--json and --records name one file" in err) == (1, True)
+    assert (status, "--json and --records name the same file" in err) == (1, True)
     assert not (tmp_path / "x").exists()
 
 
@@ -583,7 +583,7 @@ def test_interrupted(run, monkeypatch):
         (("--seat", "-1"), "seat must be in 0 to 1, not -1"),
         (
             ("random", "random"),
-            "2 players leave 1 to 1 opponents, not 2 (so many sit at a table of -o players=3)",
+            "2 players leave 1 to 1 opponents, not 2 (so many fit at a table of -o players=3)",
         ),
         (("nobody",), "no player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),
@@ -713,7 +713,7 @@ def test_train_is_called_wrongly(run, config):
 def test_an_empty_name_is_not_the_current_folder(run, config, option):
     status, _, err = run("train", config, option, "")
     assert status == 2
-    assert f"argument {option}: a folder has a name" in err
+    assert f"argument {option}: a folder needs a name" in err
 
 
 def test_the_first_change_of_a_resumed_run_stays_as_it_is_written(run, monkeypatch):

@@ -242,7 +242,7 @@ def test_nobody_is_to_move():
         while end and not state.is_terminal():
             state.apply_action(state.legal_actions()[0])
         for asked in (state.information_state_string, state.observation_string):
-            with pytest.raises(ValueError, match="nobody is to move: say whose"):
+            with pytest.raises(ValueError, match="no player is to move: name"):
                 asked()
     assert state.information_state_string(3)
 

@@ -39,7 +39,7 @@ def test_a_difference_is_found():
     here, away = SelfPlayBatch(game, 4), SelfPlayBatch(game, 4, device="cuda")
     turn, its_turn = here.reset(seed=1), away.reset(seed=1)
     its_turn.seats[3] += 1
-    with pytest.raises(check_gpu.DifferenceError, match="seats: 1 of 4 rows, the first of them 3"):
+    with pytest.raises(check_gpu.DifferenceError, match="seats: 1 of 4 rows differ, first row 3"):
         check_gpu._compare_turns("here", CudaGame(game), turn, its_turn)
 
 

@@ -50,9 +50,9 @@ def test_results_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
     first, *others = path.read_text("utf-8").splitlines()
     spoilt = json.dumps({**json.loads(first), **changes})
     path.write_text("\n".join([spoilt, *others, ""]), "utf-8")
-    with pytest.raises(ArenaError, match="line 1: this is no game's result"):
+    with pytest.raises(ArenaError, match="line 1: this is not a game's result"):
         read_tournament(folder)
-    with pytest.raises(ArenaError, match="line 1: this is no game's result"):
+    with pytest.raises(ArenaError, match="line 1: this is not a game's result"):
         play_tournament(GAME, PLAYERS, 4, folder=folder)
 
 
@@ -61,7 +61,7 @@ def test_results_that_are_none(folder: Path, changes: dict[str, Any]) -> None:
 )
 def test_lines_that_are_something_else(folder: Path, line: str) -> None:
     (folder / "games.jsonl").write_text(f"{line}\n", "utf-8")
-    with pytest.raises(ArenaError, match="line 1: this is no game's result"):
+    with pytest.raises(ArenaError, match="line 1: this is not a game's result"):
         read_tournament(folder)
 
 
@@ -193,8 +193,8 @@ def test_what_is_neither_true_nor_false(tmp_path: Path, wrong: dict[str, Any]) -
 
 
 def test_a_folder_has_a_name() -> None:
-    """Regression: an empty name meant the current folder."""
-    with pytest.raises(ValueError, match="a folder has a name"):
+    """It was the current one."""
+    with pytest.raises(ValueError, match="a folder needs a name"):
         play_tournament(GAME, PLAYERS, 4, folder="")
 
 
@@ -263,7 +263,7 @@ def test_a_game_told_twice(folder: Path) -> None:
     assert read_tournament(folder) == found
     other = json.dumps(json.loads(first) | {"shares": [0.5, 0.5]})
     path.write_text(f"{text}{other}\n", "utf-8")
-    with pytest.raises(ArenaError, match="line 9: a line before it tells this game otherwise"):
+    with pytest.raises(ArenaError, match="line 9: an earlier line has another result"):
         read_tournament(folder)
 
 
@@ -322,5 +322,5 @@ def test_names_move_no_terminal(tmp_path: Path) -> None:
     assert read_tournament(tmp_path / "arena") == found
     forged = path.read_bytes().replace(b"a?[2J", b"a\x1b[2J")
     path.write_bytes(forged)
-    with pytest.raises(RecordError, match="cannot be printed"):
+    with pytest.raises(RecordError, match="unprintable characters"):
         list(read_records(path))

@@ -135,7 +135,7 @@ def test_a_player_who_writes_while_he_thinks_changes_nothing() -> None:
     before = [array.tobytes() for array in (states, seats, draws)]
     ask_thoughts(ThinkingWriter(game), game, states, seats, draws)
     assert [array.tobytes() for array in (states, seats, draws)] == before
-    with pytest.raises(ValueError, match="tells no probabilities of legal actions"):
+    with pytest.raises(ValueError, match="reports probabilities that do not sum to 1"):
         GameTree(game).play_of(ThinkingWriter(game), draws=1)
 
 

@@ -130,25 +130,25 @@ def test_lines_out_of_their_order(text, tmp_path, what):
 @pytest.mark.parametrize(
     ("line", "written", "message"),
     [
-        (0, "armarl-record 2", "it does not begin with the line `armarl-record 1`"),
-        (0, "armarl-record 12 of 2031", "it does not begin with the line `armarl-record 1`"),
-        (0, "", "it does not begin with the line `armarl-record 1`"),
-        (1, "variant {}", "it names no game that can be made"),
-        (1, "variant [[[[", "it names no game that can be made"),
-        (1, "variant " + "[" * 15000, "it names no game that can be made"),
+        (0, "armarl-record 2", "its first line must be `armarl-record 1`"),
+        (0, "armarl-record 12 of 2031", "its first line must be `armarl-record 1`"),
+        (0, "", "its first line must be `armarl-record 1`"),
+        (1, "variant {}", "the variant cannot be made"),
+        (1, "variant [[[[", "the variant cannot be made"),
+        (1, "variant " + "[" * 15000, "the variant cannot be made"),
         (1, 'variant {"game": "go", "players": 2, "options": {}}', "unknown game 'go'"),
         (1, 'variant {"game": "armadora", "players": 2, "options": {}}', "made with version None"),
-        (2, "player 1 random", "there should be `player 0 ...`"),
-        (4, "deal", "there should be `deal ...`"),
-        (4, "deal | 12 | - | 34", "no word of the generator: 16 hexadecimal digits"),
-        (4, "deal | " + "g" * 16 + " | - | 34", "is no word of the generator"),
+        (2, "player 1 random", "the line must begin with `player 0`"),
+        (4, "deal", "the line must begin with `deal`"),
+        (4, "deal | 12 | - | 34", "a generator's word is 16 hexadecimal digits"),
+        (4, "deal | " + "g" * 16 + " | - | 34", "a generator's word is"),
         (5, "1 pass | 0", "seat 0 is to move, not 1"),
         (5, "0 dance | 0", "unknown action 'dance'"),
         (5, "0 stop | 0", "`stop` is illegal"),
-        (5, "0 pass", "after the action stand a hash"),
-        (5, f"0 pass | {'0' * 16} | - | 0", "chance had no part in `pass`"),
-        (5, "0 pass | 000000000000", "the state after it is not the one that was recorded"),
-        (5, "end 1 -1", "the game does not end so"),
+        (5, "0 pass", "after the action there must be a hash"),
+        (5, f"0 pass | {'0' * 16} | - | 0", "chance plays no part in `pass`"),
+        (5, "0 pass | 000000000000", "the state after this line is not the recorded one"),
+        (5, "end 1 -1", "this is not how the game ends"),
         (5, "x" * 30_000, "longer than any line"),
     ],
 )
@@ -165,7 +165,7 @@ def test_a_record_opens_no_file(tmp_path):
     variant = text.splitlines()[1].replace('"chart": null', '"chart": "/dev/zero"')
     assert "/dev/zero" in variant
     lines = [text.splitlines()[0], variant, *text.splitlines()[2:]]
-    with pytest.raises(RecordError, match="line 2: it names no game that can be made"):
+    with pytest.raises(RecordError, match="line 2: the variant cannot be made"):
         read(tmp_path, "\n".join(lines) + "\n")
 
 
@@ -173,13 +173,13 @@ def test_a_record_opens_no_file(tmp_path):
     "data", [b"\xff\xfe\n", b"\x00" * 100, b"nothing\n", b"x", b"\n", b"x" * 10**5]
 )
 def test_what_is_no_file_of_records(tmp_path, data):
-    """Most were once reported as having a cut line, or one longer than any line of a record."""
-    with pytest.raises(RecordError, match="line 1: this is no file of records"):
+    """Of most it was said that a line was cut, or longer than any line of a record."""
+    with pytest.raises(RecordError, match="line 1: this is not a file of records"):
         read(tmp_path, data)
 
 
 def test_what_is_no_text(text, tmp_path):
-    with pytest.raises(RecordError, match="line 3: this is no text"):
+    with pytest.raises(RecordError, match="line 3: the line is not UTF-8 text"):
         read(tmp_path, text.encode().replace(b"player 0 random", b"player 0 \xff"))
 
 
@@ -193,14 +193,14 @@ def test_another_version_behind_a_record(text, tmp_path):
     """Any line that began like our first line was once taken for it."""
     lines = text.splitlines()[:-1]
     later = resummed([f"{lines[0]}2 of the year 2031", *lines[1:]])
-    with pytest.raises(RecordError, match="there should be `armarl-record 1`, and nothing behind"):
+    with pytest.raises(RecordError, match="the line must be `armarl-record 1` and nothing more"):
         read(tmp_path, text + later)
 
 
 def test_a_game_that_has_ended_was_not_stopped(text, tmp_path):
     """It was once accepted, with returns of 0."""
     *lines, _end, _sum = text.splitlines()
-    with pytest.raises(RecordError, match="the game does not end so: 'stopped'"):
+    with pytest.raises(RecordError, match="this is not how the game ends: 'stopped'"):
         read(tmp_path, resummed([*lines, "stopped"]))
 
 
@@ -279,7 +279,7 @@ def test_half_a_record_at_the_end_is_removed_before_others_follow(text, tmp_path
 def test_records_are_added_to_nothing_else(held, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text(held, "utf-8")
-    with pytest.raises(ValueError, match="ends with what is no record"):
+    with pytest.raises(ValueError, match="does not end with a record"):
         play_match(TWO, ["random", "random"], games=2, records=path)
     assert path.read_text("utf-8") == held
     for other in (tmp_path, tmp_path / "no" / "where.txt"):

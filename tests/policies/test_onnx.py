@@ -84,14 +84,14 @@ SIZE, ACTIONS = TWO.observation.size, len(TWO.actions)
 def test_what_does_not_fit_is_refused(wrong, tmp_path):
     path = tmp_path / "wrong.onnx"
     save(path, **wrong)
-    with pytest.raises(ValueError, match=rf"takes one input of float32 \(batch, {SIZE}\)"):
+    with pytest.raises(ValueError, match=rf"take one input of float32 \(batch, {SIZE}\)"):
         make_player(f"onnx:{path}", TWO)
 
 
 def test_what_is_no_onnx_file(tmp_path):
     path = tmp_path / "mine.onnx"
     path.write_bytes(b"\x00garbage" * 100)
-    with pytest.raises(ValueError, match="is no ONNX file"):
+    with pytest.raises(ValueError, match="is not an ONNX file"):
         make_player(f"onnx:{path}", TWO)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         make_player(f"onnx:{tmp_path}/none.onnx", TWO)
@@ -252,7 +252,7 @@ def test_dropout_outside_training_changes_nothing(tmp_path):
 def test_a_network_without_outputs(tmp_path):
     """This was once an IndexError."""
     name = network(tmp_path / "mine.onnx", [], outputs=())
-    with pytest.raises(ValueError, match="is of no network for this game"):
+    with pytest.raises(ValueError, match="does not fit this game"):
         make_player(name, TWO)
 
 

@@ -189,7 +189,7 @@ def test_a_policy_keeps_how_it_came_on(tmp_path):
     ]
     card = read_card(tmp_path / "whole")
     assert [row["rating"] for row in card.training.curve] == [row["rating"] for row in curve]
-    assert "short matches against its anchors" in card_text(card)
+    assert "short matches against the anchors" in card_text(card)
 
 
 def test_a_policy_says_what_it_was_trained_on(tmp_path):

@@ -1,9 +1,9 @@
-"""Whether anything tells a seat what it cannot know.
+"""Tests for leaks of hidden information.
 
-Two states of a game that differ only in what is secret to a seat must look the same to it, in all
-that it can ever be given: observation, mask, info, reward, picture, the words of errors. What
-differs is a leak, and `find_leaks` says where. `assert_no_leak` looks for them through whole games:
-at every position, for every seat, what is hidden from the seat is dealt anew and looked at again.
+Two states that differ only in what is hidden from a seat must look the same to it, in everything it
+can be given: observation, mask, info, reward, picture, error messages. A difference is a leak, and
+`find_leaks` locates it. `assert_no_leak` searches whole games for leaks: at every position, for
+every seat, it deals the hidden information anew and compares.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _ONLY = np.zeros(1, np.int64)
 
 @dataclass(frozen=True)
 class Leak:
-    """Something that a seat is given and that depends on what it cannot know.
+    """Something that a seat is given and that depends on hidden information.
 
     Attributes:
-        where: the view, and where within it: `observation[17]`, `describe.hands[1]`.
-        one, other: what it is in the two states.
+        where: the view, and the place within it: `observation[17]`, `describe.hands[1]`.
+        one: the value in the first state.
+        other: the value in the second state.
     """
 
     where: str
@@ -43,22 +44,28 @@ class Leak:
 
 
 def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]:
-    """What differs between two states, in all that a seat is given of them.
+    """Return the differences between two states in everything that a seat is given.
 
     Args:
-        look: gives for a state, by name, everything that the seat can get: numbers, text, arrays,
-            and lists and dictionaries of them. See `views_of` and `views_of_env`.
-        one, other: two states that differ only in what the seat cannot know.
+        look: a function from a state to everything that the seat can get, by name: numbers, text,
+            arrays, and lists and dictionaries of them. See `views_of` and `views_of_env`.
+        one: a state.
+        other: a state that differs from `one` only in what the seat cannot know.
+
+    Example:
+        >>> for leak in find_leaks(lambda hand: {"cards": hand}, [1, 2], [1, 3]):
+        ...     print(leak)
+        cards[1]: 2 or 3
     """
     return _leaks_between(look(one), look(other))
 
 
 def views_of(game: Game, states: States, seat: int) -> Views:
-    """Everything that a seat can get of a game of ours, an array of one state.
+    """Return everything that a seat can get of a game in this package, an array of one state.
 
-    That is its observation and mask; its public view and picture; whose turn it is, and how the
-    game stands; the concealed state that a player is given; where it is to move, the reason why
-    each illegal action is illegal; and at the end the returns.
+    These are its observation and mask; its public view and picture; the seat to move and the
+    game's status; the concealed state that a player gets; for the seat to move, the explanation
+    of each illegal action; and at the end the returns.
     """
     seats = np.array([seat])
     observations, masks = game.views(states, seats)
@@ -81,12 +88,12 @@ def views_of(game: Game, states: States, seat: int) -> Views:
 
 
 def views_of_env(make_env: Callable[[], Any], state: bytes, agent: str) -> Views:
-    """Everything that an agent can get of a PettingZoo AEC environment that can load states.
+    """Return everything that an agent can get of a PettingZoo AEC environment with `load_state`.
 
     Args:
-        make_env: makes the environment, which has `load_state(bytes)`.
+        make_env: function that makes the environment, which has `load_state(bytes)`.
         state: a saved game.
-        agent: whose views they are.
+        agent: the agent.
     """
     env = make_env()
     env.reset(seed=0)
@@ -103,7 +110,7 @@ def views_of_env(make_env: Callable[[], Any], state: bytes, agent: str) -> Views
 
 
 def positions(game: Game, games: int, seed: int) -> Iterator[States]:
-    """Every position of random games, arrays of one state each."""
+    """Yield every position of random games, as arrays of one state each."""
     player, seeds = RandomPlayer(game), np.arange(seed, seed + games)
     states, chance = game.new_states(seeds), game.new_chance(seeds)
     while True:
@@ -124,21 +131,27 @@ def assert_no_leak(
     look: Callable[[Game, States, int], Views] = views_of,
     **options: Any,
 ) -> int:
-    """Look for leaks through whole random games, from every seat.
+    """Search whole random games for leaks, from every seat.
 
     Args:
         game: a variant, or the name of a game with its `options`.
-        games: how many.
-        every: of the positions only each so many-th.
-        seed: repeats them exactly.
-        look: everything that a seat is given of an array of one state; by default `views_of`.
+        games: number of games.
+        every: check only every so many positions.
+        seed: seed; the same seed repeats the games exactly.
+        look: function that returns everything a seat is given of an array of one state; by default
+            `views_of`.
+        options: options of the game, if it is given by name.
 
     Returns:
-        How many pairs of states were compared in which something secret did differ.
+        The number of compared pairs of states that differed in hidden information.
 
     Raises:
-        AssertionError: there is a leak; the message says where, and what it tells.
-        TypeError: the game is none.
+        AssertionError: there is a leak; the message says where it is and what it reveals.
+        TypeError: `game` is not a game.
+
+    Example:
+        >>> assert_no_leak("armadora", every=10) > 0
+        True
     """
     game = make_game(game, **options) if isinstance(game, str) else check_game(game, or_name=True)
     compared = 0
@@ -162,13 +175,13 @@ def _leaks_between(one: Views, other: Views) -> list[Leak]:
 
 
 def _differ(one: States, other: States) -> bool:
-    """Whether two states differ in more than their generators."""
+    """Whether two states differ in more than their random generators."""
     names = [name for name in one.dtype.names or () if name != "rng"]
     return any(not np.array_equal(one[name], other[name]) for name in names)
 
 
 def _differences(where: str, one: Any, other: Any, key: Any) -> Iterator[Leak]:
-    """Where `one[key]` and `other[key]` differ, as deep as it can be told."""
+    """Yield the differences between `one[key]` and `other[key]`, as precisely as possible."""
     if key not in one or key not in other:
         yield Leak(where, one.get(key, "nothing"), other.get(key, "nothing"))
         return

@@ -1,7 +1,7 @@
-"""Who meets whom, and in which seats.
+"""Which players meet, and in which seats.
 
-A *lineup* says who holds each side of the game, or with mixed teams each seat. It is played in
-several *arrangements*, and each of them, an entrant for every seat, is a *table*.
+A *lineup* assigns a player to each side of the game, or with mixed teams to each seat. It is played
+in several *arrangements*. Each arrangement gives a *table*: one entrant per seat.
 """
 
 from __future__ import annotations
@@ -18,33 +18,42 @@ from armarl.core.game import Game
 Lineup = tuple[int, ...]
 KINDS = ("round-robin", "ladder", "field")
 MOST_LINEUPS = 100_000
-MOST_ENTRANTS = 100  # their intervals, of all pairs, take a core a minute or two
-_ALL_UP_TO = 3  # places of which all arrangements are played
+MOST_ENTRANTS = 100  # the intervals of all pairs then take one core a minute or two
+_ALL_UP_TO = 3  # up to this many places, all arrangements are played
 
 
 def lineups(
     entrants: int, game: Game, kind: str = "round-robin", mixed: bool = False
 ) -> list[Lineup]:
-    """The lineups of a tournament, as numbers of entrants.
+    """Return the lineups of a tournament as tuples of entrant numbers.
+
+    With fewer entrants than places, entrants fill several places, in every way: A B B, A A B.
 
     Args:
-        kind: "round-robin", everybody with everybody; "ladder", each with those next to him in the
-            order given; "field", the first against the others, who do not meet without him.
-        mixed: every place at the table is an entrant's own, so that partners are strangers.
-
-    With fewer entrants than places the last ones hold several, in every way: A B B, A A B.
+        entrants: number of players in the tournament.
+        game: the variant that is played.
+        kind: "round-robin": every group of entrants meets. "ladder": only neighbours in the given
+            order meet. "field": the first entrant meets the others, which never meet without it.
+        mixed: every seat has its own entrant, so that partners are different players.
 
     Raises:
-        ValueError: fewer than 2 entrants or more than MOST_ENTRANTS, no such kind, or more than
-            MOST_LINEUPS lineups.
+        ValueError: there are fewer than 2 entrants or more than MOST_ENTRANTS, the kind is
+            unknown, or there would be more than MOST_LINEUPS lineups.
+
+    Example:
+        >>> from armarl.game import make_game
+        >>> lineups(3, make_game("armadora"), "ladder")
+        [(0, 1), (1, 2)]
+        >>> lineups(2, make_game("armadora", players=3))
+        [(0, 0, 1), (0, 1, 1)]
     """
     places = _places(game, mixed)
     if entrants < 2:
-        raise ValueError(f"a tournament needs 2 players or more, not {entrants}")
+        raise ValueError(f"a tournament needs at least 2 players, not {entrants}")
     if entrants > MOST_ENTRANTS:
-        raise ValueError(f"a tournament has {MOST_ENTRANTS:,} players at most, not {entrants:,}")
+        raise ValueError(f"a tournament takes at most {MOST_ENTRANTS:,} players, not {entrants:,}")
     if kind not in KINDS:
-        raise ValueError(f"there is no kind of tournament {kind!r}; there is {', '.join(KINDS)}")
+        raise ValueError(f"unknown kind of tournament {kind!r}; choose from {', '.join(KINDS)}")
     together = min(places, entrants)
     if kind == "ladder":
         groups = [tuple(range(i, i + together)) for i in range(entrants - together + 1)]
@@ -61,16 +70,23 @@ def _refuse_too_many(entrants: int, number: int) -> None:
     if number > MOST_LINEUPS:
         raise ValueError(
             f"{entrants:,} players make {number:,} lineups, more than {MOST_LINEUPS:,}; a ladder "
-            "has few"
+            "has fewer"
         )
 
 
 def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False) -> list[Lineup]:
-    """The arrangements of a lineup: which entrant holds each seat.
+    """Return the arrangements of a lineup: the entrant in each seat.
 
-    All of them for up to 3 places, for mixed teams, and with `every`; for 4 different entrants a
-    Latin square in which each comes once to every place, and once right after each other
-    (Williams, 1949).
+    These are all arrangements for up to 3 places, for mixed teams, and with `every`. For 4
+    different entrants they form a Latin square in which each entrant has every place once, and
+    follows each other entrant directly once (Williams, 1949).
+
+    Example:
+        >>> from armarl.game import make_game
+        >>> tables((0, 1), make_game("armadora"))
+        [(0, 1), (1, 0)]
+        >>> tables((0, 1, 2, 3), make_game("armada", players=4))
+        [(0, 3, 1, 2), (1, 0, 2, 3), (2, 1, 3, 0), (3, 2, 0, 1)]
     """
     places = len(lineup)
     teams = mixed and len(set(game.sides)) < game.players
@@ -84,7 +100,7 @@ def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False)
 
 
 def members(seatings: Sequence[Lineup], game: Game, entrants: int) -> NDArray[np.float64]:
-    """What part of each side an entrant is, (tables, sides, entrants): see `ratings.Tally`."""
+    """Return each entrant's share of each side, (tables, sides, entrants); see `ratings.Tally`."""
     sides = np.array(game.sides)
     found = np.zeros((len(seatings), sides.max() + 1, entrants))
     for t, table in enumerate(seatings):
@@ -98,7 +114,7 @@ def _places(game: Game, mixed: bool) -> int:
 
 
 def _filled(group: Lineup, places: int) -> list[Lineup]:
-    """A group that is too small for the table, with each of its members doubled in turn."""
+    """Fill a group that is smaller than the table, repeating each of its members in turn."""
     if len(group) == places:
         return [group]
     spare = places - len(group)
@@ -106,6 +122,6 @@ def _filled(group: Lineup, places: int) -> list[Lineup]:
 
 
 def _latin_square(size: int) -> list[list[int]]:
-    """A row-complete Latin square of even size: every ordered pair stands side by side once."""
+    """Return a row-complete Latin square of even size: each ordered pair is adjacent once."""
     first = [i // 2 if i % 2 == 0 else size - 1 - i // 2 for i in range(size)]
     return [[(number + row) % size for number in first] for row in range(size)]

@@ -1,9 +1,9 @@
-"""The panel: the fixed, varied players against which everybody is measured.
+"""The panel: a fixed, varied set of opponents for measuring players.
 
-One rival is not enough: a deterministic one can be learnt by heart, and who beats it may lose to
-another that it beats. The panel has players that are weak and strong, with and without chance in
-them, and some that are *held out*: they are for measuring alone, never for training against.
-A game adds players of its own (`PANEL` and `HELD_OUT` in its `rivals`).
+One opponent is not enough. A deterministic one can be learnt by heart, and a player that beats it
+may lose to another that it beats. The panel has weak and strong players, with and without
+randomness. Some of them are *held out*: they are for measuring only, never for training against.
+A game adds its own players (`PANEL` and `HELD_OUT` in its `rivals`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ VARIED_HELD_OUT = ("greedy:first_random=2",)
 
 @dataclass(frozen=True)
 class Member:
-    """A player of the panel, by specification; whether he is kept out of all training."""
+    """A panel player, as a specification, and whether it is held out of all training."""
 
     player: str
     held_out: bool = False
@@ -38,12 +38,13 @@ class Member:
 
 @dataclass(frozen=True)
 class PanelResult:
-    """How a player fared against the panel; `as_dict` gives it as plain JSON types.
+    """A player's results against the panel; `as_dict` returns them as plain JSON types.
 
     Attributes:
-        matches: with each member, in order.
-        score: the mean of the win rates, with its 95 % interval.
-        held_out: the same over the members who are held out.
+        matches: the match with each member, in order.
+        members: the members of the panel.
+        score: the mean win rate and the two ends of its 95 % interval.
+        held_out: the same over the held-out members.
     """
 
     matches: tuple[MatchResult, ...]
@@ -53,6 +54,7 @@ class PanelResult:
 
     def as_dict(self) -> dict[str, Any]:
         names = ("win_rate", "low", "high")
+        """Return the result as plain JSON types."""
         return {
             "score": dict(zip(names, self.score, strict=True)),
             "held_out": dict(zip(names, self.held_out, strict=True)),
@@ -62,7 +64,13 @@ class PanelResult:
 
 
 def panel(game: Game) -> tuple[Member, ...]:
-    """The members of a game's panel, those held out last."""
+    """Return the members of a game's panel, held-out members last.
+
+    Example:
+        >>> from armarl.game import make_game
+        >>> panel(make_game("armadora"))[0]
+        Member(player='random', held_out=False)
+    """
     rivals = game_entry(game.name).part("rivals")
     known, held_out = [*PLAIN], [*PLAIN_HELD_OUT]
     if rivals:
@@ -83,14 +91,25 @@ def play_panel(
     """Measure a player against the panel of a game.
 
     Args:
-        game: the variant, or the name of a game, which is played with default options.
-        games: with each member; rounded up to whole deals.
-        seed: repeats it exactly; member `k` is met with the seed `seed + k`.
-        workers, progress, records: see `play_match`; progress is told of each match anew.
+        game: a game, or a game's name for its default options.
+        player: the player to measure.
+        games: number of games against each member; rounded up to whole deals.
+        seed: seed; the same seed repeats the result exactly. Member `k` gets the seed `seed + k`.
+        workers: as in `play_match`.
+        progress: as in `play_match`; it starts again with each match.
+        records: as in `play_match`.
 
     Raises:
-        TypeError, ValueError, OSError: as `play_match`; a seed so large that a member's would be
-            none is refused before anything is played.
+        TypeError, ValueError, OSError: as in `play_match`. A seed too large for the last member
+            is refused before anything is played.
+
+    Example:
+        >>> result = play_panel("armadora", "greedy", games=2)
+        >>> [member.player for member in result.members][:3]
+        ['random', 'greedy', 'greedy:noise=0.2']
+        >>> mean, low, high = result.score
+        >>> low <= mean <= high
+        True
     """
     game = as_game(game)
     members = panel(game)
@@ -105,7 +124,7 @@ def play_panel(
 
 
 def _mean(standings: list[Standing]) -> tuple[float, float, float]:
-    """The mean win rate of matches that are independent of each other, and its interval."""
+    """Return the mean win rate of independent matches, and its interval."""
     mean = sum(standing.win_rate for standing in standings) / len(standings)
     below = math.hypot(*(standing.win_rate - standing.low for standing in standings))
     above = math.hypot(*(standing.high - standing.win_rate for standing in standings))

@@ -1,7 +1,7 @@
-"""Cards of saved policies: what a file says of itself, checked. `policy_card_text` shows them.
+"""Cards of saved policies: checked metadata. `policy_card_text` formats them.
 
-A file may come from a stranger, and most of its metadata nobody else reads: what is not there the
-card leaves out, and what is of the wrong kind it refuses.
+A file may come from a stranger, and nothing else reads most of its metadata. A card leaves out
+missing entries, and refuses entries of the wrong type.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from armarl.policies.safetensors_file import PolicyError
 from armarl.policies.saved_policy import policy_file, read_policy
 from armarl.policies.weight_kinds import weight_kind
 
-WINS = "wins/"  # before an anchor's name in a row of a curve
-_LARGEST = 1e15  # number that anybody writes into a file
+WINS = "wins/"  # prefix of an anchor's name in a row of a training curve
+_LARGEST = 1e15  # no number in a file's metadata is as large
 _KINDS: Mapping[type, str] = {
     int: "a whole number",
     float: "a number",
@@ -33,20 +33,23 @@ _KINDS: Mapping[type, str] = {
 }
 
 T = TypeVar("T")
-Row = Mapping[str, float]  # of a curve: decisions, minutes, rating, and wins/ANCHOR
+Row = Mapping[str, float]  # of a training curve: decisions, minutes, rating, and wins/ANCHOR
 
 
 class Training(NamedTuple):
-    """How a policy was trained; what its file does not say is None, or empty.
+    """How a policy was trained; entries that its file lacks are None or empty.
 
     Attributes:
-        learner: its name in configurations.
-        minutes: of training, over all parts of the run.
-        share: part of the games in which others held seats.
-        rivals: who these were, and the part of such games each held.
-        head_start: what it began with, in words.
-        curve: how it stood against its anchors while it learnt.
-        hardware: what it was trained on.
+        learner: the learner's name in configurations.
+        seed: seed of the run.
+        decisions: number of decisions.
+        minutes: training time over all parts of the run.
+        threads: number of threads.
+        share: share of the games in which opponents held seats.
+        rivals: these opponents, and the share of such games that each held.
+        head_start: what training began with, in words.
+        curve: results against the anchors during training.
+        hardware: the hardware of the run.
     """
 
     learner: str | None
@@ -64,10 +67,10 @@ class Training(NamedTuple):
 class Measured(NamedTuple):
     """A match that measured a policy.
 
-    Attributes:
-        rival: his specification.
-        held_out: nobody of his specification was met, or asked, in training.
-        standing: of the policy, not of the rival.
+    rival: the opponent's specification.
+    held_out: whether no player with its specification was met or asked in training.
+    seed: seed of the match.
+    standing: the policy's result, not the opponent's.
     """
 
     rival: str
@@ -78,15 +81,24 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Card:
-    """What a saved policy says of itself.
+    """The description of a saved policy.
 
     Attributes:
-        name: as it was asked for.
-        game, players, options: the table that it plays at.
-        plays: in one sentence, how it comes to its choice.
+        name: the name by which it was requested.
+        game: the game that it plays.
+        players: the number of players.
+        options: the game's options.
+        plays: one sentence on how it chooses actions.
         network: the widths of its layers, by part.
-        parameters: numbers in its weights.
-        again: the command that trains one like it, if there is one.
+        parameters: number of weights.
+        training: how it was trained.
+        strength: matches that measured it.
+        again: the command that trains a similar policy, if there is one.
+
+    Example:
+        >>> card = read_card("armadora-2p")
+        >>> card.training.learner, card.again
+        ('td', 'armarl train armadora-2p')
     """
 
     name: str
@@ -102,11 +114,19 @@ class Card:
 
 
 def read_card(name: str | Path) -> Card:
-    """The card of a saved policy: of a file, of a run's folder, or of a shipped policy by its name.
+    """Read the card of a saved policy.
+
+    Args:
+        name: a policy file, a run's folder, or the name of a shipped policy.
 
     Raises:
         FileNotFoundError: there is no such policy.
-        PolicyError: it is damaged, or says what no card can tell.
+        PolicyError: the file is damaged, or its metadata is invalid.
+
+    Example:
+        >>> card = read_card("armadora-2p")
+        >>> card.game, card.players
+        ('armadora', 2)
     """
     path = policy_file(name)
     tensors, metadata = read_policy(path)
@@ -124,14 +144,14 @@ def read_card(name: str | Path) -> Card:
             again=_again(path),
         )
     except ValueError as error:
-        raise PolicyError(f"{path} says what no card can tell: {error}") from error
+        raise PolicyError(f"{path} has invalid metadata: {error}") from error
 
 
 def _found(said: Any, place: str, kind: type[T]) -> T | None:
-    """What stands at a place such as `training.minutes`; None if nothing does.
+    """Return the entry at a place such as `training.minutes`, or None if it is missing.
 
     Raises:
-        ValueError: it is of another kind.
+        ValueError: the entry is of another type.
     """
     for key in place.split("."):
         if said is None:
@@ -143,10 +163,10 @@ def _found(said: Any, place: str, kind: type[T]) -> T | None:
 
 
 def _checked(value: Any, place: str, kind: type[T]) -> T:
-    """A value as it should be; whole numbers are numbers, and neither is anything boundless."""
+    """Check a value's type. An int also counts as a float; huge numbers and NaN do not count."""
     right = isinstance(value, (int, float) if kind is float else kind)
     if kind in (int, float) and right:
-        right = not isinstance(value, bool) and abs(value) < _LARGEST  # of NaN neither
+        right = not isinstance(value, bool) and abs(value) < _LARGEST  # False for NaN
     if not right:
         raise ValueError(f"{brief(place)} is {brief(repr(value))}, not {_KINDS[kind]}")
     found: T = value
@@ -165,7 +185,7 @@ def _texts(said: Any, place: str) -> list[str]:
 
 
 def _numbers(said: Any, place: str) -> dict[str, float]:
-    """Numbers by name."""
+    """Return a table of numbers by name."""
     return {
         name: _checked(number, f"{place}.{name}", float)
         for name, number in (_found(said, place, dict) or {}).items()
@@ -173,7 +193,7 @@ def _numbers(said: Any, place: str) -> dict[str, float]:
 
 
 def _widths(metadata: Any) -> dict[str, list[int]]:
-    """The widths of the network's layers; files of the first format do not say them."""
+    """Return the widths of the network's layers; files of the first format lack them."""
     parts: dict[str, Any] = _found(metadata, "network", dict) or {}
     return {
         part: [_checked(width, "network", int) for width in _checked(found, "network", list)]
@@ -237,7 +257,7 @@ def _strength(metadata: Any) -> list[Measured]:
 
 
 def _met(metadata: Any) -> set[str]:
-    """What those are called whom the policy met, or asked, in training, as matches call them."""
+    """Names of the players that the policy met or asked in training, as matches name them."""
     config = "training.config"
     players = _numbers(metadata, f"{config}.opponents.players")
     share = _found(metadata, f"{config}.opponents.share", float)
@@ -251,7 +271,7 @@ def _met(metadata: Any) -> set[str]:
 def _called(name: str) -> str:
     try:
         return label(as_spec(name))
-    except ValueError:  # no specification; files say anything
+    except ValueError:  # not a specification; a file may hold any text
         return name
 
 
@@ -264,7 +284,7 @@ def _standing(said: Any) -> Standing:
 
 
 def _again(path: Path) -> str | None:
-    """The command that trains a policy like that of a file: shipped, or of a run."""
+    """Return the command that trains a policy like a shipped one, or like that of a run."""
     shipped = {file: name for name, file in shipped_policies().items()}
     if path in shipped:
         return f"armarl train {shipped[path]}"

@@ -1,4 +1,4 @@
-"""Cards of saved policies in words: for a terminal, and for the page of the shipped ones."""
+"""Cards of saved policies as text: for a terminal, and for the page of the shipped policies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,24 @@ from armarl.arena.policy_card import WINS, Card, Measured, Row, Training
 from armarl.common.messages import printable
 
 _MOST_SHOWN = 8  # rows of a curve on a terminal
-_WIDTH, _LABEL, _BAR = 100, 10, 24  # of a card's lines, their names, and a curve's bars
+_WIDTH, _LABEL, _BAR = 100, 10, 24  # widths of lines, of labels, and of a curve's bars
 
 T = TypeVar("T")
 
 
 def card_text(card: Card) -> str:
-    """A card for a terminal."""
+    """Format a card for a terminal.
+
+    Example:
+        >>> from armarl.policy_card import read_card
+        >>> print(card_text(read_card("armadora-2p")).splitlines()[0])
+        armadora-2p: armadora for 2 players, advanced=False, peek=True
+    """
     return "\n".join(map(printable, "\n".join(_lines(card)).split("\n")))
 
 
 def facts(card: Card) -> dict[str, str]:
-    """What a card says of a policy beside its matches and its curve, by what it is about."""
+    """Return the facts of a card other than its matches and its curve, by label."""
     training = card.training
     seed = None if training.seed is None else f"seed {training.seed}"
     decisions = None if training.decisions is None else f"{training.decisions:,} decisions"
@@ -41,13 +47,19 @@ def facts(card: Card) -> dict[str, str]:
 
 
 def table(card: Card) -> str:
-    """The game that a policy plays, and its options."""
+    """Format the game that a policy plays, with its options.
+
+    Example:
+        >>> from armarl.policy_card import read_card
+        >>> table(read_card("armadora-2p"))
+        'armadora for 2 players, advanced=False, peek=True'
+    """
     options = [f"{name}={value}" for name, value in card.options.items()]
     return ", ".join([f"{card.game} for {card.players} players", *options])
 
 
 def _layers(card: Card) -> str:
-    """The widths of the network's layers."""
+    """Format the widths of the network's layers."""
     parts = [f"{part} {'-'.join(map(str, w))}" for part, w in card.network.items() if w]
     numbers = f"{card.parameters:,} numbers"
     return f"{', '.join(parts)}: {numbers}" if parts else numbers
@@ -58,12 +70,12 @@ def _lines(card: Card) -> Iterator[str]:
     for label, words in facts(card).items():
         if label != "table":
             yield _labelled(label, words)
-    yield _labelled("again", card.again or "no command: the settings are in `info --json`")
+    yield _labelled("again", card.again or "no command; `info --json` shows the settings")
     if card.strength:
         yield f"\nstrength, seed {', '.join(map(str, sorted({m.seed for m in card.strength})))}"
         yield from _strength_table(card.strength)
     if card.training.curve:
-        yield "\ntraining, in short matches against its anchors; the bars are the rating"
+        yield "\ntraining, in short matches against the anchors; the bars show the rating"
         yield from _curve_table(card.training.curve)
 
 
@@ -71,9 +83,9 @@ def _rivals(training: Training) -> str:
     if training.share is None:
         return ""
     if not training.share:
-        return "itself alone"
+        return "only itself"
     who = ", ".join(f"{name} {100 * part:.0f} %" for name, part in training.rivals.items())
-    return f"in {100 * training.share:.0f} % of the games ({who}), else itself"
+    return f"in {100 * training.share:.0f} % of the games ({who}), otherwise itself"
 
 
 def _labelled(label: str, words: str) -> str:
@@ -102,7 +114,7 @@ def _strength_table(strength: Sequence[Measured]) -> Iterator[str]:
 
 
 def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
-    """Some of its rows, the first and the last among them."""
+    """Format some rows of a curve, including the first and the last."""
     anchors = list(dict.fromkeys(name for row in curve for name in row if name.startswith(WINS)))
     names = [name.removeprefix(WINS) for name in anchors]
     yield f"{'decisions':>14}{'rating':>8}  {'':<{_BAR}}" + "".join(
@@ -118,7 +130,7 @@ def _curve_table(curve: Sequence[Row]) -> Iterator[str]:
 
 
 def thinned(rows: Sequence[T], most: int) -> list[T]:
-    """At most so many of the rows, evenly, the first and the last among them."""
+    """Return at most `most` rows, evenly spaced, including the first and the last."""
     if len(rows) <= most:
         return list(rows)
     return [rows[round(k * (len(rows) - 1) / (most - 1))] for k in range(most)]

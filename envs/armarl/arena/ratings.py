@@ -1,24 +1,23 @@
-"""Ratings: how strong players are, by the games that they won, with intervals that hold.
+"""Ratings: player strengths estimated from game results, with reliable intervals.
 
-Who wins a game is modelled as Luce's choice, the first stage of Plackett and Luce: side `k` wins
-with a probability in proportion to `exp(strength + seat)`, where the strength is the mean of those
-who play for the side and `seat` is what the place is worth. A shared victory counts in parts. The
-prior is weak: at every table a tenth of a game was drawn, so that ratings stay finite where
-somebody has won or lost everything.
+The model is Luce's choice, the first stage of Plackett and Luce: side `k` wins with a probability
+proportional to `exp(strength + seat)`. The strength is the mean over the side's players, and `seat`
+is the value of the seat. A shared victory is split into parts. The prior is weak: it adds a tenth
+of a drawn game at every table, so that ratings stay finite for players that won or lost every game.
 
-The games of a deal are not independent: its luck falls on all of them. So whole deals are what is
-drawn in the bootstrap (Efron, 1979), and the standard error of a rating is the spread of the
-ratings of the resamples. Where one side won nearly every game, the deals hardly differ, and that
-spread says nothing. So the likelihood's own standard error, as of independent games, is mixed in
-where it shortens nothing, the more the less the games tell. An interval holds all ratings whose
-profile likelihood is not too low: by as much as Student's distribution for so many deals says, and
-by the factor between the two errors. So it is lopsided where the games are, and nearly open, 5000
-points wide, where nobody can tell. `scripts/checks/rating_coverage.py` shows that such intervals
-hold. (Tried besides, in small pilots: percentiles and bootstrap-t, which held less often where
-somebody wins nearly all. The packages choix and openskill were passed over without a trial: by
-their documentation neither knows seats and deals.)
+The games of a deal are not independent, as they share its luck. The bootstrap (Efron, 1979)
+therefore resamples whole deals. The standard error of a rating is the spread of its resampled
+values. Where one side won nearly every game, the deals hardly differ and this spread means nothing.
+There the likelihood's own standard error, which assumes independent games, is mixed in, but only if
+this lengthens the interval. It weighs more, the less information the games have. An interval holds
+all ratings whose profile likelihood is high enough: the threshold follows Student's distribution
+for the number of deals, widened by the ratio of the two errors. An interval is therefore lopsided
+where the games are, and nearly open, 5000 points wide, where the games decide nothing.
+`scripts/rating_coverage.py` measures the coverage of these intervals. (Small pilots also tried
+percentile and bootstrap-t intervals. Their coverage was lower where one player wins nearly all. The
+packages choix and openskill were not tried: by their documentation neither models seats and deals.)
 
-Everything depends on few numbers: by deal and table, the sum of the shares of victory of each side.
+Everything depends on few numbers: for each deal and table, the summed victory shares of each side.
 """
 
 from __future__ import annotations
@@ -33,28 +32,28 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 ELO = 400 / math.log(10)  # Elo points of one unit of strength
-DRAWN = 0.1  # games at every table that were shared by all: the prior
+DRAWN = 0.1  # the prior: drawn games added to every table
 RESAMPLES = 1000
-LEAST_DEALS = 2  # of one alone nothing tells how much deals differ
+LEAST_DEALS = 2  # one deal alone does not show how much deals differ
 LEVEL = 0.95
-_RIDGE = 1e-6  # holds the means of all, which no difference notices
+_RIDGE = 1e-6  # fixes the overall mean, which no difference depends on
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 2.0, 1e-7  # of Newton's method, in units of strength
-_WIDEST = 5000 / ELO  # between an estimate and an end of its interval
-_DOUBT = 4.0  # of the bootstrap: so much information counts for as much as it does
-_CLOSE_END = 1e-4  # of an interval, in units of strength
-AT_ONCE = 1 << 25  # floats of an array that is worked on in portions
-_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # that are divided by, or have a logarithm
+_WIDEST = 5000 / ELO  # the largest distance of an interval's end from the estimate
+_DOUBT = 4.0  # weight of the likelihood's error against the bootstrap's; see `_with_intervals`
+_CLOSE_END = 1e-4  # precision of an interval's end, in units of strength
+AT_ONCE = 1 << 25  # floats of an array that is processed in portions
+_LEAST_SLOPE, _LEAST_CHANCE = 1e-6, 1e-300  # lower bounds for a divisor and a logarithm
 
 
 class Tally(NamedTuple):
-    """What a tournament's games amount to.
+    """The results of a tournament, in the form that ratings need.
 
-    A *table* is one way to seat players. Where a deal was not played at a table, all is 0.
+    A *table* is one way to seat the players. Entries of a deal not played at a table are 0.
 
     Attributes:
-        members: (tables, sides, players) the part of each side's strength that a player is.
-        shares: (deals, tables, sides) sums of the shares of victory; over the sides they add up
-            to the number of games.
+        members: each player's share of each side's strength, (tables, sides, players).
+        shares: summed victory shares, (deals, tables, sides). Their sum over the sides is the
+            number of games.
     """
 
     members: Floats
@@ -62,12 +61,12 @@ class Tally(NamedTuple):
 
     @property
     def games(self) -> Floats:
-        """(deals, tables) the number of games."""
+        """The number of games, (deals, tables)."""
         return np.asarray(self.shares.sum(axis=2))
 
 
 class Estimates(NamedTuple):
-    """Numbers with their intervals of 95 %; arrays of one shape."""
+    """Values with their 95 % intervals and standard errors, as arrays of one shape."""
 
     value: Floats
     low: Floats
@@ -76,7 +75,7 @@ class Estimates(NamedTuple):
 
     @property
     def differs(self) -> NDArray[np.bool_]:
-        """Where 0 lies outside the interval."""
+        """True where 0 lies outside the interval."""
         return (self.low > 0) | (self.high < 0)
 
 
@@ -85,9 +84,9 @@ class Ratings:
     """Ratings of a tournament, in Elo points.
 
     Attributes:
-        players: (players,) over the anchor's, who has 0 for certain.
-        differences: (players, players) of the row's player over the column's.
-        seats: (sides,) what the place is worth, over the mean of the places.
+        players: ratings relative to the anchor, (players,). The anchor has exactly 0.
+        differences: rating of the row's player minus the column's, (players, players).
+        seats: value of each place relative to the mean of all places, (sides,).
     """
 
     players: Estimates
@@ -96,15 +95,16 @@ class Ratings:
 
 
 def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 0) -> Ratings:
-    """Ratings by maximum likelihood, with intervals that reckon with the luck of deals.
+    """Estimate ratings by maximum likelihood, with intervals that allow for the luck of deals.
 
     Args:
-        anchor: the player who has 0.
-        resamples: of the bootstrap.
-        seed: repeats the bootstrap exactly.
+        tally: the results.
+        anchor: number of the player whose rating is 0.
+        resamples: number of bootstrap resamples.
+        seed: seed of the bootstrap.
 
     Raises:
-        ValueError: there are fewer than 2 deals: nothing tells how much they differ.
+        ValueError: there are fewer than 2 deals, which do not show how much deals differ.
     """
     players, sides = tally.members.shape[2], tally.members.shape[1]
     if np.count_nonzero(tally.shares.any(axis=(1, 2))) < LEAST_DEALS:
@@ -117,14 +117,14 @@ def rate(tally: Tally, anchor: int = 0, resamples: int = RESAMPLES, seed: int = 
 
 
 def likeliest(tally: Tally, anchor: int = 0) -> Floats:
-    """Ratings in Elo points over the anchor's, (players,), without intervals."""
+    """Return ratings in Elo points relative to the anchor, (players,), without intervals."""
     players = tally.members.shape[2]
     strengths = _fit(_model(tally.members), tally.shares.sum(axis=0)[None])[0, :players]
     return np.asarray(ELO * (strengths - strengths[anchor]))
 
 
 def _contrasts(players: int, sides: int, anchor: int) -> Floats:
-    """Rows over all parameters: ratings over the anchor's, differences of pairs, seats."""
+    """Rows over all parameters: ratings relative to the anchor, pair differences, seats."""
     identity = np.eye(players + sides)
     rows = [identity[i] - identity[anchor] for i in range(players)]
     rows += [identity[i] - identity[j] for i, j in zip(*np.triu_indices(players, 1), strict=True)]
@@ -138,7 +138,7 @@ def _part(found: Estimates, first: int, last: int | None) -> Estimates:
 
 
 def _square(upper: Estimates, players: int) -> Estimates:
-    """The differences of pairs as full matrices; what lies below is what lies above, turned."""
+    """Turn pair differences into full antisymmetric matrices."""
     i, j = np.triu_indices(players, 1)
     value, low, high, error = np.zeros((4, players, players))
     value[i, j], low[i, j], high[i, j], error[i, j] = upper
@@ -155,22 +155,22 @@ def _square(upper: Estimates, players: int) -> Estimates:
 
 
 class _Model(NamedTuple):
-    """The design: parameters are the players' strengths, then the seats' worths.
+    """The design matrix. Parameters are the players' strengths, then the seat values.
 
     Attributes:
-        design: (tables, sides, parameters).
+        design: the design matrix, (tables, sides, parameters).
     """
 
     design: Floats
 
     @property
     def rows(self) -> Floats:
-        """(tables * sides, parameters)."""
+        """The design as rows, (tables * sides, parameters)."""
         return self.design.reshape(-1, self.design.shape[2])
 
     @property
     def portion(self) -> int:
-        """How many tallies are fitted at once."""
+        """The number of tallies that are fitted at once."""
         tables, sides, size = self.design.shape
         return int(max(1, AT_ONCE // (tables * sides * size + size * size)))
 
@@ -182,16 +182,17 @@ def _model(members: Floats) -> _Model:
 
 
 def portions(count: int, size: int) -> list[slice]:
-    """What follows each other, so many at a time."""
+    """Split `range(count)` into consecutive slices of at most `size`."""
     return [slice(first, first + size) for first in range(0, count, size)]
 
 
 def _fit(model: _Model, totals: Floats, start: Floats | None = None) -> Floats:
-    """The likeliest parameters of many tallies at once, by Newton's method: (batch, parameters).
+    """Fit many tallies at once by Newton's method; returns (batch, parameters).
 
     Args:
-        totals: (batch, tables, sides) sums of shares of victory.
-        start: (parameters,) where to begin.
+        model: the design.
+        totals: summed victory shares, (batch, tables, sides).
+        start: initial parameters, (parameters,).
     """
     size = model.design.shape[2]
     totals = totals + DRAWN / totals.shape[2]
@@ -206,7 +207,7 @@ def _fit(model: _Model, totals: Floats, start: Floats | None = None) -> Floats:
 
 
 def _slope_and_bend(model: _Model, totals: Floats, strengths: Floats) -> tuple[Floats, Floats]:
-    """The first derivatives of the log likelihood, and minus the second ones."""
+    """Return the first derivatives of the log likelihood and the negated second derivatives."""
     games = totals.sum(axis=2, keepdims=True)
     chances = _chances(model, strengths)
     surplus = (totals - games * chances).reshape(len(strengths), -1)
@@ -215,21 +216,21 @@ def _slope_and_bend(model: _Model, totals: Floats, strengths: Floats) -> tuple[F
 
 
 def _stepped(strengths: Floats, step: Floats) -> tuple[Floats, float]:
-    """A step further, cut where it is too long, and the longest step of all."""
+    """Take a step, shortened where it is too long; also return the longest step."""
     longest = np.abs(step).max(axis=1, keepdims=True)
     cut = np.minimum(1, _LONGEST_STEP / np.maximum(longest, _CLOSE))
     return strengths + step * cut, float(longest.max(initial=0))
 
 
 def _chances(model: _Model, strengths: Floats) -> Floats:
-    """Probabilities of each side to win, (batch, tables, sides)."""
+    """Return the win probability of each side, (batch, tables, sides)."""
     scores = (strengths @ model.rows.T).reshape(-1, *model.design.shape[:2])
     weights = np.exp(scores - scores.max(axis=2, keepdims=True))
     return np.asarray(weights / weights.sum(axis=2, keepdims=True))
 
 
 def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
-    """Minus the second derivatives: the spread of the design's rows at each table, summed."""
+    """Negated second derivatives: the summed covariance of the design's rows at each table."""
     size, weights = model.design.shape[2], expected.reshape(len(expected), 1, -1)
     whole = (model.rows.T * weights) @ model.rows
     means = np.einsum("btk,tkp->btp", chances, model.design)
@@ -238,13 +239,13 @@ def _information(model: _Model, expected: Floats, chances: Floats) -> Floats:
 
 
 def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Estimates:
-    """Estimates of contrasts with their intervals, in Elo points."""
+    """Estimate contrasts with their intervals, in Elo points."""
     shares = tally.shares[tally.shares.any(axis=(1, 2))]
     model, totals = _model(tally.members), shares.sum(axis=0)[None]
     best = _fit(model, totals)[0]
     independent = _independent_errors(model, totals, best, rows)
     spread = _bootstrapped_errors(model, shares, best, rows, resamples, seed)
-    trust = 1 / (1 + _DOUBT * independent**2)  # in the bootstrap; none where few games tell
+    trust = 1 / (1 + _DOUBT * independent**2)  # in the bootstrap; near 0 for few decisive games
     mixed = np.sqrt(trust * spread**2 + (1 - trust) * independent**2)
     error = np.maximum(spread, mixed)
     excess = np.divide(error, independent, out=np.ones_like(error), where=independent > 0)
@@ -257,7 +258,7 @@ def _with_intervals(tally: Tally, rows: Floats, resamples: int, seed: int) -> Es
 
 
 def _independent_errors(model: _Model, totals: Floats, best: Floats, rows: Floats) -> Floats:
-    """Standard errors of contrasts by the likelihood's bend, as if all games were independent."""
+    """Standard errors of contrasts from the likelihood's curvature, for independent games."""
     _, bend = _slope_and_bend(model, totals + DRAWN / totals.shape[2], best[None])
     return np.asarray(np.sqrt((rows @ np.linalg.inv(bend[0]) * rows).sum(axis=1)))
 
@@ -265,9 +266,9 @@ def _independent_errors(model: _Model, totals: Floats, best: Floats, rows: Float
 def _bootstrapped_errors(
     model: _Model, shares: Floats, best: Floats, rows: Floats, resamples: int, seed: int
 ) -> Floats:
-    """Standard errors of contrasts by the bootstrap over deals."""
+    """Standard errors of contrasts from the bootstrap over deals."""
     deals = len(shares)
-    stream = np.random.SeedSequence(seed, spawn_key=(0,))  # no deal is drawn by it
+    stream = np.random.SeedSequence(seed, spawn_key=(0,))  # separate from the deals' streams
     rng = np.random.default_rng(stream)
     weights = rng.multinomial(deals, np.full(deals, 1 / deals), resamples).astype(float)
     fitted = []
@@ -285,12 +286,12 @@ def _bootstrapped_errors(
 def _highest(
     model: _Model, totals: Floats, best: Floats, rows: Floats, drop: Floats, guess: Floats
 ) -> Floats:
-    """How high contrasts can be, if the log likelihood may fall by so much below its best.
+    """Return the largest value of each contrast for which the log likelihood falls by `drop`.
 
-    The fall is convex in the contrast, so Newton's method finds the end, from above at the latest
-    after its first step.
+    The fall is convex in the contrast. So Newton's method converges, from above after at most its
+    first step.
     """
-    free = np.flatnonzero(rows.any(axis=1))  # the anchor is not
+    free = np.flatnonzero(rows.any(axis=1))  # the anchor's own row is all zeros
     widest = rows @ best + _WIDEST
     ends = np.minimum(guess, widest)
     totals = totals + DRAWN / totals.shape[2]
@@ -309,7 +310,7 @@ def _ends(
     guess: Floats,
     widest: Floats,
 ) -> Floats:
-    """As `_highest`, of contrasts that are looked at together, none beyond `widest`."""
+    """Do the work of `_highest` for one portion of contrasts; no end exceeds `widest`."""
     most = _log_likelihood(model, totals, best[None])
     strengths, ends = np.tile(best, (len(rows), 1)), guess
     for _ in range(_STEPS):
@@ -325,10 +326,11 @@ def _ends(
 def _fit_held(
     model: _Model, totals: Floats, rows: Floats, values: Floats, start: Floats
 ) -> tuple[Floats, Floats]:
-    """The likeliest parameters where a contrast of each has a given value.
+    """Fit the parameters with one contrast held at a given value in each entry of the batch.
 
     Returns:
-        the parameters (batch, parameters), and how fast the log likelihood falls with the value.
+        The parameters, (batch, parameters), and the rate at which the log likelihood falls with
+        the value.
     """
     strengths, pull = start, np.zeros(len(start))
     for _ in range(_STEPS):
@@ -350,8 +352,8 @@ def _log_likelihood(model: _Model, totals: Floats, strengths: Floats) -> Floats:
 
 
 def student_quantile(freedom: int, level: float = LEVEL) -> float:
-    """Within how many standard errors Student's distribution lies with a probability of `level`."""
-    angles = np.linspace(0, np.pi / 2, 20_001)[:-1]  # of which the tangents are the quantiles
+    """Number of standard errors within which Student's distribution has probability `level`."""
+    angles = np.linspace(0, np.pi / 2, 20_001)[:-1]  # their tangents are the quantiles
     density = np.cos(angles) ** (freedom - 1)
     reached = np.cumsum((density[1:] + density[:-1]) / 2)
     angle = np.interp(level * reached[-1], reached, angles[1:])

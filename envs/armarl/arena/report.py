@@ -1,4 +1,4 @@
-"""A tournament's report: one HTML page that needs nothing else, its plots drawn as SVG."""
+"""A tournament's report: one self-contained HTML page with plots drawn as SVG."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ th:first-child, td:first-child { text-align: left; } td.cell { text-align: cente
 td small { opacity: .7; } svg { max-width: 100%; height: auto; }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 """
-_ROW, _LEFT, _WIDTH = 26, 250, 900  # of plots, in pixels
+_ROW, _LEFT, _WIDTH = 26, 250, 900  # plot sizes in pixels
 _BARS = 24
 
 
 def write_report(summary: Summary, folder: str | Path) -> Path:
-    """Write `summary.json`, `ratings.csv` and `report.html` into a folder; the page's path."""
+    """Write `summary.json`, `ratings.csv` and `report.html` to a folder; return the page's path."""
     texts = (json.dumps(summary.as_dict(), indent=2) + "\n", summary.csv(), html(summary))
     for name, text in zip(REPORTS, texts, strict=True):
         write_text(Path(folder) / name, text)
@@ -40,7 +40,7 @@ def write_report(summary: Summary, folder: str | Path) -> Path:
 
 
 def html(summary: Summary) -> str:
-    """The page."""
+    """Return the report as an HTML page."""
     t = summary.tournament
     options = ", ".join(f"{name}={value}" for name, value in t.game.options.items())
     deals = 1 + max(game.deal for game in t.games)
@@ -48,18 +48,18 @@ def html(summary: Summary) -> str:
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="note">{escape(options)}. {escape(t.kind)}, {len(t.games):,} games: {deals:,} '
-        f"deals, each played by all in all arrangements of the seats; seed {t.seed}. "
+        f"deals, each played by every lineup in all seat arrangements; seed {t.seed}. "
         f"Cut short, and counted as drawn: {summary.cut:,}.</p>",
         "<h2>Ratings</h2>",
         _ratings_plot(summary),
         _ratings_table(summary),
-        f'<p class="note">Elo points over {escape(t.players[summary.anchor])}, by '
-        "Plackett and Luce's model with a term for each place at the table. Intervals of 95 % by "
-        "the bootstrap over whole deals.</p>",
+        f'<p class="note">Elo points relative to {escape(t.players[summary.anchor])}, from the '
+        "Plackett-Luce model with a term for each place at the table. The 95 % intervals come "
+        "from the bootstrap over whole deals.</p>",
         "<h2>Pairs</h2>",
         _pairs_table(summary),
-        '<p class="note">Of the victories of either, those of the row\'s player in per cent, and '
-        "the 95 % interval.</p>",
+        '<p class="note">The row player\'s share of the victories won by either player, in per '
+        "cent, with the 95 % interval.</p>",
         _cycles_text(summary),
         "<h2>Places</h2>",
         _places_table(summary),
@@ -74,7 +74,7 @@ def html(summary: Summary) -> str:
 
 
 def _ratings_plot(summary: Summary) -> str:
-    """A dot with its interval for each player, the strongest on top."""
+    """Plot a dot and an interval for each player, the strongest on top."""
     ratings, names = summary.ratings.players, summary.tournament.players
     low, high = float(ratings.low.min()), float(ratings.high.max())
     margin = max(20.0, 0.05 * (high - low))
@@ -113,7 +113,7 @@ def _ratings_table(summary: Summary) -> str:
 
 
 def _pairs_table(summary: Summary) -> str:
-    """The matrix of scores, the better the bluer."""
+    """Return the matrix of scores, with high scores in blue."""
     names, order, scores = summary.tournament.players, summary.order(), summary.scores
     rows = []
     for n, i in enumerate(order):
@@ -134,11 +134,11 @@ def _pairs_table(summary: Summary) -> str:
 
 def _cycles_text(summary: Summary) -> str:
     if not summary.cycles:
-        return "<p>No cycle is sure: nobody beats one who beats one who beats him.</p>"
+        return "<p>There is no certain cycle of players that beat each other in turn.</p>"
     names = summary.tournament.players
     rings = (" beats ".join(names[i] for i in (*cycle, cycle[0])) for cycle in summary.cycles)
     return (
-        "<p>Cycles, each of whose steps is sure:</p><ul>"
+        "<p>Cycles in which every step is certain:</p><ul>"
         + "".join(f"<li>{escape(ring)}</li>" for ring in rings)
         + "</ul>"
     )
@@ -163,7 +163,7 @@ def _places_table(summary: Summary) -> str:
 
 
 def _lengths_plot(summary: Summary) -> str:
-    """How many games took how many actions."""
+    """Plot the distribution of game lengths."""
     lengths = summary.lengths
     low, high = int(lengths.min()), int(lengths.max()) + 1
     counts, edges = np.histogram(lengths, bins=min(_BARS, high - low), range=(low, high))
@@ -179,7 +179,7 @@ def _lengths_plot(summary: Summary) -> str:
         at = f'x="{20 + n * step:.1f}" y="{height + 28}"'
         marks.append(f'<text {at} text-anchor="middle">{edges[n]:.0f}</text>')
     marks.append(_line(20, 10 + height, _WIDTH - 20, 10 + height, "var(--line)"))
-    said = f"Actions a game: {lengths.mean():.0f} in the mean, {low} to {high - 1}."
+    said = f"Actions per game: {lengths.mean():.0f} on average, {low} to {high - 1}."
     return _svg(marks, height + 40) + f'<p class="note">{said}</p>'
 
 
@@ -188,7 +188,7 @@ def _games(count: int) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Some round numbers within a range."""
+    """Return some round numbers within a range."""
     rough = (high - low) / 8
     size = 10 ** np.floor(np.log10(rough))
     step = size * min((1, 2, 5, 10), key=lambda n: abs(n * size - rough))

@@ -1,9 +1,9 @@
-"""When to stop asking which of two players is stronger.
+"""A sequential test of which of two players is stronger, which tells when to stop.
 
-A generalised sequential probability ratio test (GSPRT) on deals: the scores of a deal's games vary
-together, so what counts is the mean score of each deal, whatever its distribution. How much
-likelier the scores are under one mean than under another is found by the distributions of greatest
-likelihood with these means (Van den Bergh, 2019, as Fishtest uses it for pairs of chess games).
+This is a generalised sequential probability ratio test (GSPRT) on deals. The scores of a deal's
+games vary together, so the test uses the mean score of each deal, whatever its distribution. The
+likelihood ratio of two means compares the most likely distributions with these means (Van den
+Bergh, 2019, as Fishtest uses it for pairs of chess games).
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MOST_ELO = 2000.0  # a lead beyond which the weaker one wins no game in ten thousand
-_LEAST_DEALS = 8  # before them the scores' distribution is not known at all
+MOST_ELO = 2000.0  # with a larger lead, the weaker player wins no game in ten thousand
+_LEAST_DEALS = 8  # with fewer deals the distribution of scores is unknown
 _STEPS = 60  # of bisection
-_SPARE = 1e-3  # deals put on every possible end, so that no score is impossible
+_SPARE = 1e-3  # pseudo-deals at scores 0 and 1, so that no score is impossible
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the test says so far.
+    """The state of the test.
 
     Attributes:
-        decided: True: A is stronger, by `elo1`; False: he is not, by more than `elo0`; None: it is
-            too early to say.
-        ratio: the logarithm of the likelihood ratio, against which `low` and `high` decide.
+        decided: True if A is stronger by `elo1`, False if A is not stronger by more than `elo0`,
+            None if it is too early to say.
+        ratio: log likelihood ratio; the test decides at `low` and `high`.
+        low: lower bound of the ratio.
+        high: upper bound of the ratio.
+        deals: number of deals so far.
+        score: A's mean score.
     """
 
     decided: bool | None
@@ -48,24 +52,33 @@ def is_stronger(
     alpha: float = 0.05,
     beta: float = 0.05,
 ) -> Verdict:
-    """Whether A is stronger than B, by A's mean score of each deal, in [0, 1], in order.
+    """Test whether A is stronger than B, from A's mean score in each deal.
 
     Args:
-        elo0: what A is stronger by, at most, if he is not.
-        elo1: what he is stronger by, at least, if he is.
-        alpha: the probability to say that he is where his strength is `elo0`.
-        beta: the probability to say that he is not where it is `elo1`.
+        scores: A's mean scores of the deals, in [0, 1], in order.
+        elo0: A's largest lead under the hypothesis that A is not stronger.
+        elo1: A's smallest lead under the hypothesis that A is stronger.
+        alpha: probability of deciding for A when its lead is `elo0`.
+        beta: probability of deciding against A when its lead is `elo1`.
 
     Raises:
-        ValueError: `elo1` is not above `elo0`, or they are beyond MOST_ELO, or a probability is not
-            between 0 and a half.
+        ValueError: `elo1` is not above `elo0`, one of them is beyond MOST_ELO, or a probability
+            is not between 0 and 0.5.
+
+    Example:
+        >>> is_stronger([0.5] * 4).decided is None
+        True
+        >>> is_stronger([1.0, 0.5] * 50).decided
+        True
     """
-    if not (abs(elo0) <= MOST_ELO and abs(elo1) <= MOST_ELO):  # of NaN neither
-        raise ValueError(f"elo0 and elo1 are up to {MOST_ELO:g}, not {elo0} and {elo1}")
+    if not (abs(elo0) <= MOST_ELO and abs(elo1) <= MOST_ELO):  # also refuses NaN
+        raise ValueError(
+            f"elo0 and elo1 must be at most {MOST_ELO:g} in size, not {elo0} and {elo1}"
+        )
     if not elo0 < elo1:
         raise ValueError(f"elo1 must be above elo0, not {elo1} and {elo0}")
     if not (0 < alpha < 0.5 and 0 < beta < 0.5):
-        raise ValueError("alpha and beta are probabilities between 0 and 0.5")
+        raise ValueError("alpha and beta must be between 0 and 0.5")
     low, high = math.log(beta / (1 - alpha)), math.log((1 - beta) / alpha)
     deals = len(scores)
     mean = float(np.mean(scores)) if deals else 0.5
@@ -77,12 +90,17 @@ def is_stronger(
 
 
 def expected_score(elo: float) -> float:
-    """The score that a lead in Elo points promises."""
+    """Return the expected score for a lead in Elo points.
+
+    Example:
+        >>> expected_score(0), round(expected_score(400), 3)
+        (0.5, 0.909)
+    """
     return float(1 / (1 + 10 ** (-elo / 400)))
 
 
 def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) -> float:
-    """How much likelier the scores are with `mean1` than with `mean0`, as a logarithm."""
+    """Return the log of the likelihood of the scores under `mean1` over that under `mean0`."""
     values, counts = np.unique(np.asarray([0.0, 1.0, *scores]), return_counts=True)
     weights = counts.astype(float)
     weights[[0, -1]] -= 1 - _SPARE
@@ -91,9 +109,9 @@ def log_likelihood_ratio(scores: Sequence[float], mean0: float, mean1: float) ->
 
 
 def _likeliest(values: Floats, part: Floats, mean: float) -> Floats:
-    """The distribution on `values` with this mean under which such parts are likeliest.
+    """Return the distribution on `values` with this mean that makes the observed parts likeliest.
 
-    It is `part / (1 + x (values - mean))`, and `x` is found by bisection.
+    It is `part / (1 + x (values - mean))`, where `x` is found by bisection.
     """
     gaps = values - mean
     low, high = -1 / gaps.max(), -1 / gaps.min()

@@ -1,4 +1,4 @@
-"""What a tournament says: ratings, pairs, cycles, places and lengths, as data and as a table."""
+"""The outcome of a tournament: ratings, pairs, cycles, places and lengths, as data and tables."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from armarl.arena.stopping import Verdict, is_stronger
 from armarl.arena.tournament import Tournament
 from armarl.matches.standings import wilson_interval
 
-ANCHOR = "random"  # who has rating 0, where he takes part; else it is the first player
+ANCHOR = "random"  # the player with rating 0 if it takes part; otherwise the first player
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,17 @@ class Summary:
     """A tournament's outcome.
 
     Attributes:
-        anchor: number of the player who has rating 0.
-        games: (players,) how many each has played.
-        scores: (players, players) of the victories of the row's or the column's side, the row's
-            part; NaN where they have not met.
-        cycles: players of whom each is beaten by the next, the last by the first, every pair's
-            score being surely above a half.
-        places: (sides,) the part of the victories that falls to each place.
-        lengths: (games,) actions played.
-        cut: how many games were cut short.
+        tournament: the tournament.
+        anchor: number of the player with rating 0.
+        ratings: the ratings.
+        games: number of games each player played, (players,).
+        scores: the row player's share of the victories of either player's side, (players,
+            players); NaN for players that have not met.
+        cycles: tuples of players in which each beats the next and the last beats the first, with
+            every pair's score certainly above a half.
+        places: each place's share of the victories, (sides,).
+        lengths: number of actions of each game, (games,).
+        cut: number of games that were cut short.
     """
 
     tournament: Tournament
@@ -56,16 +58,16 @@ class Summary:
     cut: int
 
     def order(self) -> list[int]:
-        """The players, the strongest first."""
+        """Return the players, strongest first."""
         return [int(i) for i in np.argsort(-self.ratings.players.value, kind="stable")]
 
     def next_below(self) -> list[tuple[int, int | None]]:
-        """Every player, the strongest first, with the one who follows; None after the last."""
+        """Return each player, strongest first, with the next weaker one; None after the last."""
         order = self.order()
         return list(zip(order, [*order[1:], None], strict=True))
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON types; None where there is nothing to tell."""
+        """Return everything as plain JSON types."""
         names = self.tournament.players
         return {
             "variant": self.tournament.game.variant,
@@ -105,7 +107,7 @@ class Summary:
         }
 
     def csv(self) -> str:
-        """The ratings, a line for each player."""
+        """Return the ratings as CSV, one line per player."""
         rows = self.as_dict()["players"]
         text = io.StringIO()
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
@@ -114,7 +116,7 @@ class Summary:
         return text.getvalue()
 
     def table(self) -> str:
-        """Everything as an aligned table for people."""
+        """Return everything as an aligned text table."""
         t, names = self.tournament, self.tournament.players
         options = ", ".join(f"{name}={value}" for name, value in t.game.options.items())
         width = max(len(name) for name in names) + 2
@@ -129,7 +131,7 @@ class Summary:
             interval = "anchor" if i == self.anchor else f"{e['low']:z.0f} to {e['high']:z.0f}"
             line = f"{names[i]:<{width}}{e['value']:>z7.0f}  {interval:<18}{self.games[i]:>7}"
             lines.append(line if other is None else f"{line}  {self.difference(i, other)}")
-        lines += ["", "part of the victories, row against column, in %", self._matrix(width), ""]
+        lines += ["", "share of the victories, row against column, in %", self._matrix(width), ""]
         for cycle in self.cycles:
             lines.append("cycle: " + " beats ".join(names[i] for i in (*cycle, cycle[0])))
         first, share = _entry(self.ratings.seats, 0), _entry(self.places, 0)
@@ -141,7 +143,7 @@ class Summary:
         return "\n".join(lines) + "\n"
 
     def difference(self, player: int, other: int) -> str:
-        """By how many Elo points one is over another, such as `+89 (+46 to +135)`."""
+        """Return the rating difference of two players as text, such as `+89 (+46 to +135)`."""
         e = _entry(self.ratings.differences, (player, other))
         return f"{e['value']:+z.0f} ({e['low']:+z.0f} to {e['high']:+z.0f})"
 
@@ -157,11 +159,21 @@ class Summary:
 
 
 def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
-    """What a tournament says, so far as it has been played.
+    """Summarise the games of a tournament that have been played so far.
+
+    Args:
+        tournament: the tournament.
+        resamples: number of bootstrap resamples for the intervals.
 
     Raises:
-        ValueError: fewer than 2 deals have been played, or what there is is no tournament
+        ValueError: fewer than 2 deals have been played, or the games do not form a tournament
             (`Tournament.tally`).
+
+    Example:
+        >>> from armarl.arena.tournament import play_tournament
+        >>> summary = summarise(play_tournament("armadora", ["random", "greedy"], deals=4))
+        >>> [summary.tournament.players[i] for i in summary.order()]
+        ['greedy', 'random']
     """
     tally, games, count = tournament.tally(), tournament.games, len(tournament.players)
     anchor = tournament.players.index(ANCHOR) if ANCHOR in tournament.players else 0
@@ -183,13 +195,19 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
 
 
 def stronger(tournament: Tournament, **options: float) -> Verdict:
-    """Whether the first player is stronger than the second, by the deals that both have played.
+    """Test whether the first player is stronger than the second, on deals that both played.
 
     Args:
-        options: those of `stopping.is_stronger`.
+        tournament: the tournament.
+        options: keyword arguments of `stopping.is_stronger`.
 
     Raises:
-        ValueError: as `Tournament.tally` and `stopping.is_stronger`.
+        ValueError: as in `Tournament.tally` and `stopping.is_stronger`.
+
+    Example:
+        >>> from armarl.arena.tournament import play_tournament
+        >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=30)).decided
+        True
     """
     won, other = _won(tournament.tally())[:, [0, 1], [1, 0]].T
     both = won + other > 0
@@ -197,14 +215,14 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
 
 def _won(tally: Tally) -> Floats:
-    """(deals, players, players) victories of the row's sides over sides of the column's."""
+    """Victories of the row's sides over sides of the column's, (deals, players, players)."""
     rivals = tally.members.sum(axis=1, keepdims=True) - tally.members  # of each side's members
     won = np.einsum("dtk,tki,tkj->dij", tally.shares, tally.members, rivals, optimize=True)
     return np.asarray(won)
 
 
 def _scores(tally: Tally) -> Estimates:
-    """Of each pair that sat on different sides: of the victories that fell to either, the row's."""
+    """Estimate the row player's share of victories for pairs that sat on different sides."""
     deals, players = len(tally.shares), tally.members.shape[2]
 
     def victories() -> Iterable[tuple[Floats, Floats]]:
@@ -218,13 +236,14 @@ def _scores(tally: Tally) -> Estimates:
 
 
 def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int) -> Estimates:
-    """Sums over deals as parts of others, with Wilson's intervals.
+    """Estimate shares of sums over deals, with Wilson intervals.
 
-    The number of victories is cut by the design effect, as deals are what varies independently.
+    The number of victories is reduced by the design effect, as only deals vary independently.
 
     Args:
-        victories: gives, each time anew, those won and those that they are a part of, by deals, in
-            portions of these.
+        victories: returns an iterable each time it is called. Its items are victories won and the
+            totals that they are a share of, by deal, for consecutive portions of the deals.
+        deals: number of deals.
     """
     sums = [(won.sum(axis=0), of.sum(axis=0)) for won, of in victories()]
     whole = np.broadcast_to(sum(of for _, of in sums), sums[0][0].shape)
@@ -243,12 +262,12 @@ def _parts(victories: Callable[[], Iterable[tuple[Floats, Floats]]], deals: int)
 
 
 def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """The shortest cycle through each player, once, beginning with its least number."""
+    """Return the shortest cycle through each player, once each, from its smallest number on."""
     found = set()
     for start in range(len(beats)):
-        before: dict[int, int] = {}  # of each who is reached: by whom first
+        before: dict[int, int] = {}  # for each reached player, the player that first beat it
         reached = [start]
-        for last in reached:  # which grows
+        for last in reached:  # grows inside the loop
             if beats[last, start]:
                 cycle = [last]
                 while cycle[-1] != start:
@@ -264,6 +283,6 @@ def _cycles(beats: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def _entry(estimates: Estimates, at: Any) -> dict[str, float]:
-    """An estimate with its interval; equal players differ by 0, and not by what floats leave."""
+    """Return an estimate with its interval, rounded so that equal players differ by exactly 0."""
     columns = {"value": estimates.value, "low": estimates.low, "high": estimates.high}
     return {name: round(float(column[at]), 9) + 0.0 for name, column in columns.items()}

@@ -1,13 +1,12 @@
-"""Tournaments: played in parallel, kept line by line, and gone on with after a kill.
+"""Tournaments: played in parallel, saved line by line, and resumed after an interruption.
 
 Deal `k` of a tournament is the same for every lineup, and every lineup plays it in all its
-arrangements; the deals are what differs by chance, and what ratings are bootstrapped over.
+arrangements. The deals are what varies by chance, and ratings are bootstrapped over them.
 
-With a folder, `settings.json` says what is played, and `games.jsonl` has a line for each game, in
-whole lines; `records/` has the games themselves. The same call goes on where it was stopped. A
-folder may come from somebody else: what stands in it is checked, and no file elsewhere is touched.
-The settings have a digest of each player's weights besides: under one name and path there may be
-others tomorrow.
+With a folder, `settings.json` holds the settings, `games.jsonl` one line for each game, and
+`records/` the games themselves. The same call resumes a tournament that was stopped. A folder may
+come from a stranger: its contents are checked, and no file elsewhere is touched. The settings also
+hold a digest of each player's weights, as the same name and path may hold other weights later.
 """
 
 from __future__ import annotations
@@ -55,20 +54,20 @@ from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
 MOST_DEALS = 10**7
-DEALS_AT_ONCE = 16  # of a job; part of the repeatable arithmetic of networks
-_LEAST_CELLS = 1 << 20  # of deals at tables: so many are little in any case
+DEALS_AT_ONCE = 16  # deals per job; batch sizes are part of networks' repeatable arithmetic
+_LEAST_CELLS = 1 << 20  # deals times tables: up to this number they are few in any case
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
 REPORTS = ("summary.json", "ratings.csv", "report.html")
-_DIGESTS = "digests"  # of the settings
+_DIGESTS = "digests"  # key in the settings
 _MOST_SETTINGS, _MOST_GAMES = 1 << 20, 1 << 30  # bytes
-Digests = dict[str, str]  # by a player's name, of his weights, if he has any
+Digests = dict[str, str]  # player's name to digest of its weights, for players with weights
 
-# At JSON that is something else.
+# Exceptions raised for JSON of an unexpected form.
 _REFUSALS = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 
 
 class ArenaError(RuntimeError):
-    """A tournament's folder that cannot be used so; the message says what would be right."""
+    """A tournament folder that cannot be used this way; the message says what would be right."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,9 @@ class GameResult:
         lineup: number of the lineup.
         deal: number of the deal.
         table: number of the entrant in each seat.
-        shares: of the victory, by side; of a game that was cut short, equal ones.
-        actions: how many were played.
-        cut: whether it was cut short.
+        shares: each side's share of the victory; equal shares if the game was cut short.
+        actions: number of actions played.
+        cut: whether the game was cut short.
     """
 
     lineup: int
@@ -94,14 +93,23 @@ class GameResult:
 
 @dataclass(frozen=True)
 class Tournament:
-    """A tournament: what is played, and what has been played of it.
+    """A tournament: its settings and its results so far.
 
     Attributes:
         game: the variant.
         players: the entrants' names, all different.
-        kind, mixed, every: see `lineups.lineups` and `lineups.tables`.
-        seed: of the deals and of the players' chance.
+        kind: see `lineups.lineups`.
+        mixed: see `lineups.lineups`.
+        every: see `lineups.tables`.
+        seed: seed of the deals and of the players' random numbers.
         games: the results so far, in the order of lineups, deals and tables.
+
+    Example:
+        >>> tournament = play_tournament("armadora", ["random", "greedy"], deals=2)
+        >>> tournament.lineups(), tournament.tables((0, 1))
+        ([(0, 1)], [(0, 1), (1, 0)])
+        >>> len(tournament.games)
+        4
     """
 
     game: Game
@@ -113,19 +121,19 @@ class Tournament:
     games: tuple[GameResult, ...]
 
     def lineups(self) -> list[Lineup]:
-        """Who meets whom."""
+        """Return the groups of entrants that meet."""
         return lineups(len(self.players), self.game, self.kind, self.mixed)
 
     def tables(self, lineup: Lineup) -> list[Lineup]:
-        """The arrangements in which a lineup plays every deal."""
+        """Return the arrangements in which a lineup plays every deal."""
         return tables(lineup, self.game, self.mixed, self.every)
 
     def tally(self) -> Tally:
-        """What ratings are made from; of a deal under way, what has been played of it.
+        """Return the results in the form that ratings need; a deal may be incomplete.
 
         Raises:
-            ValueError: of nearly all deals that there are nothing has been played at nearly all
-                tables, as no tournament is played.
+            ValueError: nearly all deals lack results at nearly all tables, which cannot happen in
+                a tournament.
         """
         seatings = sorted({game.table for game in self.games})
         numbers = {table: number for number, table in enumerate(seatings)}
@@ -133,8 +141,8 @@ class Tournament:
         deals = 1 + max((game.deal for game in self.games), default=-1)
         if deals * len(seatings) > max(_LEAST_CELLS, (DEALS_AT_ONCE + 1) * len(self.games)):
             raise ValueError(
-                f"these {len(self.games):,} games are no tournament: every deal is played at all "
-                f"tables, and these are of {deals:,} deals and {len(seatings):,} tables"
+                f"these {len(self.games):,} games do not form a tournament, in which every table "
+                f"plays every deal: there are {deals:,} deals and {len(seatings):,} tables"
             )
         shares = np.zeros((deals, len(seatings), sides))
         for game in self.games:
@@ -143,11 +151,11 @@ class Tournament:
 
 
 class _Job(NamedTuple):
-    """Some deals of a lineup, in all its arrangements."""
+    """Some deals of one lineup in all its arrangements."""
 
     game: str
     options: dict[str, Any]
-    players: dict[int, PlayerLike]  # those of the lineup, by their numbers
+    players: dict[int, PlayerLike]  # the lineup's players by number
     names: tuple[str, ...]
     digests: Digests
     lineup: int
@@ -173,28 +181,35 @@ def play_tournament(
     progress: Callable[[int, int], None] | None = None,
     enough: Callable[[Tournament], bool] | None = None,
 ) -> Tournament:
-    """Play a tournament, or what is left of it.
+    """Play a tournament, or the games that it still lacks.
 
     Args:
-        game: the variant, or the name of a game, which is played with default options.
+        game: a game, or a game's name for its default options.
         players: specifications, paths or `Player`s; a player may take part twice.
-        deals: each lineup plays so many, in all its arrangements.
+        deals: number of deals that each lineup plays in all its arrangements.
         kind: "round-robin", "ladder" or "field".
-        mixed: partners may be different players.
-        every: all arrangements, for 4 places too.
-        seed: repeats the tournament exactly.
-        workers: processes, or a cluster.
-        folder: where results and records are kept; a tournament that is there is gone on with.
-            Without one nothing is kept.
-        records: whether every game is kept as a record, in the folder.
+        mixed: whether partners may be different players.
+        every: whether to play all arrangements for 4 places too.
+        seed: seed; the same seed repeats the tournament exactly.
+        workers: number of processes, or a cluster.
+        folder: folder for results and records; a tournament already in it is resumed. Without a
+            folder nothing is saved.
+        records: whether to save a record of every game in the folder.
         progress: called with (games done, games in all).
-        enough: asked whenever all lineups have played the same deals, whether that will do.
+        enough: called with the tournament whenever all lineups have played the same deals; the
+            tournament stops when it returns True.
 
     Raises:
-        TypeError: a game that is none, or what is neither True nor False where that is asked.
-        ValueError: numbers out of range, or no such players.
-        ArenaError: the folder holds another tournament, or one of another policy under a player's
-            name, or a training run, or is damaged; or a policy was replaced meanwhile.
+        TypeError: `game` is not a game, or `mixed` or `every` is not a bool.
+        ValueError: a number is out of range, or a player is unknown.
+        ArenaError: the folder holds another tournament, games of another policy under the same
+            player's name, or a training run, or is damaged; or a policy's file was replaced
+            during the tournament.
+
+    Example:
+        >>> tournament = play_tournament("armadora", ["random", "greedy"], deals=2)
+        >>> tournament.players, len(tournament.games)
+        (('random', 'greedy'), 4)
     """
     game = as_game(game)
     whole_number("deals", deals, 1, MOST_DEALS)
@@ -203,7 +218,7 @@ def play_tournament(
         if type(given) is not bool:
             raise TypeError(f"{name} must be True or False, not {brief(repr(given), 60)}")
     if folder == "":
-        raise ValueError("a folder has a name, or is . for the current one")
+        raise ValueError("a folder needs a name; use . for the current folder")
     check_workers(workers)
     made = [make_player(player, game) for player in players]
     workers = workers_for(made, workers)
@@ -240,7 +255,7 @@ def _jobs(
     store: _Store,
     record: bool,
 ) -> list[_Job]:
-    """What is left to play, deal by deal: stopped at any time, all lineups have played alike."""
+    """Return the missing jobs ordered by deal, so that a stopped tournament stays balanced."""
     game, jobs = planned.game, []
     options = {"players": game.players, **game.options}
     for number, group in enumerate(planned.lineups()):
@@ -256,7 +271,7 @@ def _jobs(
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names with a number behind those that are there more than once."""
+    """Add a number to each name that already occurred."""
     found: list[str] = []
     for name in names:
         numbered = (f"{name} #{number}" for number in range(2, len(names) + 2))
@@ -265,24 +280,24 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _digests(names: Sequence[str], players: Sequence[Player]) -> Digests:
-    """By what the weights of those who have any are known again."""
+    """Map each player to a digest of its weights; skip players without any."""
     found = zip(names, map(digest_of, players), strict=True)
     return {name: digest for name, digest in found if digest is not None}
 
 
 def _refuse_replaced(job: _Job, players: dict[int, Player]) -> None:
-    """Raise ArenaError where a policy is another one than when the tournament began."""
+    """Raise ArenaError if a policy has changed since the tournament began."""
     for number, player in players.items():
         name = job.names[number]
         if job.digests.get(name) != digest_of(player):
             raise ArenaError(
-                f"{name} was replaced while it played: a file written anew is another player, so "
-                "let a copy of it play, which stays as it is"
+                f"{name} was replaced during the tournament. A rewritten file is another player: "
+                "enter a copy that stays as it is"
             )
 
 
 def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
-    """Play a job's games in lockstep; their results and, if they are wanted, their records."""
+    """Play a job's games in lockstep; return the results, and the records if requested."""
     game = make_game(job.game, **job.options)
     players = {number: make_player(player, game) for number, player in job.players.items()}
     _refuse_replaced(job, players)
@@ -312,7 +327,7 @@ def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
 
 
 class _Store:
-    """The results of a tournament, in memory and, with a folder, on the disk."""
+    """The results of a tournament, in memory and, with a folder, on disk."""
 
     def __init__(self, folder: str | Path | None, planned: Tournament, digests: Digests) -> None:
         self.games: dict[tuple[int, int, Lineup], GameResult] = {}
@@ -339,14 +354,16 @@ class _Store:
             self._lock.close()
 
     def has(self, lineup: int, first: int, last: int, seatings: list[Lineup]) -> bool:
-        """Whether all games of a job are there."""
+        """Whether all games of a job have been played."""
         deals = range(first, last)
         return all((lineup, deal, table) in self.games for deal in deals for table in seatings)
 
     def add(self, results: list[GameResult], texts: list[str]) -> None:
-        """Keep the games of a job that are new: where fewer deals were wanted before, it has played
-        some again, which may have ended otherwise beside others than then (see `DEALS_AT_ONCE`).
-        The records first, so that no result lacks its game.
+        """Keep those games of a job that are new.
+
+        If fewer deals were requested before, the job has played some games again. They may have
+        ended differently in a batch of other games (see `DEALS_AT_ONCE`). Records are written
+        first, so that no result lacks its record.
         """
         keys = [(result.lineup, result.deal, result.table) for result in results]
         new = [i for i, key in enumerate(keys) if key not in self.games]
@@ -362,27 +379,27 @@ class _Store:
         append_whole(self._folder / _GAMES, lines.encode())
 
     def tournament(self) -> Tournament:
-        """What has been played so far."""
+        """Return the tournament with all results so far."""
         return _with_games(self._planned, self.games)
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of a tournament, if it is not there.
+    """Make the folder of a tournament if it does not exist.
 
     Raises:
-        ArenaError: a file is in its place, or it is that of a training run.
+        ArenaError: a file is in its place, or the folder holds a training run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise ArenaError(
-            f"{folder} cannot be a tournament's folder, where there is a file: name another one"
+            f"{folder} cannot be a tournament's folder because it is a file: name another one"
         ) from error
     for name in (CONFIG_FILE, POLICY_FILE):
         if (folder / name).exists():
             raise ArenaError(
-                f"{folder} is the folder of a training run, there is a {name} in it: name another "
-                f"one for the tournament, such as {folder / 'arena'}"
+                f"{folder} is the folder of a training run (it holds {name}): name another "
+                f"folder for the tournament, such as {folder / 'arena'}"
             )
 
 
@@ -398,10 +415,10 @@ def _settings_of(planned: Tournament) -> dict[str, Any]:
 
 
 def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
-    """Write what is played, or check that it is what stands there.
+    """Write the settings, or check that those in the folder match.
 
     Raises:
-        ArenaError: it is damaged, or another tournament's.
+        ArenaError: the settings are damaged or belong to another tournament.
     """
     wanted = _settings_of(planned)
     try:
@@ -413,35 +430,35 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
         return
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
-    told = partial(json.dumps, sort_keys=True)  # which tells 0 from 0.0 and from false
+    told = partial(json.dumps, sort_keys=True)  # unlike ==, tells 0 from 0.0 and from false
     for name, value in wanted.items():
         if not isinstance(found, dict) or told(found.get(name)) != told(value):
             raise ArenaError(
-                f"{path.parent} holds a tournament with other {name}: name another folder for this"
+                f"{path.parent} holds a tournament with other {name}: name another folder"
             )
-    if _DIGESTS in found:  # earlier versions knew of none
+    if _DIGESTS in found:  # missing in folders of earlier versions
         _compare(path, found[_DIGESTS], digests)
 
 
 def _compare(path: Path, found: Any, digests: Digests) -> None:
-    """Raise ArenaError where somebody has other weights than who played under his name."""
+    """Raise ArenaError if a player's weights differ from those that played under its name."""
     if not isinstance(found, dict):
-        raise ArenaError(f"{path} is damaged: its {_DIGESTS} are not told by players")
+        raise ArenaError(f"{path} is damaged: its {_DIGESTS} are not a table by player")
     others = [name for name in {**found, **digests} if found.get(name) != digests.get(name)]
     if others:
         raise ArenaError(
             f"{path.parent} holds games of another {brief(others[0])} than this one: its file has "
-            "been written anew since, or lies elsewhere; name another folder for this one"
+            "been rewritten since or is in another place; name another folder for this tournament"
         )
 
 
 def _read_games(
     folder: Path, planned: Tournament, *, mend: bool = False
 ) -> dict[tuple[int, int, Lineup], GameResult]:
-    """The games that are there, of whole lines; `mend` takes a last line away that is not whole.
+    """Read the games in a folder; `mend` removes an incomplete last line from the file.
 
     Raises:
-        ArenaError: a line is no result of the tournament.
+        ArenaError: a line is not a result of the tournament.
     """
     path, games = folder / _GAMES, dict[tuple[int, int, Lineup], GameResult]()
     try:
@@ -459,18 +476,20 @@ def _read_games(
         try:
             result = _result(line, seatings, len(lines) + DEALS_AT_ONCE, planned.game)
         except _REFUSALS as error:
-            raise ArenaError(f"{path}, line {number}: this is no game's result") from error
+            raise ArenaError(f"{path}, line {number}: this is not a game's result") from error
         key = (result.lineup, result.deal, result.table)
-        if games.setdefault(key, result) != result:  # alike, as earlier versions wrote some twice
-            raise ArenaError(f"{path}, line {number}: a line before it tells this game otherwise")
+        if games.setdefault(key, result) != result:  # earlier versions wrote some results twice
+            raise ArenaError(f"{path}, line {number}: an earlier line has another result")
     return games
 
 
 def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: Game) -> GameResult:
-    """A game's result; of so many deals, as none is played before those before it.
+    """Parse and check a game's result.
+
+    `deals` bounds the deal's number, as deals are played in order.
 
     Raises:
-        ValueError, TypeError, LookupError: it is none.
+        ValueError, TypeError, LookupError: the line is not a valid result.
     """
     data = json.loads(line)
     data |= {"table": tuple(data["table"]), "shares": tuple(data["shares"])}
@@ -479,52 +498,59 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
     whole_number("deal", result.deal, 0, deals - 1)
     whole_number("actions", result.actions, 1, game.max_actions)
     if result.table not in seatings[result.lineup] or not all(type(i) is int for i in result.table):
-        raise ValueError("nobody sits so")
+        raise ValueError("this table is not part of the lineup")
     shares = [float(share) for share in result.shares if type(share) in (int, float)]
     winners = [share for share in shares if share != 0]
     fair = bool(winners) and all(abs(share - 1 / len(winners)) < 1e-6 for share in winners)
     if len(shares) != len(set(game.sides)) or not fair or type(result.cut) is not bool:
-        raise ValueError("these are no shares of a victory")
+        raise ValueError("these are not shares of a victory")
     if result.cut and len(winners) < len(shares):
-        raise ValueError("a game that is cut short is won by nobody")
+        raise ValueError("a game that is cut short has equal shares")
     return result
 
 
 def read_tournament(folder: str | Path) -> Tournament:
-    """A tournament as its folder has it; nothing is written, so it may be under way.
+    """Read a tournament from its folder without writing, even while it is being played.
 
     Raises:
-        ArenaError: the folder holds none, or a damaged one, or one of another version.
+        ArenaError: the folder holds no tournament, or a damaged one, or one of another version.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     played = play_tournament("armadora", ["random", "greedy"], 2, folder=folder)
+        ...     read_tournament(folder).games == played.games
+        True
     """
     path = Path(folder) / _SETTINGS
     try:
         planned = _planned(json.loads(read_text(path, _MOST_SETTINGS)))
     except FileNotFoundError as error:
-        raise ArenaError(f"{folder} holds no tournament: there is no {_SETTINGS} in it") from error
+        raise ArenaError(f"{folder} holds no tournament: it has no {_SETTINGS}") from error
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
     return _with_games(planned, _read_games(Path(folder), planned))
 
 
 def _planned(found: Any) -> Tournament:
-    """What is played, of what a file says.
+    """Make the tournament that a settings file describes, without results.
 
     Raises:
-        ValueError, TypeError, LookupError: that is no tournament of this version.
+        ValueError, TypeError, LookupError: the settings are not of a tournament of this version.
     """
     variant, players = found["variant"], found["players"]
     game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     if variant != json.loads(json.dumps(game.variant)):
-        raise ValueError("it is of another version of the game")
+        raise ValueError("the settings are of another version of the game")
     if not isinstance(players, list) or not all(
         isinstance(name, str) and name == printable(name) for name in players
     ):
-        raise ValueError("the players have no names")
+        raise ValueError("players must be a list of printable names")
     if len(set(players)) < len(players):
-        raise ValueError("two players have one name")
+        raise ValueError("two players have the same name")
     kind, mixed, every = found["kind"], found["mixed"], found["every"]
     if not isinstance(mixed, bool) or not isinstance(every, bool):
-        raise TypeError("mixed and every are true or false")
+        raise TypeError("mixed and every must be true or false")
     seed = whole_number("seed", found["seed"], 0, MOST_SEED)
     planned = Tournament(game, tuple(players), kind, mixed, every, seed, ())
     planned.lineups()

@@ -1,1 +1,1 @@
-"""What the commands of the command line do, by topic; `armarl.cli` has their options."""
+"""The functions behind the subcommands, by topic; `armarl.cli` declares their options."""

@@ -1,5 +1,4 @@
-"""The command line: train, sweep, evaluate, arena, play, watch, replay, info, exploitability,
-compile."""
+"""Train, evaluate and play the board games Armadora and Armada."""
 
 from __future__ import annotations
 
@@ -17,10 +16,18 @@ from armarl.common.user_code import look_in
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line and return the exit status.
+
+    Args:
+        arguments: the arguments without the program's name; by default those of the process.
+
+    Example:
+        >>> main(["exploitability"])  # prints the error to stderr
+        1
+    """
     options = _parse(arguments)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # what has no letters, or is none, is no error
+        if isinstance(stream, TextIOWrapper):  # replace characters that it cannot encode
             stream.reconfigure(errors="replace")
     try:
         look_in(Path.cwd())
@@ -30,10 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return status
-    except BrokenPipeError:  # who reads, such as `head`, has read enough
-        with Path(os.devnull).open("w") as nowhere:  # where Python flushes to at its end
+    except BrokenPipeError:  # the reader, such as `head`, closed the pipe
+        with Path(os.devnull).open("w") as nowhere:  # Python flushes stdout once more at exit
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
-        return 141  # as a shell says of a program that ends so
+        return 141  # the status that a shell reports for SIGPIPE
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
         print(*map(printable, said.splitlines()), sep="\n", file=sys.stderr)
@@ -44,14 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options; key=value may stand after the other options too, where argparse would not."""
+    """Parse the options; unlike plain argparse, key=value may also follow other options."""
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
     settings = [text for text in rest if "=" in text and not text.startswith("-")]
     if rest and (not hasattr(options, "settings") or settings != rest):
         hint = ""
         if hasattr(options, "settings") and any(r.startswith(("-o", "--option")) for r in rest):
-            hint = "; options of the game are settings here, as options.players=3"
+            hint = "; this command takes game options as settings, such as options.players=3"
         parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if settings:
         options.settings = [*options.settings, *settings]
@@ -70,34 +77,47 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _train(command: argparse.ArgumentParser) -> None:
-    command.add_argument("config", nargs="?", help="a YAML file, or a shipped one: armadora-quick")
     command.add_argument(
-        "settings", nargs="*", metavar="key=value", help="such as total_decisions=1e6"
+        "config", nargs="?", help="a YAML file or the name of a shipped one, e.g. armadora-quick"
     )
-    command.add_argument("--run", dest="folder", type=folder, help="folder of the run (runs/NAME)")
-    command.add_argument("--resume", type=folder, metavar="FOLDER", help="go on with a stopped run")
+    command.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="override a setting, e.g. total_decisions=1e6",
+    )
+    command.add_argument(
+        "--run", dest="folder", type=folder, help="folder of the run (default: runs/NAME)"
+    )
+    command.add_argument("--resume", type=folder, metavar="FOLDER", help="resume a stopped run")
     command.add_argument(
         "--against",
         metavar="PLAYER",
-        help="against this player alone, who stays as he is: a trained best response to him",
+        help="train against this fixed player alone, to find a best response to it",
     )
     _code(command)
     command.add_argument(
-        "--ray", metavar="ADDRESS", help="the setting ray: a cluster, which plays the shards"
+        "--ray",
+        metavar="ADDRESS",
+        help="run the shards on this Ray cluster (the same as the setting ray)",
     )
 
 
 def _sweep(command: argparse.ArgumentParser) -> None:
-    command.add_argument("config", type=Path, help="a YAML file, or a shipped one")
+    command.add_argument("config", type=Path, help="a YAML file or the name of a shipped one")
     command.add_argument(
         "settings",
         nargs="*",
         metavar="key=values",
-        help="ppo.learning_rate=1e-4..3e-3:log, ppo.epochs=1..4, 'network.widths=[64],[128,64]'; "
-        "key=value stays as it is",
+        help="ranges to search, e.g. ppo.learning_rate=1e-4..3e-3:log, ppo.epochs=1..4, "
+        "'network.widths=[64],[128,64]'; a setting with one value, key=value, is fixed",
     )
-    command.add_argument("--trials", type=int, default=20, help="in all (20)")
-    command.add_argument("--folder", type=folder, help="of the sweep (runs/sweep-NAME); it goes on")
+    command.add_argument("--trials", type=int, default=20, help="total number of trials (20)")
+    command.add_argument(
+        "--folder",
+        type=folder,
+        help="folder of the sweep (default: runs/sweep-NAME); an existing sweep continues",
+    )
     _code(command)
 
 
@@ -105,7 +125,7 @@ def _code(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--code",
         action="store_true",
-        help="import players and learner that the configuration names as module:Class",
+        help="import players and learners that the configuration names as module:Class",
     )
 
 
@@ -113,36 +133,48 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "players",
         nargs="+",
-        help="such as greedy, armadora-2p or the path of a policy",
+        help="player names such as greedy or armadora-2p, or paths; see docs/arena.md",
     )
     command.add_argument(
         "--games",
         type=int,
         default=1000,
-        help="with each other, or with each of the panel (1000), in whole rotations of the seats",
+        help="games per match, or per panel member if one player is given (1000); rounded up so "
+        "that every seating is played equally often",
     )
-    command.add_argument("--json", type=Path, help="also write the result to this file")
-    command.add_argument("--records", type=Path, help="add every game's record to this file")
+    command.add_argument("--json", type=Path, help="also write the result to this JSON file")
+    command.add_argument("--records", type=Path, help="append every game's record to this file")
     _many_games(command)
 
 
 def _arena(command: argparse.ArgumentParser) -> None:
-    command.add_argument("players", nargs="+", help="such as random greedy armadora-2p")
+    command.add_argument("players", nargs="+", help="players, e.g. random greedy armadora-2p")
     command.add_argument(
-        "--deals", type=int, default=100, help="each in all arrangements of seats (100)"
+        "--deals",
+        type=int,
+        default=100,
+        help="deals per lineup (100), each played in all seat arrangements",
     )
     command.add_argument(
-        "--kind", default="round-robin", help="round-robin (as it comes), ladder or field"
+        "--kind", default="round-robin", help="round-robin (the default), ladder or field"
     )
-    command.add_argument("--mixed", action="store_true", help="partners are different players")
-    command.add_argument("--every", action="store_true", help="all 24 arrangements of 4 players")
-    command.add_argument("--folder", type=folder, help="keep results, records, report; go on there")
+    command.add_argument("--mixed", action="store_true", help="teams consist of different players")
+    command.add_argument(
+        "--every", action="store_true", help="play all 24 seat arrangements of 4 players"
+    )
+    command.add_argument(
+        "--folder",
+        type=folder,
+        help="keep results, records (unless --no-records) and the report here; an existing "
+        "tournament continues",
+    )
     command.add_argument("--no-records", dest="records", action="store_false")
     command.add_argument(
         "--stronger",
         type=elo_lead,
         metavar="ELO",
-        help="of two players: stop when it is clear whether the first is so much stronger",
+        help="compare two players: stop as soon as it is clear whether the first is stronger by "
+        "this many Elo points",
     )
     _many_games(command)
 
@@ -151,95 +183,112 @@ def _many_games(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--workers",
         type=int,
-        help="processes, or jobs at once of a cluster; default: all cores",
+        help="processes, or parallel jobs on a Ray cluster (default: all cores)",
     )
     command.add_argument(
         "--ray",
         metavar="ADDRESS",
-        help="play on a cluster of Ray: auto (that of this machine, or RAY_ADDRESS), local "
+        help="play on a Ray cluster: auto (this machine's cluster, or RAY_ADDRESS), local "
         "(start Ray here), host:port or ray://host:port",
     )
-    command.add_argument("--seed", type=int, default=0, help="repeats the games exactly (0)")
+    command.add_argument(
+        "--seed", type=int, default=0, help="seed; the same seed repeats the games exactly (0)"
+    )
     _game(command)
 
 
 def _play(command: argparse.ArgumentParser) -> None:
-    command.add_argument("opponents", nargs="*", default=["greedy"], help="clockwise from you")
-    command.add_argument("--seat", type=int, default=0, help="yours; seat 0 begins")
+    command.add_argument(
+        "opponents", nargs="*", default=["greedy"], help="opponents, clockwise from you (greedy)"
+    )
+    command.add_argument("--seat", type=int, default=0, help="your seat (0); seat 0 begins")
     _one_game(command)
 
 
 def _watch(command: argparse.ArgumentParser) -> None:
-    command.add_argument("players", nargs="+", help="from seat 0 on; the last in all seats left")
+    command.add_argument(
+        "players", nargs="+", help="players from seat 0 on; the last one fills all seats left"
+    )
     _one_game(command)
 
 
 def _one_game(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--record", type=Path, help="add the game's record to this file")
-    command.add_argument("--think", action="store_true", help="tell what players think")
-    command.add_argument("--seed", type=int, help="of the deal (another one each time)")
+    command.add_argument("--record", type=Path, help="append the game's record to this file")
+    command.add_argument(
+        "--think", action="store_true", help="show what the players consider and expect"
+    )
+    command.add_argument("--seed", type=int, help="seed of the deal (default: a random one)")
     _game(command)
 
 
 def _replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument("records", type=Path, help="a file of records")
-    command.add_argument("--draw", action="store_true", help="the board after every action")
+    command.add_argument("records", type=Path, help="a file of game records")
+    command.add_argument("--draw", action="store_true", help="draw the board after every action")
 
 
 def _info(command: argparse.ArgumentParser) -> None:
-    command.add_argument("subject", help="a game's name, or a saved policy's path or name")
-    command.add_argument("--json", action="store_true", help="of a policy: all that its file says")
+    command.add_argument("subject", help="a game's name, or a saved policy's name or path")
+    command.add_argument(
+        "--json", action="store_true", help="print all of a saved policy's metadata as JSON"
+    )
     _game(command)
 
 
 def _exploitability(command: argparse.ArgumentParser) -> None:
-    command.add_argument("players", nargs="*", help="such as random, greedy or a path")
+    command.add_argument("players", nargs="*", help="players, e.g. random, greedy or a path")
     command.add_argument(
-        "--draws", type=int, default=8, help="random numbers with which a player is asked (8)"
+        "--draws",
+        type=int,
+        default=8,
+        help="random numbers tried in each position to estimate a player's probabilities (8)",
     )
     command.add_argument(
-        "--solve", type=int, default=0, metavar="N", help="also solve the game: N steps of CFR+"
+        "--solve",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also solve the game with N iterations of CFR+",
     )
-    command.add_argument("--json", type=Path, help="also write the result to this file")
+    command.add_argument("--json", type=Path, help="also write the result to this JSON file")
     _game(command)
 
 
 def _game(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--game", help="default: the saved policy's game, or armadora")
+    command.add_argument("--game", help="game (default: the saved policy's game, or armadora)")
     command.add_argument(
         "-o",
         "--option",
         action="append",
         default=[],
         metavar="name=value",
-        help="an option of the game, such as players=3 or advanced=true",
+        help="a game option, e.g. players=3 or advanced=true; may be repeated",
     )
 
 
 def _compile(command: argparse.ArgumentParser) -> None:
-    command.add_argument("games", nargs="*", metavar="game", help="all if none is named")
+    command.add_argument("games", nargs="*", metavar="game", help="games to compile (all)")
 
 
-_COMMANDS = {  # what each does, its options, and who does it
+_COMMANDS = {  # name: (help, options, function)
     "train": ("train a policy from a configuration", _train, training.train),
-    "sweep": ("train with settings that Optuna searches for", _sweep, training.sweep),
+    "sweep": ("search for good training settings with Optuna", _sweep, training.sweep),
     "evaluate": (
-        "win rates of players, or of one against the panel",
+        "measure win rates between players, or of one player against the panel",
         _evaluate,
         strength.evaluate,
     ),
-    "arena": ("play a tournament; rate the players", _arena, strength.arena),
-    "play": ("play at this terminal", _play, playing.play),
+    "arena": ("play a tournament and rate the players", _arena, strength.arena),
+    "play": ("play a game at this terminal", _play, playing.play),
     "watch": ("watch players play a game at this terminal", _watch, playing.watch),
-    "replay": ("check recorded games, and tell them", _replay, playing.replay),
-    "info": ("describe a game, or a saved policy", _info, studying.info),
+    "replay": ("check recorded games and print them", _replay, playing.replay),
+    "info": ("describe a game or a saved policy", _info, studying.info),
     "exploitability": (
-        "what could be won from players, exactly, in a small game",
+        "compute the exact exploitability of players in a small game",
         _exploitability,
         studying.exploit,
     ),
     "compile": (
-        "compile the rules now, for images and clusters, and not at the first step",
+        "compile the rules now instead of at the first step, e.g. for container images",
         _compile,
         studying.compile_games,
     ),

@@ -1,4 +1,4 @@
-"""Compiles a game before it is played: for images, clusters and timings."""
+"""Compile a game before it is played: for container images, clusters and timings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,29 @@ from armarl.roster.make_player import make_player
 from armarl.search import JudgeSearchPlayer
 
 _SEARCHES = ("grave", "ismcts", "flat", "rollout")
-_OTHERS = ("human", "search", "onnx")  # at the terminal; one of the searches; from a file
+_OTHERS = ("human", "search", "onnx")  # needs a person; one of _SEARCHES; needs a file
 
 
 def compile_game(game: Game) -> Iterator[tuple[str, float]]:
-    """Compile all that any face, player or match of a game calls, in any of its variants.
+    """Compile everything that an environment, player or match of a game calls.
 
-    What has been compiled is kept in the cache folder (`ARMARL_CACHE_DIR`), and is found there by
-    every process of the same machine type, whatever the variant, as one record holds all of them.
+    The compiled kernels are kept in the cache folder (`ARMARL_CACHE_DIR`). Every process on the
+    same machine type finds them there, for every variant, as all variants share one state record.
 
     Yields:
-        What is ready, and after how many seconds.
+        The name of the part that is ready, and the seconds since the start.
+
+    Example:
+        >>> from armarl.game import make_game
+        >>> for part, seconds in compile_game(make_game("armadora")):
+        ...     print(part)
+        PettingZoo's environment
+        batches
+        states
+        players
+        judges
+        critics
+        search
     """
     begun = time.perf_counter()
     for what, use in _USES.items():
@@ -55,7 +67,7 @@ def _play_in_batches(game: Game) -> None:
 
 
 def _use_states(game: Game) -> None:
-    """All that `Game` does with records, as matches, records and exploitability ask for it."""
+    """Call everything that `Game` does with state records, for matches, records and solvers."""
     states, games = game.new_states(np.arange(2)), np.arange(2)
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
     game.turns_of(states)
@@ -83,7 +95,7 @@ def _choose(*names: str) -> Callable[[Game], None]:
 
 
 def _judge(game: Game) -> None:
-    """All that judges of positions are asked, and that their training asks."""
+    """Call the kernels that position judges and their training use."""
     if game.survey is None:
         return
     states = game.new_states(0)
@@ -107,7 +119,7 @@ def _judge(game: Game) -> None:
 
 
 def _critic(game: Game) -> None:
-    """All that critics of scripted play are asked."""
+    """Call the kernels that critics of scripted play use."""
     tensors: dict[str, NDArray[np.float32]] = {}
     for part, (outputs, inputs) in {"trunk": (1, game.observation.size), "value": (1, 1)}.items():
         tensors[f"{part}.0.weight"] = np.zeros((outputs, inputs), np.float32)

@@ -1,4 +1,4 @@
-"""`play`, `watch` and `replay`: a game at the terminal."""
+"""The commands `play`, `watch` and `replay`: one game at the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from armarl.common.messages import printable
 
 
 def play(options: argparse.Namespace) -> int:
-    """Play at this terminal."""
+    """Play a game at this terminal."""
     from armarl.cli.terminal import play_at_terminal
 
     game, seed = game_of(options, options.opponents), _seed(options)
@@ -19,7 +19,7 @@ def play(options: argparse.Namespace) -> int:
 
 
 def watch(options: argparse.Namespace) -> int:
-    """Have players play at this terminal."""
+    """Let players play a game at this terminal."""
     from armarl.cli.terminal import watch_at_terminal
 
     game, seed = game_of(options, options.players), _seed(options)
@@ -28,12 +28,12 @@ def watch(options: argparse.Namespace) -> int:
 
 
 def _seed(options: argparse.Namespace) -> int:
-    """The seed asked for, or one by chance, of few digits: it is shown, and may be asked again."""
+    """The requested seed, or a short random one that is printed so that you can reuse it."""
     return secrets.randbelow(1_000_000) if options.seed is None else int(options.seed)
 
 
 def replay(options: argparse.Namespace) -> int:
-    """Check recorded games, and tell them."""
+    """Check recorded games and print them."""
     from armarl.matches.records import read_records
 
     number = 0

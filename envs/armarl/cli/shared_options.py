@@ -1,4 +1,4 @@
-"""What several commands share: the game that is asked for, progress, and results in a file."""
+"""Helpers shared by several commands: the requested game, progress, and JSON result files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
-    """The game asked for; by default the one that the first saved policy plays, with what
-    options are given besides."""
+    """Return the requested game.
+
+    Without `--game` this is the game of the first saved policy among the players, with the
+    options given on the command line applied on top of the policy's own.
+    """
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game, restore_game
     from armarl.players.player_specs import as_spec
@@ -39,7 +42,7 @@ def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
 
 
 def options_of(texts: Sequence[str]) -> dict[str, Any]:
-    """Game options written `name=value`; true, false and numbers are read as such."""
+    """Parse game options written `name=value`; true, false, none and integers become values."""
     options: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -52,22 +55,22 @@ def options_of(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def folder(text: str) -> Path:
-    """A folder, as an option names it.
+    """Parse a folder name given as an option.
 
     Raises:
-        ArgumentTypeError: the name is empty, as of a shell's variable that is not set; it would
-            be the current folder.
+        ArgumentTypeError: the name is empty, as when a shell variable is not set. An empty path
+            would mean the current folder.
     """
     if not text:
-        raise argparse.ArgumentTypeError("a folder has a name, or is . for the current one")
+        raise argparse.ArgumentTypeError("a folder needs a name; use . for the current folder")
     return Path(text)
 
 
 def elo_lead(text: str) -> float:
-    """A lead in Elo points, as an option gives it.
+    """Parse a lead in Elo points given as an option.
 
     Raises:
-        ArgumentTypeError: it is no number, or one that no match could tell.
+        ArgumentTypeError: the text is not a number, or the lead is too large for a match to test.
     """
     from armarl.arena.stopping import MOST_ELO
 
@@ -77,24 +80,24 @@ def elo_lead(text: str) -> float:
         lead = math.nan
     if not 0 < lead <= MOST_ELO:
         raise argparse.ArgumentTypeError(
-            f"a lead in Elo points is above 0 and up to {MOST_ELO:g}, not {brief(text)}"
+            f"a lead in Elo points must be above 0 and at most {MOST_ELO:g}, not {brief(text)}"
         )
     return lead
 
 
 def show_progress(done: int, games: int) -> None:
-    """Say how many games are done, on a terminal."""
+    """Print the number of finished games to stderr if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         end = "\r" if done < games else "\r\x1b[K"
         print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)
 
 
 def check_json(path: Path) -> None:
-    """See that a result can be written to a file, before anything is done for it.
+    """Check that a result can be written to a file, before any work is done.
 
     Raises:
-        ValueError: the file holds something else than JSON, a policy for instance.
-        OSError: it may not be written.
+        ValueError: the file holds something other than JSON, for instance a policy.
+        OSError: the file may not be written.
     """
     check_writable(path)
     if path.is_file() and not _is_stream(path) and path.stat().st_size:
@@ -102,24 +105,24 @@ def check_json(path: Path) -> None:
             json.loads(path.read_bytes())
         except (ValueError, RecursionError) as error:
             raise ValueError(
-                f"{path} holds something else than JSON, which the result would take the place "
-                "of: name another file"
+                f"{path} exists and does not hold JSON, so the result is not written over it: "
+                "name another file"
             ) from error
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a result to a file, for programs to read; what it held before stays till then."""
+    """Write a result to a JSON file; an existing file stays as it is until the new one is whole."""
     text = json.dumps(value, indent=2) + "\n"
     if _is_stream(path):
-        with path.open("a", encoding="utf-8") as file:  # where it leads may hold more than this
+        with path.open("a", encoding="utf-8") as file:  # its target may already hold other output
             file.write(text)
     elif os.access(path.resolve().parent, os.W_OK):
         write_text(path.resolve(), text)
-    else:  # no other file can take its place
+    else:  # the folder is not writable, so no temporary file can replace this one
         path.write_text(text, encoding="utf-8")
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a name stands for what is open already, or no file: `/dev/stdout`, a pipe."""
+    """Whether a path is an open stream or not a regular file: `/dev/stdout`, a pipe."""
     named = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
     return named or (path.exists() and not path.is_file())

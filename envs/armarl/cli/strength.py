@@ -1,4 +1,4 @@
-"""`evaluate` and `arena`: players against each other."""
+"""The commands `evaluate` and `arena`: matches and tournaments between players."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(options: argparse.Namespace) -> int:
-    """Win rates of players, or of one against the panel."""
+    """Print the win rates of players against each other, or of one player against the panel."""
     from itertools import combinations
 
     from armarl.matches.match import play_match
@@ -27,11 +27,11 @@ def evaluate(options: argparse.Namespace) -> int:
     from armarl.workers.spread import workers_at
 
     if options.json and options.records and options.json.resolve() == options.records.resolve():
-        raise ValueError(f"--json and --records name one file, {options.json}: give two")
+        raise ValueError(f"--json and --records name the same file, {options.json}: name two")
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
     if len(options.players) == 1:
         return _evaluate_by_panel(options, game, workers)
-    for player in options.players:  # before any plays, that nothing is played in vain
+    for player in options.players:  # fail before the first game, not in a later match
         make_player(player, game)
     together = min(len(options.players), len(set(game.sides)))
     results = []
@@ -48,7 +48,7 @@ def evaluate(options: argparse.Namespace) -> int:
             )
             results.append(result)
             print(_table(game, result))
-    finally:  # what has been played is kept if a player fails in a later match
+    finally:  # keep finished matches if a player fails in a later one
         if options.json and results:
             write_json(options.json, [result.as_dict() for result in results])
     _tell_shares(workers)
@@ -75,7 +75,7 @@ def _evaluate_by_panel(options: argparse.Namespace, game: Game, workers: Workers
 
 
 def arena(options: argparse.Namespace) -> int:
-    """A tournament, and what it says of the players."""
+    """Play a tournament and print the ratings."""
     from armarl.arena.ratings import LEAST_DEALS
     from armarl.arena.report import write_report
     from armarl.arena.summary import stronger, summarise
@@ -84,7 +84,7 @@ def arena(options: argparse.Namespace) -> int:
 
     if options.deals < LEAST_DEALS:
         raise ValueError(
-            f"ratings need at least {LEAST_DEALS} deals, to tell how much deals differ; "
+            f"ratings need at least {LEAST_DEALS} deals to estimate how much deals differ; "
             f"--deals is {options.deals}"
         )
     game, workers = game_of(options, options.players), workers_at(options.ray, options.workers)
@@ -129,13 +129,13 @@ def _verdict(players: Sequence[str], verdict: Verdict) -> str:
 
 
 def _tell_shares(workers: Workers) -> None:
-    """What each worker of a cluster has done."""
+    """Print the share of work of each worker of a cluster."""
     for worker, share in sorted(getattr(workers, "shares", {}).items()):
         print(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", file=sys.stderr)
 
 
 def _panel_table(game: Game, result: PanelResult) -> str:
-    """A player's matches with the panel as an aligned table."""
+    """Format a player's matches against the panel as an aligned table."""
     options = ", ".join(f"{name}={value}" for name, value in game.options.items())
     first = result.matches[0]
     lines = [
@@ -158,7 +158,7 @@ def _panel_table(game: Game, result: PanelResult) -> str:
 
 
 def _table(game: Game, result: MatchResult) -> str:
-    """The result of a match as an aligned table."""
+    """Format the result of a match as an aligned table."""
     options = ", ".join(f"{name}={value}" for name, value in game.options.items())
     lines = [
         f"{game.name}, {game.players} players, {options}; seed {result.seed}: "

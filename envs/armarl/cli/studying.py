@@ -1,4 +1,4 @@
-"""`info`, `exploitability` and `compile`: what there is, and how good it is at best."""
+"""The commands `info`, `exploitability` and `compile`: study and prepare games and policies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from armarl.common.messages import brief
 
 
 def info(options: argparse.Namespace) -> int:
-    """Describe a game, or a saved policy."""
+    """Describe a game or a saved policy."""
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game
 
     if options.game is not None:
-        raise ValueError("--game is for players: info takes a game's name, or a saved policy")
+        raise ValueError("info takes no --game: give a game's name or a saved policy instead")
     if options.subject in game_names():
         if options.json:
             raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
@@ -28,8 +28,8 @@ def info(options: argparse.Namespace) -> int:
         return 0
     if options.option:
         raise ValueError(
-            f"-o {options.option[0]}: options are for a game, and {brief(options.subject)} is none "
-            "(a saved policy's card says which variant it plays)"
+            f"-o {options.option[0]}: options belong to a game, and {brief(options.subject)} is "
+            "not one (a saved policy's card says which variant it plays)"
         )
     try:
         print(_about_policy(options.subject, options.json))
@@ -42,7 +42,7 @@ def info(options: argparse.Namespace) -> int:
 
 
 def _about_policy(name: str, raw: bool) -> str:
-    """A saved policy's card, or all that its file says."""
+    """Return a saved policy's card, or with `raw` all of its metadata as JSON."""
     from armarl.arena.policy_card import read_card
     from armarl.arena.policy_card_text import card_text
     from armarl.policies.saved_policy import read_policy_metadata
@@ -51,7 +51,7 @@ def _about_policy(name: str, raw: bool) -> str:
 
 
 def exploit(options: argparse.Namespace) -> int:
-    """What could be won from players, exactly."""
+    """Print the exact exploitability of players."""
     from armarl.analysis.exploitability import GameTree, exploitability
     from armarl.roster.make_player import make_player
 
@@ -80,7 +80,7 @@ def exploit(options: argparse.Namespace) -> int:
 
 
 def compile_games(options: argparse.Namespace) -> int:
-    """Compile the rules of games."""
+    """Compile the rules of games into the kernel cache."""
     from armarl.cli.compile_games import compile_game
     from armarl.games.catalogue import game_names
     from armarl.games.make_game import make_game

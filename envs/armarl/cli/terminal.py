@@ -1,4 +1,4 @@
-"""A game at the terminal: a person in one seat, players in the others."""
+"""Games at the terminal: one person against players, or players alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from armarl.players.protocol import Player, Thinker, Thoughts, ask_thoughts, cho
 from armarl.players.simple_players import HumanPlayer
 from armarl.roster.make_player import make_player
 
-_LIKELIEST = 4  # actions of which is told how likely they are
+_LIKELIEST = 4  # number of actions whose probabilities are shown
 
 
 def play_at_terminal(
@@ -32,15 +32,20 @@ def play_at_terminal(
     record: str | Path | None = None,
     think: bool = False,
 ) -> None:
-    """Play one game; `opponents` sit clockwise from `seat`, the last one in all seats left.
+    """Play one game as a person against players.
 
     Args:
-        record: a file to which the game's record is added, if it is stopped as well.
-        think: tell what the opponents think, those who can: of actions what they show, and what
-            they expect by all that they know.
+        game: the game to play.
+        opponents: players clockwise from `seat`; the last one fills all seats left.
+        seat: the person's seat.
+        seed: seed of the deal and of the players' random numbers.
+        record: a file to which the game's record is appended, even if the game is stopped.
+        think: show what the opponents consider and expect, for players that can tell. Hidden
+            parts of their actions stay hidden, but the expected value uses all they know.
 
     Raises:
-        ValueError: no such seat or seed, too many opponents, or no file of records.
+        ValueError: the seat or the seed is out of range, there are too many opponents, or the
+            record file holds something else.
         OSError: the record may not be written.
     """
     if not 0 <= seat < game.players:
@@ -49,7 +54,7 @@ def play_at_terminal(
         larger = [n for n in game_entry(game.name).players if n > len(opponents) > 0]
         raise ValueError(
             f"{game.players} players leave 1 to {game.players - 1} opponents, not {len(opponents)}"
-            + (f" (so many sit at a table of -o players={larger[0]})" if larger else "")
+            + (f" (so many fit at a table of -o players={larger[0]})" if larger else "")
         )
     players: list[Player] = [HumanPlayer(game)] * game.players
     for k in range(1, game.players):
@@ -65,14 +70,18 @@ def watch_at_terminal(
     record: str | Path | None = None,
     think: bool = False,
 ) -> None:
-    """Have players play one game, all of which is shown, board by board.
+    """Let players play one game, and draw the whole board after every action.
 
     Args:
-        players: from seat 0 on, the last one in all seats left.
-        record, think: see `play_at_terminal`.
+        game: the game to play.
+        players: players from seat 0 on; the last one fills all seats left.
+        seed: seed of the deal and of the players' random numbers.
+        record: a file to which the game's record is appended, even if the game is stopped.
+        think: show what the players consider and expect, for players that can tell.
 
     Raises:
-        ValueError: no such seed, too many players, or no file of records.
+        ValueError: the seed is out of range, there are too many players, or the record file
+            holds something else.
         OSError: the record may not be written.
     """
     if not 1 <= len(players) <= game.players:
@@ -91,7 +100,7 @@ def _show(
     record: str | Path | None,
     think: bool,
 ) -> None:
-    """Play a game as somebody in a seat, or who sees all (None), is shown it."""
+    """Play a game and show it as `seat` sees it, or everything if `seat` is None."""
     whole_number("seed", seed, 0, MOST_SEED)
     if record is not None:
         prepare_records(record)
@@ -101,7 +110,7 @@ def _show(
         name = "you" if number == seat else player.name
         yours = "" if seat in (None, number) else relation(game.sides, seat, number)
         print(f"player {number}{yours}: {name}")
-    print(f"deal {seed}: the same one again by --seed {seed}")
+    print(f"deal {seed}: play the same deal again with --seed {seed}")
     recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
     states = game.new_states(seed)
     recorder.dealt(states)
@@ -114,7 +123,7 @@ def _show(
                     recorder.ended(states)
                     append_records(record, recorder.texts())
     if seat is not None:
-        print(f"\n{game.draw(states[0], seat)}\n\nwith all that was hidden:\n")
+        print(f"\n{game.draw(states[0], seat)}\n\nwith all hidden information shown:\n")
         print(game.draw(states[0]))
 
 
@@ -127,7 +136,7 @@ def _play(
     recorder: Recorder,
     think: bool,
 ) -> None:
-    only = np.zeros(1, np.int64)  # the number of the only game
+    only = np.zeros(1, np.int64)  # index of the only game
     chance = game.new_chance(np.array([seed]))
     if seat is None:
         print(f"\n{game.draw(states[0])}")
@@ -149,9 +158,11 @@ def _play(
 
 @contextmanager
 def _signals_do(handler: Any) -> Iterator[None]:
-    """What a closed terminal, and a request to terminate, do meanwhile: with Ctrl-C's handler they
-    end the game as that does, so that what is to be written at the end is. Where they were ignored
-    they are, and they come to the main thread alone.
+    """Set a handler for SIGHUP and SIGTERM, and restore the previous handlers at the end.
+
+    With Ctrl-C's handler, a closed terminal or a request to terminate ends the game as Ctrl-C
+    does, so the record is still written. Signals that were ignored stay ignored. Outside the main
+    thread this does nothing, as only the main thread receives signals.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -169,7 +180,7 @@ def _signals_do(handler: Any) -> Iterator[None]:
 
 
 def _thoughts(thoughts: Thoughts, texts: Sequence[str]) -> str:
-    """The likeliest actions, and what the player expects; actions of one text are one."""
+    """Format the likeliest actions and the expected value; actions with the same text add up."""
     words = []
     if thoughts.probabilities is not None:
         chances: dict[str, float] = {}

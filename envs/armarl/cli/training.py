@@ -1,4 +1,4 @@
-"""`train` and `sweep`: what they hand to the training package."""
+"""The commands `train` and `sweep`, which call the training package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def train(options: argparse.Namespace) -> int:
-    """Train a policy, or go on with a run."""
+    """Train a policy, or resume a run."""
     command = _training()
     settings = options.settings
     if options.ray is not None:
@@ -22,16 +22,16 @@ def train(options: argparse.Namespace) -> int:
 
 
 def sweep(options: argparse.Namespace) -> int:
-    """Train with settings that are searched for."""
+    """Search for good training settings."""
     asked = options.config, options.settings, options.folder, options.trials
     return int(_training().sweep(*asked, code=options.code))
 
 
 def _training() -> Any:
-    """The commands of the distribution's other package.
+    """Import the commands of the training package.
 
     Raises:
-        ImportError: what they need is not installed.
+        ImportError: its dependencies are not installed.
     """
     try:
         from armarl_training.run import command
@@ -43,7 +43,7 @@ def _training() -> Any:
 
 
 def _against(player: str) -> list[str]:
-    """Settings of a run whose every game is against one player, who is its measure, too."""
+    """Settings of a run in which one player is the only opponent, in training and evaluation."""
     return [
         f"opponents.players={json.dumps({player: 1})}",
         "opponents.share=1",

@@ -1,13 +1,12 @@
-"""Batches of games on a GPU: arrays of torch, and the same bodies, one game to a GPU thread.
+"""Batches of games on a GPU: torch tensors and the same game kernels, one game per GPU thread.
 
-`SelfPlayBatch(..., device="cuda")` lies and plays here; `CudaGame` has the batched methods of
-`Game` beside it. What is of this file alone is how tensors are shown to the kernels
-(`cuda_kernels`), and in which order their numbers lie.
+`SelfPlayBatch(..., device="cuda")` uses this module. `CudaGame` also has the batched methods of
+`Game`. This file only adds how kernels see tensors (`cuda_kernels`), and the memory layout of those
+tensors.
 
-A kernel is started on torch's current stream and nobody waits for it, nor looks at what arrays
-hold: types, shapes and the device are checked, contents are trusted. Needs torch built for CUDA and
-numba-cuda. Under Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`) tensors are torch's on the CPU, and
-nothing needs a GPU.
+Kernels start on torch's current stream without synchronisation. Types, shapes and the device of
+arrays are checked, but their contents are trusted. Needs torch built for CUDA and numba-cuda. Under
+Numba's simulator (`NUMBA_ENABLE_CUDASIM=1`) tensors are torch CPU tensors, and no GPU is needed.
 """
 
 from __future__ import annotations
@@ -39,15 +38,21 @@ from armarl.devices.cuda_kernels import (
 )
 from armarl.devices.device import Shape
 
-Tensor = Any  # torch.Tensor; torch is imported only by those who have a GPU
+Tensor = Any  # torch.Tensor; torch is imported only when a GPU is used
 
 _INSTALL = (
-    "install torch built for CUDA, and numba-cuda[cu12] or numba-cuda[cu13] as suits the driver"
+    "install torch built for CUDA, and numba-cuda[cu12] or numba-cuda[cu13] to match the driver"
 )
 
 
 def fault() -> str | None:
-    """What is missing for games on a GPU, or None if nothing is."""
+    """Return what is missing for games on a GPU, or None if nothing is.
+
+    Example:
+        >>> reason = fault()
+        >>> reason is None or isinstance(reason, str)
+        True
+    """
     for package, module in (("numba-cuda", "numba_cuda"), ("torch", "torch")):
         if find_spec(module) is None:
             return f"{package} is not installed: {_INSTALL}"
@@ -59,15 +64,15 @@ def fault() -> str | None:
         numba_cuda = importlib.import_module("numba_cuda").__version__
         return (
             f"numba-cuda {numba_cuda} does not run with NumPy {np.__version__} ({error}): install "
-            "an earlier NumPy, or a later numba-cuda"
+            "an older NumPy or a newer numba-cuda"
         )
     torch = importlib.import_module("torch")
     if torch.version.cuda is None:
         return f"the installed torch {torch.__version__} is not built for CUDA: {_INSTALL}"
     if not torch.cuda.is_available():
-        return "torch finds no GPU: is there one, and a driver that suits torch?"
+        return "torch finds no GPU: check that there is one, and that its driver matches torch"
     if not importlib.import_module("numba.cuda").is_available():
-        return f"Numba finds no GPU where torch does, or not all it needs: {_INSTALL}"
+        return f"torch finds a GPU, but Numba does not, or lacks a library: {_INSTALL}"
     return None
 
 
@@ -76,7 +81,7 @@ def fault() -> str | None:
 
 @cache
 def _kinds(batch: type[tuple[Any, ...]]) -> tuple[str, ...]:
-    """How the fields of a batch are annotated, in words."""
+    """Return the annotations of a batch's fields as text."""
     kinds = (batch.__annotations__[name] for name in batch._fields)  # type: ignore[attr-defined]
     return tuple(str(getattr(kind, "__forward_arg__", kind)) for kind in kinds)
 
@@ -85,52 +90,56 @@ def _kinds(batch: type[tuple[Any, ...]]) -> tuple[str, ...]:
 
 
 class CudaGame:
-    """The batched methods of a `Game`, on tensors of a GPU; a `Device` for `SelfPlayBatch`.
+    """The batched methods of a `Game` on GPU tensors, and the `Device` of `SelfPlayBatch`.
 
-    States are tensors uint8 (batch, bytes of a record), `put` and `fetch` take records there and
-    back. Everything else has the types and shapes that it has on the CPU, and the same numbers.
+    States are uint8 tensors of shape (batch, bytes of a record). `put` and `fetch` move records to
+    the GPU and back. All else has the same types, shapes and numbers as on the CPU.
 
     Attributes:
         game: the variant.
-        name: the device, as torch names it.
+        name: the device's name in torch.
     """
 
     def __init__(self, game: Game, name: str = "cuda") -> None:
-        """For a game, on a device that torch names so; "cuda" is the current one.
+        """Create for a game on a device.
+
+        Args:
+            game: the variant.
+            name: the device's name in torch; "cuda" is the current GPU.
 
         Raises:
-            RuntimeError: what it needs is missing; the message says what to install.
+            RuntimeError: something is missing; the message says what to install.
         """
         if missing := fault():
             raise RuntimeError(f"device={name!r}: {missing}")
         self._torch = importlib.import_module("torch")
         self.game, self.name = game, name
         asked = self._torch.device("cpu" if SIMULATED else name)
-        self._place = self._torch.empty(0, device=asked).device  # with its number
+        self._place = self._torch.empty(0, device=asked).device  # includes the device's index
         self._record = game.blank.dtype
         self._contiguous = self._torch.contiguous_format
 
     # --- arrays ----------------------------------------------------------------------------------
 
     def zeros(self, shape: Shape, dtype: Any) -> Tensor:
-        """A new tensor, of a type that NumPy names."""
+        """Return a new tensor of zeros; `dtype` is a NumPy type."""
         return self._torch.zeros(shape, dtype=self._type(dtype), device=self._place)
 
     def interleaved(self, shape: Shape, dtype: Any) -> Tensor:
-        """A new tensor, the first axis of which goes from one number in memory to the next."""
+        """Return new zeros with the first axis contiguous in memory."""
         there = self.zeros(tuple(reversed(shape)), dtype)
         return there.permute(*reversed(range(len(shape))))
 
     def put(self, array: NDArray[Any]) -> Tensor:
-        """A copy of an array of NumPy's; of records, their bytes."""
+        """Copy a NumPy array to the device; records become their bytes."""
         if array.dtype.names:
             array = array.view(np.uint8).reshape(*array.shape, self._record.itemsize)
         return self._torch.tensor(array, dtype=self._type(array.dtype), device=self._place)
 
     def fetch(self, array: Tensor) -> NDArray[Any]:
-        """A tensor as an array of NumPy's, of records where it has their bytes; waits for it.
+        """Copy a tensor to a NumPy array, synchronising; bytes of records become records.
 
-        What is NumPy's already is given back.
+        A NumPy array is returned as it is.
         """
         if isinstance(array, np.ndarray):
             return array
@@ -138,7 +147,7 @@ class CudaGame:
         return self._as_records(fetched) if self._holds_records(array) else fetched
 
     def is_array(self, array: Tensor, shape: Shape, dtype: Any) -> bool:
-        """Whether it is a tensor of this device, shape and type, in one piece."""
+        """Whether an object is a contiguous tensor of this device, shape and type."""
         return (
             isinstance(array, self._torch.Tensor)
             and array.device == self._place
@@ -148,11 +157,11 @@ class CudaGame:
         )
 
     def action_ids(self, actions: Tensor, size: int) -> Tensor:
-        """Actions as int64 of shape (size,), the same tensor if it is that.
+        """Return actions as an int64 tensor of shape (size,), without a copy if possible.
 
         Raises:
-            TypeError: it is no tensor of integers of this device.
-            ValueError: it has another shape.
+            TypeError: `actions` is not an integer tensor on this device.
+            ValueError: `actions` has another shape.
         """
         if not isinstance(actions, self._torch.Tensor) or actions.device != self._place:
             raise TypeError(
@@ -165,12 +174,13 @@ class CudaGame:
         return actions.to(self._torch.int64).contiguous()
 
     def _type(self, dtype: Any) -> Any:
-        """Torch's name of one of NumPy's types."""
+        """Return the torch type for a NumPy type."""
         return getattr(self._torch, np.dtype(dtype).name)
 
     def _holds_records(self, array: Tensor) -> bool:
-        """Whether its last axis is as long as a record, of bytes: no array of the face is but those
-        of records.
+        """Whether an array holds records: its last axis is bytes, as many as in a record.
+
+        No other array of the API has this form.
         """
         return bool(
             array.dtype == self._torch.uint8
@@ -185,12 +195,13 @@ class CudaGame:
     # --- kernels ---------------------------------------------------------------------------------
 
     def run(self, body: Body, games: int, batch: Any) -> None:
-        """Run a body for each of so many games of a batch, on torch's current stream.
+        """Run a body for each game of a batch, on torch's current stream.
 
         Args:
-            body: one of `batch_loops`, or any function that is written as they are.
-            batch: what the body takes, with tensors in the place of arrays; they are trusted to be
-                as it says. Scratch has the rows of `scratch_masks`.
+            body: one of `loops`, or any function of the same form.
+            games: number of games.
+            batch: the body's batch, with tensors in place of arrays. Their types and shapes are
+                trusted. Scratch has the rows of `scratch_masks`.
         """
         if games == 0:
             return
@@ -213,10 +224,10 @@ class CudaGame:
         self.run(batch_loops.view_mover, games, batch.sights)
 
     def _staged(self, batch: Any) -> tuple[Any, list[tuple[Tensor, Tensor]]]:
-        """A batch with columns in the place of `WrittenRows`, and what is to be copied to which.
+        """Replace each `WrittenRows` field by columns; also return the copies to make afterwards.
 
-        Threads that write into one column each at a time meet in memory; into a row each, they
-        would take a transaction for every number.
+        Threads that each write one column access memory together. If each wrote a row, every
+        number would take its own memory transaction.
         """
         turned, fields = [], []
         for kind, value in zip(_kinds(type(batch)), batch, strict=True):  # type: ignore[arg-type]
@@ -228,8 +239,8 @@ class CudaGame:
         return type(batch)(*fields), turned
 
     def _turn_over(self, columns: Tensor, rows: Tensor) -> None:
-        """Copy what was staged to where it was asked for."""
-        if SIMULATED:  # which would take a second for what a GPU does in a microsecond
+        """Copy staged columns to the requested rows."""
+        if SIMULATED:  # the kernel would take a second in the simulator
             rows.copy_(columns)
             return
         blocks = tuple(-(-length // TILE) for length in rows.shape)
@@ -240,10 +251,9 @@ class CudaGame:
             launch(*flat, *rows.shape)
 
     def _seen(self, value: Any, states: bool | None = None) -> Any:
-        """A batch as kernels see it, without a copy: arrays, and arrays of records.
+        """Convert a batch without copying to what kernels see: arrays, and arrays of records.
 
-        Bytes side by side may also be something else than a record, so of a batch its fields say
-        which of them are `states`.
+        A byte array need not hold records, so a batch's annotations say which fields are `States`.
         """
         if isinstance(value, tuple):
             fields = zip(value, _kinds(type(value)), strict=True)
@@ -260,22 +270,22 @@ class CudaGame:
         return array_at(value.data_ptr(), value.shape, steps, value.dtype, record)
 
     def scratch_rows(self, games: int) -> int:
-        """The rows of scratch that bodies need which run over so many games."""
+        """Return the number of scratch rows that bodies need for a number of games."""
         return own_row(threads_for(games))
 
     def scratch_masks(self, games: int) -> Tensor:
-        """A mask for each thread on a batch, for bodies that need one to themselves."""
+        """Return a mask per thread, for bodies that need scratch masks."""
         return self.interleaved((self.scratch_rows(games), len(self.game.actions)), np.int8)
 
     def scratch_states(self, games: int) -> Tensor:
-        """Likewise records, of which nothing is said."""
+        """Return a state record per thread with undefined contents."""
         shape = self.scratch_rows(games), self._record.itemsize
         return self._torch.empty(shape, dtype=self._torch.uint8, device=self._place)
 
     # --- what `Game` does with batches -----------------------------------------------------------
 
     def new_states(self, seeds: Tensor) -> Tensor:
-        """Freshly dealt games, one for each of the seeds, int64 (n,)."""
+        """Return freshly dealt games, one per seed; `seeds` is int64, shape (n,)."""
         self._check("seeds", seeds, (len(seeds),), np.int64)
         blank = self.put(np.full(1, self.game.blank))
         states = blank.expand(len(seeds), -1).contiguous()
@@ -285,21 +295,21 @@ class CudaGame:
         return states
 
     def play(self, states: Tensor, actions: Tensor) -> None:
-        """Play an action, int64 (batch,), in each state; of what is illegal anything may come."""
+        """Play an action, int64 (batch,), in each state; illegal ones have undefined results."""
         self._check_states(states)
         self._check("actions", actions, (len(states),), np.int64)
         everything = self._all(len(states))
         self.run(batch_loops.apply, len(states), batch_loops.Actions(states, everything, actions))
 
     def legal_masks(self, states: Tensor) -> Tensor:
-        """Masks of the seats to move, int8 (batch, actions)."""
+        """Return the masks of the seats to move, int8, shape (batch, actions)."""
         self._check_states(states)
         masks = self.zeros((len(states), len(self.game.actions)), np.int8)
         self.run(batch_loops.read_mask, len(states), batch_loops.Masks(states, masks))
         return masks
 
     def views(self, states: Tensor, seats: Tensor) -> tuple[Tensor, Tensor]:
-        """Observations (batch, size) and masks (batch, actions) of one seat in each state."""
+        """Return observations (batch, size) and masks (batch, actions) of one seat per state."""
         self._check_seats(states, seats)
         observations = self.zeros((len(states), self.game.observation.size), np.float32)
         masks = self.zeros((len(states), len(self.game.actions)), np.int8)
@@ -309,14 +319,14 @@ class CudaGame:
         return observations, masks
 
     def concealed(self, states: Tensor, seats: Tensor) -> Tensor:
-        """Copies of the states without anything that `seats[i]` is not shown."""
+        """Return copies of the states without anything hidden from `seats[i]`."""
         self._check_seats(states, seats)
         hidden = states.clone()
         self.run(batch_loops.conceal, len(states), batch_loops.Concealments(hidden, seats))
         return hidden
 
     def determinised(self, states: Tensor, seats: Tensor, seeds: Tensor) -> Tensor:
-        """Copies of the states, what `seats[i]` is not shown being dealt anew from `seeds[i]`."""
+        """Return copies of the states with what is hidden from `seats[i]` redealt by `seeds[i]`."""
         self._check_seats(states, seats)
         self._check("seeds", seeds, (len(states),), np.int64)
         dealt = states.clone()
@@ -326,7 +336,7 @@ class CudaGame:
         return dealt
 
     def statuses(self, states: Tensor) -> tuple[Tensor, Tensor]:
-        """Per state 0 while it goes on, 1 at its end, 2 when cut short; and the seat to move."""
+        """Return statuses (0 in progress, 1 ended, 2 cut short) and the seats to move."""
         self._check_states(states)
         statuses, seats = self.zeros((2, len(states)), np.int64)
         self.run(
@@ -335,7 +345,7 @@ class CudaGame:
         return statuses, seats
 
     def progress(self, states: Tensor, seats: Tensor) -> Tensor:
-        """How far each of `seats` has come, int64 (batch,)."""
+        """Return the progress of each of `seats`, int64, shape (batch,)."""
         self._check_seats(states, seats)
         progress = self.zeros((len(states),), np.int64)
         self.run(
@@ -344,7 +354,7 @@ class CudaGame:
         return progress
 
     def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
-        """Play games to their end at random, in place: returns (batch, players), actions played."""
+        """Play games out at random, in place; return returns (batch, players) and lengths."""
         self._check_states(states)
         chance, size = self.new_chance(seeds), len(states)
         self._check("seeds", seeds, (size,), np.int64)
@@ -355,7 +365,7 @@ class CudaGame:
         return returns, lengths
 
     def new_chance(self, seeds: Tensor) -> Tensor:
-        """A stream of random numbers for each of the seeds, int64 (n,); uint64 (n,)."""
+        """Return a random stream per seed, uint64, shape (n,); `seeds` is int64, shape (n,)."""
         self._check("seeds", seeds, (len(seeds),), np.int64)
         chance = self.zeros((len(seeds),), np.uint64)
         batch = batch_loops.Streams(chance, self._all(len(seeds)), seeds)
@@ -363,7 +373,7 @@ class CudaGame:
         return chance
 
     def random_actions(self, masks: Tensor, chance: Tensor, out: Tensor | None = None) -> Tensor:
-        """A random legal action of each row of `masks`, by its stream; 0 where none is legal."""
+        """Return a random legal action for each row of `masks`, or 0 where none is legal."""
         size = len(masks)
         self._check("masks", masks, (size, len(self.game.actions)), np.int8)
         self._check("chance", chance, (size,), np.uint64)
@@ -375,13 +385,18 @@ class CudaGame:
     def scripted_actions(
         self, states: Tensor, seats: Tensor, draws: Tensor, styles: Tensor | int = 0
     ) -> Tensor:
-        """What the scripted player does as `seats[i]`, to move in each state, int64 (batch,).
+        """Return the scripted player's actions as `seats[i]`, to move in each state.
 
         Args:
-            draws: float64 (batch,) in [0, 1), by which equally good actions are chosen from; -inf
-                where nobody is asked: the action is 0.
-            styles: numbers of his styles, as `players.style_number` has them: int64 (batch,), or
-                one for all.
+            states: state records, uint8, shape (batch, bytes of a record).
+            seats: the seats to move, int64, shape (batch,).
+            draws: random numbers in [0, 1) that choose among equally good actions, float64, shape
+                (batch,). Where it is -inf no choice is made and the action is 0.
+            styles: style numbers as in `players.style_number`, int64, shape (batch,), or one
+                number for all.
+
+        Returns:
+            Actions, int64, shape (batch,).
         """
         self._check("draws", draws, (len(states),), np.float64)
         if not isinstance(styles, self._torch.Tensor):
@@ -390,8 +405,8 @@ class CudaGame:
         return self.scripted_choices(self.concealed(states, seats), draws, styles)
 
     def scripted_choices(self, seen: Tensor, draws: Tensor, styles: Tensor) -> Tensor:
-        """`scripted_actions` in states that are concealed already."""
-        # Below the next style's number, to which the sum might be rounded.
+        """Return `scripted_actions` for states that are already concealed."""
+        # Keep the sum below the next style's number, to which it might be rounded.
         following = (styles + 1).to(draws.dtype)
         below = self._torch.nextafter(following, self._torch.zeros_like(following))
         styled, size = self._torch.minimum(draws + styles, below), len(seen)
@@ -401,7 +416,7 @@ class CudaGame:
         return actions
 
     def _all(self, size: int) -> Tensor:
-        """The numbers of all games of a batch."""
+        """Return the indices of all games of a batch."""
         return self._torch.arange(size, device=self._place)
 
     def _check_states(self, states: Tensor) -> None:
@@ -412,7 +427,7 @@ class CudaGame:
         self._check("seats", seats, (len(states),), np.int64)
 
     def _check(self, name: str, array: Tensor, shape: Shape, dtype: Any) -> None:
-        """Raise TypeError unless it is a tensor of this device, shape and type."""
+        """Raise TypeError unless an object is a contiguous tensor of this device and form."""
         if not self.is_array(array, shape, dtype):
             raise TypeError(
                 f"{name} must be a contiguous torch tensor of {np.dtype(dtype)}, of shape {shape}, "
@@ -421,7 +436,7 @@ class CudaGame:
 
 
 def _kind(array: Any) -> str:
-    """What somebody gave in the place of a tensor."""
+    """Describe an object given in place of a tensor."""
     if type(array).__name__ not in ("Tensor", "Parameter"):
         return type(array).__name__
     return f"{array.dtype} of shape {tuple(array.shape)} on {array.device}"

@@ -1,8 +1,7 @@
-"""GPU kernels: the bodies of `batch_loops.py` and the rules that they call, by `numba.cuda`.
+"""GPU kernels: the bodies of `loops.py` and the rules under them, compiled by `numba.cuda`.
 
-What is of this file alone is a kernel that ranges over games, one that turns columns into rows, and
-what numba-cuda is told so that NVIDIA's compiler makes quick code of them
-(docs/environments/gpu.md).
+This file adds a kernel that loops over games, a kernel that turns columns into rows, and changes to
+numba-cuda that let NVIDIA's compiler generate faster code (docs/gpu.md).
 """
 
 from __future__ import annotations
@@ -30,22 +29,22 @@ if TYPE_CHECKING:
 try:
     from numba import cuda
 except ImportError:
-    cuda = None  # `armarl.devices.cuda_game.fault` says so
+    cuda = None  # reported by `armarl.cuda.fault`
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 """Whether kernels run in Numba's simulator."""
 
-# Of one kernel: threads of a block, and most threads, among whom the games are dealt in turn. That
-# is as many as the largest cards keep under way at once, and bounds the scratch, a row for each.
+# Threads per block, and most threads of a kernel, which share the games in turn. The limit is what
+# the largest cards can run at once. It also bounds the scratch memory, which has a row per thread.
 BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (64, 2**18)
-# Of a copy from columns to rows: numbers of a tile's side, and rows of it that are copied at once.
+# Side of a tile in a copy from columns to rows, and rows of it that are copied at once.
 TILE, TILE_ROWS = (4, 2) if SIMULATED else (32, 8)
-SIDE, TILE_SHAPE = np.uint64(TILE), (TILE, TILE + 1)  # one more, for the banks of the memory
+SIDE, TILE_SHAPE = np.uint64(TILE), (TILE, TILE + 1)  # + 1 avoids memory bank conflicts
 MOST_IN_CONSTANT_MEMORY = 2048  # bytes of a table
 
 
 def range_over_games(body: Body) -> Callable[[int, Any], None]:
-    """The function of a GPU thread: the body for every game whose turn it is."""
+    """Return the function of a GPU thread: it runs the body for every so many-th game."""
 
     def play(games: int, batch: Any) -> None:
         thread = cuda.grid(1)
@@ -58,9 +57,9 @@ def range_over_games(body: Body) -> Callable[[int, Any], None]:
 
 
 class CudaKernelCache(KernelCache):
-    """The entries of a kernel for GPUs, with the machine code for one of them.
+    """The cache entries of a GPU kernel, with machine code for one kind of GPU.
 
-    Numba's own cache asks for the file of a kernel's source, and ours are put together.
+    Numba's own cache needs a kernel's source file, but these kernels are assembled at run time.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -77,20 +76,20 @@ class CudaKernelCache(KernelCache):
 
     @property
     def _compiler(self) -> str:
-        """Of numba-cuda, and of what it is told here."""
+        """The version of numba-cuda and of the changes made here."""
         return f"{importlib.import_module('numba_cuda').__version__}, {MOST_IN_CONSTANT_MEMORY}, 1"
 
 
 def own_row(thread: int) -> int:
-    """In the place of `batch_loops.own`: threads side by side have rows side by side."""
+    """Replacement for `loops.own` on a GPU, where neighbouring threads have neighbouring rows."""
     return thread
 
 
 def turn_over(source: Any, target: Any, rows: int, columns: int) -> None:
-    """Copy what lies column by column, so that it lies row by row, a tile by a block of threads.
+    """Copy column-major data to row-major order, one tile per block of threads.
 
-    Threads side by side read along a column, and write along a row. (All numbers are unsigned:
-    Numba would look whether an index is negative.)
+    Neighbouring threads read along a column and write along a row. All numbers are unsigned, as
+    Numba would otherwise check for negative indices.
     """
     tile = cuda.shared.array(TILE_SHAPE, source.dtype)
     n, m = np.uint64(rows), np.uint64(columns)
@@ -109,11 +108,11 @@ def turn_over(source: Any, target: Any, rows: int, columns: int) -> None:
 
 @cache
 def keep_tables_in_memory() -> None:
-    """Have large constant arrays read from memory, and only small ones from constant memory.
+    """Make numba-cuda keep large constant arrays in global memory, and only small ones constant.
 
-    That serves one address at a time to all threads of a warp, from a cache of 2 KiB: it is for
-    tables that neighbours read at the same place, not for a row each. What is compiled does the
-    same for all who use numba-cuda in this process.
+    Constant memory serves one address at a time to all threads of a warp, from a cache of 2 KiB.
+    It suits tables that neighbouring threads read at the same index, not one row per thread. The
+    change holds for all users of numba-cuda in this process; results stay the same.
     """
     nvvm: Any = importlib.import_module("numba.cuda.cudadrv.nvvm")
     context = importlib.import_module("numba.cuda.target").CUDATargetContext
@@ -132,12 +131,12 @@ def keep_tables_in_memory() -> None:
 
 @cache
 def simplify_ranges() -> None:
-    """Have loops over `range` counted in the way that NVIDIA's compiler knows as counting.
+    """Make loops over `range` count in the form that NVIDIA's compiler recognises.
 
-    numba-cuda asks before it counts on whether the end was reached, and hands over IR that is not
-    optimised yet; each step of the loop then takes some ten instructions more, and indices are
-    looked at for being negative. Counting on once more at the end does no harm: nobody looks again.
-    What is compiled is the same for all who use numba-cuda in this process, but for its speed.
+    numba-cuda checks for the end before it increments, and passes on unoptimised IR. Each iteration
+    then takes some ten more instructions, and indices are checked for being negative. The extra
+    increment at the end is harmless, as the counter is not read again. The change holds for all
+    users of numba-cuda in this process; only the speed of their code changes.
     """
     ranges = importlib.import_module("numba.cuda.cpython.rangeobj")
     lowering = importlib.import_module("numba.cuda.core.imputils")
@@ -147,7 +146,7 @@ def simplify_ranges() -> None:
 
 
 def _count_on(context: Any, builder: Any, signature: Any, arguments: Any, result: Any) -> None:
-    """A step of a loop over `range`."""
+    """Generate one step of a loop over `range`."""
     kind = signature.args[0]
     counter = cuda.cgutils.create_struct_proxy(kind)(context, builder, arguments[0])
     left, number = builder.load(counter.count), builder.load(counter.iter)
@@ -159,12 +158,12 @@ def _count_on(context: Any, builder: Any, signature: Any, arguments: Any, result
 
 
 def device_function(function: Any, *, merge: bool = False) -> Any:
-    """What a kernel calls; it is for NVIDIA's compiler to merge it into its callers."""
+    """Compile a function that kernels call; NVIDIA's compiler may inline it into its callers."""
     return cuda.jit(function, device=True)
 
 
 def device_binding(name: str, verbs: Verbs) -> Binding:
-    """The functions that are written once for every game, compiled for a GPU with these verbs."""
+    """Bind the general functions to a game's rules for a GPU."""
     simplify_ranges()
     keep_tables_in_memory()
     kernels: tuple[Any, ...] = verbs
@@ -173,7 +172,7 @@ def device_binding(name: str, verbs: Verbs) -> Binding:
 
 
 def simulated_binding(name: str, verbs: Verbs) -> Binding:
-    """The same for the simulator: plain Python, which calls the CPU's verbs."""
+    """Bind for the simulator: plain Python that calls the CPU versions of the rules."""
     return Binding(name, verbs, lambda function, merge=False: function, OWN)
 
 
@@ -187,31 +186,31 @@ def _binding(name: str, verbs: Verbs) -> Binding:
 
 @cache
 def kernel_of(name: str, verbs: Verbs, body: Callable[..., None]) -> Any:
-    """A body as a kernel with the verbs of the game of this name; its first call compiles it."""
+    """Return a body as a kernel for a game; it is compiled by its first call."""
     play = range_over_games(_binding(name, verbs).function(body))
-    play.__qualname__ = f"{name}_{body.__name__}"  # by which its entries on disk are called
+    play.__qualname__ = f"{name}_{body.__name__}"  # names its cache entries on disk
     return cuda.jit(play) if SIMULATED else keep(cuda.jit(play), CudaKernelCache)
 
 
 @cache
 def turning_kernel() -> Any:
-    """`turn_over` as a kernel; compiled by its first call for each type of number."""
+    """Return `turn_over` as a kernel; it is compiled by its first call for each number type."""
     return cuda.jit(turn_over) if SIMULATED else keep(cuda.jit(turn_over), CudaKernelCache)
 
 
 @lru_cache(maxsize=1024)
 def launcher(kernel: Any, blocks: Any, threads: Any, stream: int) -> Any:
-    """What starts a kernel on one of torch's streams; its 0, the default stream, has no name."""
-    with warnings.catch_warnings():  # Numba warns of every batch that does not fill the card
+    """Return a launcher for a kernel on a torch stream; 0 is torch's default stream."""
+    with warnings.catch_warnings():  # Numba warns about each batch that does not fill the card
         warnings.simplefilter("ignore")
         return kernel[blocks, threads, cuda.external_stream(stream) if stream else 0]
 
 
 @lru_cache(maxsize=4096)
 def array_at(address: int, shape: Shape, steps: Shape | None, kind: Any, record: Any) -> Any:
-    """Numba's array where a tensor is; it does not keep the memory, which the caller holds.
+    """Return a Numba array of a tensor's memory, which the caller must keep alive.
 
-    To make one takes Numba longer than to start a kernel with it.
+    Cached, as making such an array takes Numba longer than starting a kernel.
     """
     dtype = np.dtype(str(kind).removeprefix("torch."))
     described = {
@@ -223,5 +222,5 @@ def array_at(address: int, shape: Shape, steps: Shape | None, kind: Any, record:
 
 
 def threads_for(games: int) -> int:
-    """The threads that play so many games, whole blocks of them."""
+    """Return the number of threads for a number of games, in whole blocks."""
     return min(-(-games // BLOCK) * BLOCK, MOST_THREADS)

@@ -1,18 +1,19 @@
-"""Games of ours as games of OpenSpiel, for its algorithms. Needs the package `open-spiel`.
+"""OpenSpiel versions of the games, for OpenSpiel's algorithms. Needs the package `open-spiel`.
 
     import pyspiel
     from armarl.environments.open_spiel import Resampler, register
 
     game = register("armadora", players=3)  # or, from then on, pyspiel.load_game("armarl_armadora")
 
-Chance is sampled: a state begins with one chance node of one outcome, which deals; dice and cards
-after it come from the game's own generator, which is part of the state. What enumerates chance
-outcomes (exact best responses, CFR over the whole tree) is out of reach, but in games whose deals
-can be enumerated (`armadora` with `board="mini"`), which `chance="explicit"` makes. Search that
-looks ahead from a state as it is would foresee what is hidden and to come; a `Resampler`, for
-ISMCTS, deals that anew. OpenSpiel's own serialisation refuses sampled games in Python: use
-`state.serialize()` and `game.deserialize_state(text)`. Its compiled `pyspiel.ISMCTSBot` takes no
-game in Python; `open_spiel.python.algorithms.ismcts` does.
+Chance is sampled. A state begins with one chance node that has one outcome, the deal. Later dice
+and cards come from the game's own random generator, which is part of the state. Algorithms that
+enumerate chance outcomes (exact best responses, CFR over the whole tree) need explicit chance,
+`chance="explicit"`. It works only for games whose deals can be enumerated (`armadora` with
+`board="mini"`).
+A search that looks ahead from the state itself would foresee hidden information and future chance.
+For ISMCTS, a `Resampler` deals both anew. OpenSpiel's own serialisation refuses sampled games in
+Python: use `state.serialize()` and `game.deserialize_state(text)`. Its compiled
+`pyspiel.ISMCTSBot` does not accept games in Python; `open_spiel.python.algorithms.ismcts` does.
 """
 
 from __future__ import annotations
@@ -33,25 +34,33 @@ from armarl.games.catalogue import game_entry
 from armarl.games.make_game import make_game
 
 _SUFFIXES = {"sampled": "", "explicit": "_explicit"}
-SEED = "seed"  # the parameter that every game has besides its options
-_IT = np.zeros(1, np.int64)  # the number of the only game
+SEED = "seed"  # the parameter that every game has in addition to its options
+_IT = np.zeros(1, np.int64)  # index of the only game
 _MOST_SEEDS = 2**62
-_MOST_PARAMETER = 2**31 - 1  # OpenSpiel has numbers of 32 bits
+_MOST_PARAMETER = 2**31 - 1  # OpenSpiel's integers have 32 bits
 _DIGEST = 16  # bytes
 
 
 def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
-    """Make a game known to OpenSpiel as `armarl_NAME`, with its options as parameters, and load it.
+    """Register a game with OpenSpiel as `armarl_NAME`, its options as parameters, and load it.
 
     Args:
-        name: of a game: "armadora", "armada", or one from outside.
-        chance: "sampled", or "explicit", with every deal as an outcome of the chance node; the game
-            is then known as `armarl_NAME_explicit`.
-        options: of the game; and `seed`, from which the deals of new states follow, 0 to
+        name: name of a game: "armadora", "armada", or one registered by another package.
+        chance: "sampled", or "explicit" with every deal as an outcome of the chance node. An
+            explicit game is registered as `armarl_NAME_explicit`.
+        options: options of the game, and `seed`, from which the deals of new states follow, 0 to
             2**31 - 1, 0 by default.
 
     Raises:
-        ValueError, TypeError: as `armarl.make_game`; or the deals cannot be enumerated.
+        ValueError, TypeError: as in `armarl.make_game`, or the deals cannot be enumerated.
+
+    Example:
+        >>> game = register("armadora", players=3)
+        >>> game.num_players()
+        3
+        >>> state = game.new_initial_state()
+        >>> state.is_chance_node(), state.chance_outcomes()
+        (True, [(0, 1.0)])
     """
     if chance not in _SUFFIXES:
         raise ValueError(f"chance must be 'sampled' or 'explicit', not {chance!r}")
@@ -59,28 +68,35 @@ def register(name: str, *, chance: str = "sampled", **options: Any) -> Any:
     short_name = f"armarl_{name}{_SUFFIXES[chance]}"
     if short_name not in pyspiel.registered_names():
         kind = _game_type(name, short_name, chance)
-        # A class, not a function: OpenSpiel lets go of it when Python has ended already.
+        # A class, not a function: OpenSpiel releases it after Python has shut down.
         maker = type(f"{entry.title}Game", (OpenSpielGame,), {"name": name, "kind": kind})
         pyspiel.register_game(kind, maker)
     seed = whole_number(SEED, options.pop(SEED, 0), 0, _MOST_PARAMETER)
-    game = make_game(name, **options)  # errors in its own words, before OpenSpiel's
+    game = make_game(name, **options)  # raises clearer errors than OpenSpiel
     if chance == "explicit":
         game.deals()
     plain = {key: int(value) if is_whole(value) else value for key, value in options.items()}
-    return pyspiel.load_game(short_name, {**plain, SEED: seed})  # which takes no numbers of NumPy
+    return pyspiel.load_game(short_name, {**plain, SEED: seed})  # refuses NumPy numbers
 
 
 class Resampler:
-    """Deals anew what a player cannot know in a state, and what is to come.
+    """Deals anew all that a player cannot know in a state, including future chance.
 
-    For `ismcts.ISMCTSBot.set_resampler`; the same seed deals the same, call by call.
+    Pass it to `ismcts.ISMCTSBot.set_resampler`. The same seed gives the same deals, call by call.
+
+    Example:
+        >>> state = register("armadora", players=2).new_initial_state()
+        >>> state.apply_action(0)
+        >>> other = Resampler(seed=0)(state, 0)
+        >>> other.observation_string(0) == state.observation_string(0)
+        True
     """
 
     def __init__(self, seed: int) -> None:
         self._seeds = _Seeds(seed)
 
     def __call__(self, state: OpenSpielState, player: int) -> OpenSpielState:
-        """A state that `player` cannot tell from this one."""
+        """Return a state that `player` cannot distinguish from this one."""
         return state.resampled(player, self._seeds.next())
 
 
@@ -106,20 +122,21 @@ def _game_type(name: str, short_name: str, chance: str) -> Any:
 
 
 def _parameters(name: str) -> dict[str, Any]:
-    """The options that OpenSpiel can hold, with their defaults: truth values, numbers and texts."""
+    """The options that OpenSpiel can hold, with their defaults: bool, int and str."""
     signature = inspect.signature(game_entry(name).load().make)
     defaults = {key: parameter.default for key, parameter in signature.parameters.items()}
     return {key: value for key, value in defaults.items() if isinstance(value, bool | int | str)}
 
 
 class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
-    """A variant of a game, under OpenSpiel's interface.
+    """A variant of a game with OpenSpiel's interface.
 
     Attributes:
-        name, kind: of all variants, for ours and for OpenSpiel's catalogue.
-        game: the variant itself.
-        deals: all that there are, where chance is explicit; else None.
-        deal_seeds: from which sampled deals follow.
+        name: the game's name in this package, the same for all variants.
+        kind: the game type that OpenSpiel registers, the same for all variants.
+        game: the variant.
+        deals: all possible deals if chance is explicit, otherwise None.
+        deal_seeds: the seeds of sampled deals.
     """
 
     name: str
@@ -144,14 +161,14 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(self.kind, info, dict(params or {}))
 
     def new_initial_state(self) -> OpenSpielState:
-        """A state whose chance node deals, from the next of the game's seeds."""
+        """Return a state before its deal; sampled deals use the next seed of the game."""
         return OpenSpielState(self)
 
     def deserialize_state(self, text: str) -> OpenSpielState:
-        """The state that `OpenSpielState.serialize` wrote.
+        """Restore a state from the text of `OpenSpielState.serialize`.
 
         Raises:
-            ValueError: the text is no state of this variant.
+            ValueError: the text is not a state of this variant.
         """
         try:
             record, known, history = text.split("\n")
@@ -162,16 +179,16 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
             raise self._no_state("three lines of hexadecimal digits and numbers") from error
         dealt = bool(data)
         if [len(part) for part in told] != dealt * self.game.players * [_DIGEST]:
-            raise self._no_state("what each seat was shown")
+            raise self._no_state("a digest of each seat's information")
         most = [1 if self.deals is None else self.deals.size, len(self.game.actions)]
         lawful = all(0 <= action < most[min(i, 1)] for i, action in enumerate(actions))
         seated = all((mover >= 0) == (i > 0) for i, mover in enumerate(movers))
         if bool(actions) != dealt or not lawful or not seated:
             raise self._no_state("a history of actions")
         if not all(-1 <= mover < self.game.players for mover in movers):
-            raise self._no_state("a history of seats that there are")
+            raise self._no_state("a history of seats that exist")
         state = OpenSpielState(self)
-        for state._replays, action in moves:  # OpenSpiel's own account of the history
+        for state._replays, action in moves:  # fills OpenSpiel's own history
             state.apply_action(action)
         state._replays = None
         if dealt:
@@ -186,14 +203,14 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         return ValueError(f"this is no state of {self.game.name}: it lacks {lacks}")
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> OpenSpielObserver:
-        """The observer of `observation_tensor`."""
+        """Return the observer that fills `observation_tensor`."""
         if params:
-            raise ValueError(f"observations have no parameters; got {params}")
+            raise ValueError(f"observations take no parameters, got {params}")
         return OpenSpielObserver(self.game)
 
 
 class _Seeds:
-    """The seeds of a game's deals, one after the other; states that are copied share them."""
+    """The seeds of a game's deals in order; copies of a state share them."""
 
     def __init__(self, seed: int) -> None:
         self._numbers = np.random.default_rng(whole_number(SEED, seed, 0, MOST_SEED))
@@ -206,18 +223,19 @@ class _Seeds:
 
 
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]
-    """One game: the deal to come, or a record, and what each seat has been shown so far.
+    """One game: its state record, and a digest of what each seat has been shown.
 
     Attributes:
-        states: the record, an array of one; None before the deal.
-        known: for every seat a digest of all that it was shown, in order: its information state.
+        states: the state record, an array of one; None before the deal.
+        known: for every seat a digest of all that it was shown, in order. This is its information
+            state.
     """
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
-        # Copied with the state: no game of theirs.
+        # Attributes are copied with the state, so the OpenSpiel game is not among them.
         self._game, self._deals, self._seeds = game.game, game.deals, game.deal_seeds
-        self._replays: int | None = None  # who is said to move while a history is read
+        self._replays: int | None = None  # the mover while a history is replayed
         self.states: States | None = None
         self.known = [b""] * game.game.players
 
@@ -253,18 +271,24 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
             self._show(seat, action if seat == mover else -1)
 
     def information_state_string(self, player: int | None = None) -> str:
-        """A digest of all that the player, or who is to move, was shown, and of his own actions.
+        """Return a digest of all that a player was shown and of its own actions.
+
+        Args:
+            player: the player; by default the one to move.
 
         Raises:
-            ValueError: there is no such player; or none is named, and nobody is to move.
+            ValueError: the player does not exist, or none is given and no player is to move.
         """
         return self.known[self._seat(player)].hex()
 
     def observation_string(self, player: int | None = None) -> str:
-        """A digest of what the player, or who is to move, sees now.
+        """Return a digest of a player's current view.
+
+        Args:
+            player: the player; by default the one to move.
 
         Raises:
-            ValueError: as `information_state_string`; or nothing has been dealt yet.
+            ValueError: as in `information_state_string`, or nothing has been dealt yet.
         """
         return self._seen(self._seat(player)).hex()
 
@@ -277,11 +301,11 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return [float(x) for x in self._game.returns(self.states, _IT)[0]]
 
     def resample_from_infostate(self, player: int, sampler: Any) -> OpenSpielState:
-        """`resampled` by OpenSpiel's name for it; `sampler` gives a number in [0, 1)."""
+        """Call `resampled` under OpenSpiel's name; `sampler` returns a number in [0, 1)."""
         return self.resampled(player, int(float(sampler()) * _MOST_SEEDS))
 
     def serialize(self) -> str:
-        """The whole state as lines of text; `deserialize_state` of the game reads them."""
+        """Return the whole state as lines of text for the game's `deserialize_state`."""
         record = "" if self.states is None else self.states.tobytes().hex()
         known = " ".join(part.hex() for part in self.known)
         moves = (f"{move.player}:{move.action}" for move in self.full_history())
@@ -293,17 +317,21 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     def __str__(self) -> str:
         return "before the deal" if self.states is None else self._game.draw(self.states[0])
 
-    # --- ours ------------------------------------------------------------------------------------
+    # --- additions to OpenSpiel's interface ------------------------------------------------------
 
     def resampled(self, player: int, seed: int) -> OpenSpielState:
-        """A state that `player` cannot tell from this one; the same seed deals the same.
+        """Return a state that `player` cannot distinguish from this one.
 
-        What the others were shown before cannot be known in another deal: their information states
-        are of what they see in it now.
+        Other players' earlier views are unknown in another deal. Their information states there
+        consist of their current view only.
+
+        Args:
+            player: the player whose view stays the same.
+            seed: seed of the new deal, 0 to 2**63 - 1.
 
         Raises:
-            ValueError: there is no such player, or nothing has been dealt yet, or the seed is below
-                0 or above 2**63 - 1.
+            ValueError: the player does not exist, nothing has been dealt yet, or the seed is out
+                of range.
         """
         seats = np.array([self._seat(player)])
         seeds = np.array([whole_number(SEED, seed, 0, MOST_SEED)])
@@ -324,13 +352,13 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         return blake2b(seen, digest_size=_DIGEST).digest()
 
     def _seat(self, player: int | None) -> int:
-        """The seat of a player, or of who is to move.
+        """Return a player's seat; by default that of the player to move.
 
         Raises:
-            ValueError: there is none.
+            ValueError: there is no such player.
         """
         if player is None and (player := self.current_player()) < 0:
-            raise ValueError("nobody is to move: say whose information is wanted")
+            raise ValueError("no player is to move: name the player whose view you want")
         return whole_number("the player", player, 0, self._game.players - 1)
 
     def _dealt(self) -> States:
@@ -340,7 +368,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
 
 
 class OpenSpielObserver:
-    """Our flat observation as OpenSpiel's tensor, with its blocks by name."""
+    """The flat observation as an OpenSpiel tensor, with its blocks by name."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -348,11 +376,11 @@ class OpenSpielObserver:
         self.dict: dict[str, NDArray[np.float32]] = dict(game.observation.views(self.tensor))
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
-        """Write what a player observes into `tensor`: 0 before the deal."""
+        """Write a player's observation into `tensor`; before the deal it is all 0."""
         self.tensor.fill(0)
         if state.states is not None:
             self.tensor[:] = self._game.views(state.states, np.array([player]))[0][0]
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
-        """What he sees, as a digest."""
+        """Return a digest of the player's view."""
         return state.observation_string(player)

@@ -1,4 +1,4 @@
-"""Records: a game as lines of text, which replay without seeds to the same bytes.
+"""Game records: text that replays a game without seeds to the same bytes.
 
     armarl-record 1
     variant {"game": "armadora", "version": 0, "players": 2, ...}
@@ -11,14 +11,15 @@
     sum 5be0cd19137e2179...
 
 Every line of play has the seat, the action in notation, and after the last bar the beginning of
-the SHA-256 of the whole state after it. Where chance had a part there stand, between, the word of
-the generator before it, from which the rules draw the same again, and what they drew, in the
-game's own words where it has some. `end`, `cut` (short, by the rules) or `stopped` (by a person)
-gives the returns of the seats, and `sum` the SHA-256 of all lines before it.
+the SHA-256 hash of the whole state after the action. If the action involved chance, two more
+columns stand in between. The first is the random generator's word before the action, from which the
+rules draw the same results again. The second names these results, for games that have a notation
+for them. The last lines are `end`, `cut` (cut short by the rules) or `stopped` (by a person), with
+the returns of the seats, and `sum`, the SHA-256 hash of all lines before it.
 
-A file may hold many records. Reading one replays it: an action that the rules forbid, a state or a
-chance result that is not what the rules make of it, a line too many or too few is refused by the
-number of its line. A record runs no code, and names no file.
+A file may hold many records. Reading a record replays it. An illegal action, a state or chance
+result that differs from the replay, and a missing or extra line are refused with the line number. A
+record runs no code and names no files.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ from armarl.games.make_game import restore_game
 
 HEAD = "armarl-record 1"
 _BAR = " | "
-_ONLY = np.zeros(1, np.int64)  # the number of the only game
-_DIGITS = 12  # of a state's hash; the sum guards the whole
+_ONLY = np.zeros(1, np.int64)  # index of the only game
+_DIGITS = 12  # of a state's hash; the sum protects the whole record
 _LONGEST_LINE = 20_000
-_LONGEST_VARIANT = 1 << 24  # the line in which a chart of one's own may stand, escaped
-_LAST_RECORD = 1 << 25  # bytes at a file's end in which it is looked for
+_LONGEST_VARIANT = 1 << 24  # the variant's line may hold a custom chart, escaped
+_LAST_RECORD = 1 << 25  # bytes at a file's end that are searched for the last record
 _SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
@@ -61,17 +62,17 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True)
 class Record:
-    """A game that has been read and replayed.
+    """A game that has been read and replayed; `str` returns its text.
 
     Attributes:
         game: the variant.
-        players: what held each seat.
-        actions: ids, in order.
-        seats: who played each of them.
+        players: names of the players, by seat.
+        actions: action ids, in order.
+        seats: the seat that played each action.
         ending: "end", "cut" or "stopped".
-        returns: of the seats ("win"), 0 where the game was stopped.
-        states: (actions + 1,) every state, the deal first.
-        lines: what was read, without line ends.
+        returns: returns of the seats (reward "win"), 0 if the game was stopped.
+        states: all states, (actions + 1,), the deal first.
+        lines: the record's lines without line ends.
     """
 
     game: Game
@@ -96,18 +97,19 @@ class Recorder:
     def __init__(
         self, game: Game, players: Sequence[Sequence[str]], seeds: NDArray[np.int64]
     ) -> None:
-        """Begin with games not dealt yet.
+        """Begin the records of games that are not dealt yet.
 
         Args:
-            players: for each game who holds its seats.
-            seeds: (games,) of the deals.
+            game: the variant.
+            players: names of the players in each game, by seat.
+            seeds: seeds of the deals, (games,).
         """
         self._game = game
         self._lines = [_opening(game, names) for names in players]
         self._words = [_seeded_word(game, number) for number in seeds]
 
     def dealt(self, states: States) -> None:
-        """The games have been dealt."""
+        """Record that the games have been dealt."""
         for i, state in enumerate(states):
             words = [_word(self._words[i]), _results(self._game, state, dealt=True)]
             self._lines[i].append(_BAR.join(["deal", *words, _hash(state)]))
@@ -120,7 +122,7 @@ class Recorder:
         seats: NDArray[np.int64],
         actions: NDArray[np.int64],
     ) -> None:
-        """`seats[k]` has played `actions[k]` in `states[games[k]]`, which is as it is now."""
+        """Record that `seats[k]` played `actions[k]`, which led to `states[games[k]]`."""
         for i, seat, action in zip(games.tolist(), seats.tolist(), actions.tolist(), strict=True):
             state, columns = states[i], [f"{seat} {self._game.actions.text(action)}"]
             if (word := state["rng"].tobytes()) != self._words[i]:
@@ -129,7 +131,7 @@ class Recorder:
             self._lines[i].append(_BAR.join([*columns, _hash(state)]))
 
     def ended(self, states: States) -> None:
-        """The games are over; those that still go on were stopped."""
+        """Finish the records; games that are still going on count as stopped."""
         statuses = self._game.statuses(states)[0].tolist()
         for i, status in enumerate(statuses):
             lines = self._lines[i]
@@ -137,26 +139,28 @@ class Recorder:
             lines.append(_sum(lines))
 
     def texts(self) -> list[str]:
-        """The records, whole."""
+        """Return the finished records."""
         return ["\n".join(lines) + "\n" for lines in self._lines]
 
 
 def append_records(path: str | Path, texts: Sequence[str]) -> None:
-    """Add records to a file, which `prepare_records` has prepared: all of them, or none.
+    """Append records to a file that `prepare_records` has checked: all of them or none.
 
     Raises:
-        OSError: the disk is full or not writable; the file is as it was.
+        OSError: the disk is full or not writable; the file is unchanged.
     """
     append_whole(Path(path), "".join(texts).encode())
 
 
 def prepare_records(path: str | Path) -> None:
-    """Check before a game that its record can be added to a file, and remove half a record at its
-    end, which a process left that was killed: what follows it could not be read.
+    """Check before a game that its record can be appended to a file.
+
+    A process that was killed may have left half a record at the file's end. It is removed, as
+    records after it could not be read.
 
     Raises:
-        ValueError: there is no such folder, or what stands in the file are no records.
-        OSError: it may not be written.
+        ValueError: the folder does not exist, or the file holds something other than records.
+        OSError: the file may not be written.
     """
     path = Path(path)
     check_writable(path)
@@ -168,7 +172,7 @@ def prepare_records(path: str | Path) -> None:
         tail = file.read()
         whole = max((found.end() for found in _SUM.finditer(tail)), default=0)
         if (start and not whole) or not _begins_a_record(tail[whole:]):
-            raise ValueError(f"{path} ends with what is no record: give another file to add to")
+            raise ValueError(f"{path} does not end with a record: name another file for records")
         if start + whole < length:
             file.truncate(start + whole)
         if whole and tail[whole - 1 : whole] != b"\n":
@@ -176,7 +180,7 @@ def prepare_records(path: str | Path) -> None:
 
 
 def _begins_a_record(rest: bytes) -> bool:
-    """Whether these are the first bytes of a record, or none."""
+    """Whether these bytes are the beginning of a record, or empty."""
     line = f"{HEAD}\n".encode()
     return line.startswith(rest[: len(line)].replace(b"\r", b"\n"))
 
@@ -188,7 +192,7 @@ def _opening(game: Game, players: Sequence[str]) -> list[str]:
 
 
 def _seeded_word(game: Game, number: int) -> bytes:
-    """The generator's word in a state that has this seed and is not dealt yet."""
+    """The random generator's word in a seeded state that is not dealt yet."""
     states = np.full(1, game.blank)
     seed(states[0], number)
     return bytes(states[0]["rng"].tobytes())
@@ -199,7 +203,7 @@ def _word(word: bytes) -> str:
 
 
 def _results(game: Game, state: State, dealt: bool) -> str:
-    """What chance decided in words, where the game has some."""
+    """Chance results in the game's notation, or - if the game has none."""
     module = game_entry(game.name).part("chance")
     return (module and module.chance_results(game, state, dealt)) or "-"
 
@@ -223,11 +227,21 @@ def _sum(lines: Sequence[str]) -> str:
 
 
 def read_records(path: str | Path) -> Iterator[Record]:
-    """The records of a file, each replayed and checked.
+    """Read the records of a file, replaying and checking each of them.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        RecordError: one of them cannot be read; those before it have been given.
+        FileNotFoundError: the file does not exist.
+        RecordError: a record cannot be read. The records before it have been yielded.
+
+    Example:
+        >>> import os, tempfile
+        >>> from armarl.matches import play_match
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "games.txt")
+        ...     _ = play_match("armadora", ["greedy", "random"], games=2, records=path)
+        ...     records = list(read_records(path))
+        >>> records[0].players, records[0].ending
+        (('greedy', 'random'), 'end')
     """
     lines = _Lines(path)
     while lines.next is not None:
@@ -235,16 +249,16 @@ def read_records(path: str | Path) -> Iterator[Record]:
 
 
 class _Lines:
-    """The lines of a file, one after the other, and those that the present record has taken."""
+    """The lines of a file in order, and those that belong to the current record."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         if not self._path.exists():
             raise FileNotFoundError(f"there is no file {self._path}")
         if not self._path.is_file():
-            raise RecordError(f"{self._path} is no file")  # a pipe would be waited for
+            raise RecordError(f"{self._path} is not a regular file")  # reading a pipe would block
         self._file = self._path.open("rb")
-        self.number = 0  # of the line taken last
+        self.number = 0  # of the last line taken
         self.taken: list[str] = []
         self.next: str | None = None
         self._look()
@@ -256,9 +270,7 @@ class _Lines:
             self.next = None
             return
         if self.number == 0 and raw.rstrip(b"\r\n") != HEAD.encode():
-            self.refuse(
-                f"this is no file of records: it does not begin with the line `{HEAD}`", ahead=1
-            )
+            self.refuse(f"this is not a file of records: its first line must be `{HEAD}`", ahead=1)
         if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
             raw += self._file.readline(_LONGEST_VARIANT - len(raw))
         if not raw.endswith(b"\n"):
@@ -266,17 +278,17 @@ class _Lines:
         try:
             self.next = raw.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
-            self.refuse("this is no text", ahead=1)
-        if not self.next.isprintable():  # a terminal would take some of it for commands
-            self.refuse("it has characters that cannot be printed", ahead=1)
+            self.refuse("the line is not UTF-8 text", ahead=1)
+        if not self.next.isprintable():  # a terminal could take such characters for commands
+            self.refuse("the line has unprintable characters", ahead=1)
 
     def take(self, begins: str = "") -> str:
-        """The next line, without what it must begin with."""
+        """Take the next line and return it without its required beginning."""
         line = self.next
         if line is None:
             self.refuse("the record is cut: another line should follow", ahead=1)
         if not line.startswith(begins):
-            wanted = f"there should be `{begins.strip(' |')} ...`"
+            wanted = f"the line must begin with `{begins.strip(' |')}`"
             self.refuse(f"{wanted}, not {line[:60]!r}", ahead=1)
         self.number += 1
         self.taken.append(line)
@@ -284,7 +296,7 @@ class _Lines:
         return line[len(begins) :]
 
     def refuse(self, reason: str, ahead: int = 0) -> NoReturn:
-        """Refuse the line taken last, or the one ahead of it."""
+        """Raise RecordError for the last line taken, or with `ahead=1` for the next one."""
         self._file.close()
         raise RecordError(f"{self._path}, line {self.number + ahead}: {reason}")
 
@@ -293,7 +305,7 @@ def _read(lines: _Lines) -> Record:
     """Read and replay the next record."""
     lines.taken = []
     if lines.take(HEAD):
-        lines.refuse(f"there should be `{HEAD}`, and nothing behind it")
+        lines.refuse(f"the line must be `{HEAD}` and nothing more")
     game = _game_of(lines)
     players = tuple(lines.take(f"player {seat} ") for seat in range(game.players))
     states = _deal(game, lines)
@@ -305,11 +317,11 @@ def _read(lines: _Lines) -> Record:
         history.append(states[0].tobytes())
     ending = lines.take()
     if ending != _ending(game, states, int(game.statuses(states)[0][0])):
-        lines.refuse(f"the game does not end so: {ending[:60]!r}")
+        lines.refuse(f"this is not how the game ends: {ending[:60]!r}")
     kind, *returns = ending.split()
     right = _sum(lines.taken)
     if lines.take("sum ") != right.removeprefix("sum "):
-        lines.refuse("the sum is not that of the lines before it: they have been changed")
+        lines.refuse("the sum does not match the lines before it: they have been changed")
     return Record(
         game=game,
         players=players,
@@ -323,25 +335,25 @@ def _read(lines: _Lines) -> Record:
 
 
 def _game_of(lines: _Lines) -> Game:
-    """The variant that the record names, if this version plays it."""
+    """Make the variant that the record names, if this version plays it."""
     text = lines.take("variant ")
     try:
         variant: Any = json.loads(text)
         game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
-        lines.refuse(f"it names no game that can be made: {brief(error)}")
+        lines.refuse(f"the variant cannot be made: {brief(error)}")
     for key, known in game.variant.items():
         if variant.get(key) != known:
             made = brief(variant.get(key))
-            lines.refuse(f"it was made with {key} {made}; here that is {brief(known)}")
+            lines.refuse(f"the record was made with {key} {made}; this version has {brief(known)}")
     return game
 
 
 def _deal(game: Game, lines: _Lines) -> States:
-    """The game as it was dealt."""
+    """Replay the deal."""
     columns = lines.take(f"deal{_BAR}").split(_BAR)
     if len(columns) != 3:
-        lines.refuse("a deal has three parts: a word, chance results, a hash")
+        lines.refuse("a deal needs three columns: a word, chance results and a hash")
     word, *rest = columns
     states = np.full(1, game.blank)
     _set_word(states, word, lines)
@@ -351,12 +363,12 @@ def _deal(game: Game, lines: _Lines) -> States:
 
 
 def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
-    """Play the move of the next line, after checking it; the seat and the action."""
+    """Check and play the action of the next line; return the seat and the action."""
     move, *columns = lines.take().split(_BAR)
     seat, _, text = move.partition(" ")
     statuses, movers = game.statuses(states)
     if statuses[0] != PLAYING:
-        lines.refuse("the game is over by then")
+        lines.refuse("the game is already over")
     if seat != str(movers[0]):
         lines.refuse(f"seat {movers[0]} is to move, not {seat}")
     try:
@@ -366,30 +378,30 @@ def _play(game: Game, states: States, lines: _Lines) -> tuple[int, int]:
     if not game.legal_masks(states)[0, action]:
         lines.refuse(game.explain(states[0], action))
     if len(columns) not in (1, 3):
-        lines.refuse("after the action stand a hash, or a word, chance results and a hash")
+        lines.refuse("after the action there must be a hash, or a word, chance results and a hash")
     if len(columns) == 3:
         _set_word(states, columns[0], lines)
     before = states[0]["rng"].tobytes()
     game.apply(states, _ONLY, np.array([action]))
     if (states[0]["rng"].tobytes() != before) != (len(columns) == 3):
         part = "no" if len(columns) == 3 else "a"
-        lines.refuse(f"chance had {part} part in `{text}`")
+        lines.refuse(f"chance plays {part} part in `{text}`")
     _compare(game, states[0], False, columns[1:] or columns, lines)
     return int(movers[0]), action
 
 
 def _set_word(states: States, text: str, lines: _Lines) -> None:
-    """Set the generator to a word in hexadecimal."""
+    """Set the random generator to a word in hexadecimal."""
     size = states.dtype["rng"].itemsize
     if len(text) != 2 * size or not set(text) <= set("0123456789abcdef"):
-        lines.refuse(f"{text[:40]!r} is no word of the generator: {2 * size} hexadecimal digits")
+        lines.refuse(f"a generator's word is {2 * size} hexadecimal digits, not {text[:40]!r}")
     word = np.frombuffer(bytes.fromhex(text)[::-1], states.dtype["rng"].base)
     states["rng"][:] = word.reshape(states["rng"].shape)
 
 
 def _compare(game: Game, state: State, dealt: bool, columns: list[str], lines: _Lines) -> None:
-    """Check that chance results, where they are told, and the state's hash are the right ones."""
+    """Check the chance results, if the line has them, and the hash of the state."""
     if len(columns) == 2 and columns[0] != (drawn := _results(game, state, dealt)):
         lines.refuse(f"chance gave {drawn[:200]!r}, not {columns[0][:200]!r}")
     if columns[-1] != _hash(state):
-        lines.refuse("the state after it is not the one that was recorded")
+        lines.refuse("the state after this line is not the recorded one")

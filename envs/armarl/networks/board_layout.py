@@ -1,10 +1,10 @@
-"""How a network reads the cells of a board, and scores the actions that act on them.
+"""Board layouts: how a network reads the cells of a board and scores the actions on them.
 
-The same weights look at every cell and those around it, and score every action from what was made
-of the cells that it acts on; so what is learnt in one place is known in all. Around a cell of a
-grid are the eight next to it, each with weights of its own; around a place of a chart are its
-neighbours, which are added up by the kind of border between. The tables here say what is read
-where; they follow from a game's observation and action tables alone.
+The same weights read every cell and its surroundings, and score every action from the features of
+the cells that it acts on. So what is learnt at one cell holds for all. On a grid, a cell's
+surroundings are the eight cells next to it, each with its own weights. On a chart, they are a
+place's neighbours, summed by the kind of border between. The tables here say what is read where.
+They follow from a game's observation and action tables alone.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ AROUND = 9  # a cell of a grid and the eight around it, row by row
 
 
 class Places(NamedTuple):
-    """Tables of a game with a board.
+    """The layout tables of a game with a board.
 
     Attributes:
         shape: rows and columns of a grid, or the number of a chart's places.
-        seen: (features, cells), where each feature of a cell stands in an observation; the
-            observation's size where it stands nowhere, which is read as 0.
-        constants: float32 (constants, cells), features that never change.
-        spread: float32 (ways, cells, cells), 1 where a cell of a chart is told of another: first of
-            itself, then of its neighbours, kind of border by kind; of a grid there is none.
-        at: number of scores of each cell, for the actions that act on one.
-        pairs: (2, pairs), the two cells of the actions that act between two.
-        between: number of scores of each pair.
-        scores: (actions,), where an action's score stands among those of the cells (cells, at), and
-            after them of the pairs (pairs, between); their number for one that acts on no cell.
+        seen: index of each cell feature in an observation, shape (features, cells). For a missing
+            feature it is the observation's size, which reads as 0.
+        constants: features that never change, float32, shape (constants, cells).
+        spread: neighbour matrices of a chart, float32, shape (ways, cells, cells), 1 where a cell
+            reads another. The first is the identity, then comes one for each kind of border. A
+            grid has none.
+        at: number of scores per cell, for actions that act on one cell.
+        pairs: the two cells of actions that act between two, shape (2, pairs).
+        between: number of scores per pair.
+        scores: index of each action's score, shape (actions,), in the scores of cells (cells, at)
+            followed by those of pairs (pairs, between). For an action on no cell it is their total
+            number.
         nothing: the observation's size.
     """
 
@@ -63,24 +65,24 @@ class Places(NamedTuple):
 
     @property
     def first_inputs(self) -> int:
-        """Of the first layer, for each cell."""
+        """Number of inputs of the first layer for each cell."""
         ways = AROUND if self.is_grid else len(self.spread)
         return (len(self.seen) + len(self.constants)) * ways
 
     def second_inputs(self, channels: int) -> int:
-        """Of the second layer: on a chart it looks around once more."""
+        """Number of inputs of the second layer, which on a chart reads neighbours once more."""
         return channels if self.is_grid else channels * len(self.spread)
 
 
 def places_of(game: Game) -> Places:
-    """The tables of a game.
+    """Return the layout tables of a game.
 
     Raises:
         ValueError: the game has no board.
     """
     board = game.observation.board
     if board is None:
-        raise ValueError(f"{game.name} has no board, whose cells a network could read")
+        raise ValueError(f"{game.name} has no board with cells for a network to read")
     features = game.observation.cell_index
     seen = np.where(features < 0, game.observation.size, features)
     constants = np.array(list(board.constants.values()), np.float32).reshape(-1, board.cells)
@@ -89,7 +91,7 @@ def places_of(game: Game) -> Places:
 
 
 def _spread(board: Board) -> Floats:
-    """Which cells are told of which; see `Places.spread`."""
+    """Return the neighbour matrices; see `Places.spread`."""
     if board.edges is None or board.edge_kinds is None:
         return np.zeros((0, board.cells, board.cells), np.float32)
     spread = np.zeros((1 + len(board.kinds), board.cells, board.cells), np.float32)
@@ -100,13 +102,13 @@ def _spread(board: Board) -> Floats:
 
 
 class Looking:
-    """What the layers of a network see of every cell, in NumPy."""
+    """Gathers the inputs of a network's layers for every cell, in NumPy."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
 
     def first(self, x: Floats) -> Floats:
-        """Of observations (n, size): (n, cells, `first_inputs`)."""
+        """Return first-layer inputs, (n, cells, `first_inputs`), of observations (n, size)."""
         wide = np.concatenate([x, np.zeros((len(x), 1), np.float32)], axis=1)
         if self._places.is_grid:
             return wide[:, self._around]
@@ -115,7 +117,7 @@ class Looking:
         return spread_over(self._places, np.concatenate([cells, constants], axis=2))
 
     def second(self, cells: Floats) -> Floats:
-        """Of what was made of them (n, cells, channels): (n, cells, `second_inputs`)."""
+        """Return second-layer inputs, (n, cells, `second_inputs`), of (n, cells, channels)."""
         if self._places.is_grid:
             return cells
         return spread_over(self._places, cells)
@@ -126,12 +128,12 @@ class Looking:
 
 
 def spread_over(places: Places, cells: Floats) -> Floats:
-    """Every cell of a chart, and after it sums of its neighbours: (n, cells, ways * features)."""
+    """Concatenate each chart cell and its neighbours' sums: (n, cells, ways * features)."""
     return np.concatenate([way @ cells for way in places.spread], axis=2)
 
 
 def around(places: Places) -> Indices:
-    """Where what the first layer sees of each cell of a grid stands, (cells, `first_inputs`)."""
+    """Observation indices of the first layer's inputs on a grid, (cells, `first_inputs`)."""
     rows, columns = places.shape
     planes = np.full((len(places.seen), rows + 2, columns + 2), places.nothing)
     planes[:, 1:-1, 1:-1] = places.seen.reshape(-1, rows, columns)
@@ -140,10 +142,10 @@ def around(places: Places) -> Indices:
 
 
 def _scores(game: Game, cells: int) -> tuple[int, Indices, int, Indices]:
-    """The number of scores of a cell, the pairs, the number of theirs, and the actions' scores."""
+    """Return the scores per cell, the pairs, the scores per pair, and the actions' scores."""
     at = between = 0
     pairs: dict[tuple[int, int], int] = {}
-    on_cell: list[tuple[int, int, int]] = []  # action, cell, which of its scores
+    on_cell: list[tuple[int, int, int]] = []  # action, cell, index of the score within the cell
     on_pair: list[tuple[int, int, int]] = []
     for family in game.actions.families:
         kinds = family.size // len(family.at) if family.at else 0

@@ -1,7 +1,7 @@
-"""Judges of positions, compiled: what `judge.JudgeNetwork` computes, position by position.
+"""Compiled position judges: the computation of `judges.JudgeNetwork`, one position at a time.
 
-Of positions that differ by an action most prizes look the same: what was said of a prize is
-remembered, and said again where the judge would read the same of another.
+Positions that differ by one action agree in most prizes. So the result for a prize is cached, and
+reused when the judge would read the same input for another.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from armarl.networks.policy_network import Floats, Tensors, layers
 if TYPE_CHECKING:
     from armarl.core.game import Game
 
-REMEMBERED = 1024  # prizes; a power of two
+REMEMBERED = 1024  # cached prizes; a power of two
 
 
 class Weights(NamedTuple):
-    """A judge as the kernel takes it: layers follow each other, each inputs by outputs, then bias.
+    """A judge in the form that kernels take: layers in sequence, each inputs by outputs, then bias.
 
     Attributes:
-        numbers: float32, all weights.
-        layers: int64 (layers, 3), where each begins in `numbers`, its inputs and its outputs: near,
-            far, those of prizes, those of whole, direct.
-        prize_layers: number of those of prizes.
+        numbers: all weights, float32.
+        layers: each layer's offset in `numbers`, inputs and outputs, int64, shape (layers, 3). The
+            order is near, far, the layers of prizes, those of whole, direct.
+        prize_layers: number of the layers of prizes.
         layout: see `SurveyLayout`.
-        lots: float64 (features + rest,), by which the place of what is remembered is found.
+        lots: random factors of the cache's hash, float64, shape (features + rest,).
     """
 
     numbers: Floats
@@ -43,17 +43,19 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What threads work in; the first axis is for threads (see `batch_loops.own`).
+    """Working memory of threads; the first axis is for threads (see `loops.own`).
 
     Attributes:
-        survey: float32 (rows, size).
-        seen: float32 (rows, features + rest), what is read of a prize.
-        near: float32 (rows, widest), sums of the first layer.
-        one, other: float32 (rows, widest), layers in turns.
-        whole: float32 (rows, widest), what the part whole reads.
-        known: float32 (rows, REMEMBERED, features + rest + 1), what was read of prizes, and 1 after
-            it. All are 0 at first, in memory that is not even touched before something is written.
-        taken: float32 (rows, REMEMBERED, sides), what was said of them.
+        survey: the survey, float32, shape (rows, size).
+        seen: the input for a prize, float32, shape (rows, features + rest).
+        near: sums of the first layer, float32, shape (rows, widest).
+        one: a layer's values, float32, shape (rows, widest); alternates with `other`.
+        other: a layer's values, float32, shape (rows, widest); alternates with `one`.
+        whole: the input of the part whole, float32, shape (rows, widest).
+        known: cached inputs for prizes, each followed by 1, float32, shape (rows, REMEMBERED,
+            features + rest + 1). All are 0 at first, in memory that is not touched before the
+            first write.
+        taken: cached results for these inputs, float32, shape (rows, REMEMBERED, sides).
     """
 
     survey: Floats
@@ -67,7 +69,7 @@ class Scratch(NamedTuple):
 
 
 def weights_of(game: Game, tensors: Tensors) -> Weights:
-    """The weights of a judge that `check_judge` has found right, as the kernel takes them."""
+    """Return the weights of a judge that `check_judge` has accepted, in the kernel's form."""
     numbers, rows = flat_layers(tensors, PARTS)
     layout, prize_layers = layout_of(game), layers(tensors, "prizes")
     lots = np.random.default_rng(0).random(layout.features + layout.rest)
@@ -75,7 +77,7 @@ def weights_of(game: Game, tensors: Tensors) -> Weights:
 
 
 def scratch_of(weights: Weights, rows: int) -> Scratch:
-    """Scratch for so many rows, for these weights alone: what was said is remembered in it."""
+    """Make scratch memory of `rows` rows for these weights only, as it caches their results."""
     layout = weights.layout
     widest = int(max(weights.layers[:, 1:].max(), layout.whole))
     seen = layout.features + layout.rest
@@ -94,7 +96,7 @@ def scratch_of(weights: Weights, rows: int) -> Scratch:
 
 @part
 def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) -> Any:
-    """The own lead over a rival side, and the same by its standard deviation."""
+    """The own lead over a rival side, and the lead divided by its standard deviation."""
     lead, variance = 0.0, VARIANCE
     for prize in range(net.layout.prizes):
         own, theirs = whole[prize * net.layout.sides], whole[prize * net.layout.sides + rival]
@@ -106,7 +108,7 @@ def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) 
 
 @part
 def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
-    """Read what lies around a prize into `seen`; returns a number that is the same for the same."""
+    """Read the surroundings of a prize into `seen`; return a hash of them."""
     prizes, features = net.layout.prizes, net.layout.features
     sum_of_lots = 0.0
     for k in range(features):
@@ -117,7 +119,7 @@ def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
 
 @part
 def _is_known(seen: Floats, known: Floats) -> Any:
-    """Whether the same was read before."""
+    """Whether the cache entry is for the same input."""
     for k in range(seen.size):
         if seen[k] != known[k]:
             return False
@@ -126,7 +128,7 @@ def _is_known(seen: Floats, known: Floats) -> Any:
 
 @part
 def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
-    """What is the same for all prizes: both biases, and far."""
+    """Compute what is the same for all prizes: both biases, and the layer far."""
     bias(net, 0, near)
     bias(net, 1, one)
     for k in range(net.layers[0, 2]):
@@ -138,7 +140,7 @@ def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
 def _judge_prize(
     net: Weights, seen: Floats, near: Floats, one: Floats, other: Floats, taken: Floats
 ) -> None:
-    """Which part of a prize each side will take."""
+    """Compute the share of a prize that each side will take."""
     width = net.layers[0, 2]
     for k in range(width):
         one[k] = near[k]
@@ -151,7 +153,7 @@ def _judge_prize(
 
 @kernel
 def worth(net: Weights, work: Scratch, mine: int) -> Any:
-    """What the position surveyed in row `mine` of the scratch is worth: `JudgeNetwork.worths`."""
+    """Value of the position surveyed in row `mine` of the scratch; see `JudgeNetwork.worths`."""
     survey, seen, whole = work.survey[mine], work.seen[mine], work.whole[mine]
     near, one, other = work.near[mine], work.one[mine], work.other[mine]
     known, taken = work.known[mine], work.taken[mine]

@@ -1,7 +1,7 @@
-"""Dense layers, compiled, for one input at a time.
+"""Compiled dense layers for one input at a time.
 
-Most inputs are nothing, and half of a hidden layer: entries that are 0 are passed over, which
-products of matrices cannot do.
+Most inputs are 0, and so is half of a hidden layer. These kernels skip entries that are 0, which
+matrix products cannot do.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from armarl.compiler.array_views import window
 from armarl.compiler.decorators import part
 from armarl.networks.policy_network import Floats, Tensors, layers
 
-# What kernels take layers from: `numbers`, float32, and `layers`, as `flat_layers` makes them.
+# A tuple with the fields `numbers`, float32, and `layers`, as `flat_layers` makes them.
 Layers = Any
 
 
 def flat_layers(tensors: Tensors, parts: Sequence[str]) -> tuple[Floats, NDArray[np.int64]]:
-    """The layers of some parts one after the other, each inputs by outputs, then its bias.
+    """Flatten the layers of some parts, each as inputs by outputs, followed by its bias.
 
     Returns:
-        All their weights, float32; and where each layer begins there, its inputs and its outputs,
-        int64 (layers, 3).
+        All weights, float32; and each layer's offset in them, inputs and outputs, int64, shape
+        (layers, 3).
     """
     numbers: list[Floats] = []
     rows, begin = [], 0
@@ -40,7 +40,7 @@ def flat_layers(tensors: Tensors, parts: Sequence[str]) -> tuple[Floats, NDArray
 
 @part
 def add(net: Layers, at: int, x: Floats, first: int, y: Floats) -> None:
-    """Add a layer's products to `y`; its inputs stand in `x` from `first` on."""
+    """Add a layer's products to `y`; its inputs are in `x` from index `first` on."""
     begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
     for j in range(inputs):
         entry = x[first + j]
@@ -52,7 +52,7 @@ def add(net: Layers, at: int, x: Floats, first: int, y: Floats) -> None:
 
 @part
 def bias(net: Layers, at: int, y: Floats) -> None:
-    """Begin the sums of a layer with its bias."""
+    """Start a layer's sums with its bias."""
     begin, inputs, outputs = net.layers[at, 0], net.layers[at, 1], net.layers[at, 2]
     row = window(net.numbers, begin + inputs * outputs, outputs)
     for k in range(outputs):
@@ -61,14 +61,14 @@ def bias(net: Layers, at: int, y: Floats) -> None:
 
 @part
 def relu(y: Floats, number: int) -> None:
-    """Let nothing stay below 0."""
+    """Set the first `number` negative entries of `y` to 0."""
     for k in range(number):
         y[k] = max(y[k], np.float32(0))
 
 
 @part
 def run_layers(net: Layers, first: int, last: int, one: Floats, other: Floats) -> None:
-    """Layers `first` to `last`, from `one` into `one`, with relu between them."""
+    """Run layers `first` to `last` from `one` into `one`, with relu between them."""
     for at in range(first, last + 1):
         if at > first:
             relu(one, net.layers[at, 1])

@@ -1,4 +1,4 @@
-"""Playing a position on with the scripted player; see `critic_lookahead`, `search.rollouts`."""
+"""Rollouts by the scripted player; used by `turns` and `search.rollouts`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armarl.compiler.randomness import uniform
 from armarl.compiler.types import Int
 from armarl.core.verbs import PLAYING, verbs
 
-SIMULATED, SPARE = range(2)  # of `states`
+SIMULATED, SPARE = range(2)  # indices in `states`
 ALMOST_ONE = 1.0 - 2.0**-40
 
 
@@ -25,9 +25,9 @@ def play_turns(
     chance: NDArray[np.uint64],
     game: int,
 ) -> None:
-    """Scripted players go on, until so many turns have ended, the first `owner`'s, or the game.
+    """Let scripted players continue until `turns` turns or the game have ended.
 
-    `seat` plays in one style, all others in another.
+    The first turn is `owner`'s. `seat` plays in one style, all others in another.
     """
     s, left = states[SIMULATED], turns
     for _ in range(longest):
@@ -49,6 +49,6 @@ def scripted_action(
     chance: NDArray[np.uint64],
     game: int,
 ) -> Int:
-    """The scripted choice, in a style; its draw is kept from being rounded up to the next style."""
+    """The scripted choice in a style; its draw must not be rounded up to the next style's."""
     draw = min(style + uniform(chance, game), style + ALMOST_ONE)
     return verbs.greedy(states[SIMULATED], draw, mask, states[SPARE:])

@@ -1,8 +1,8 @@
-"""Positions that actions lead to, as the seat that decides would survey them.
+"""Afterstates: the positions that actions lead to, as surveyed by the deciding seat.
 
-A judge of positions needs no policy beside: it tries every legal action on a copy and takes what
-leads to the best one (TD-Gammon: Tesauro, 1995; afterstates: Sutton & Barto, 2018, section 6.8).
-What the seat is not shown is dealt anew first, so that nothing of it can be seen by trying.
+A position judge needs no policy. It tries every legal action on a copy of the state and takes the
+one that leads to the best position (TD-Gammon: Tesauro, 1995; afterstates: Sutton & Barto, 2018,
+section 6.8). Hidden information is dealt anew first, so that trying actions cannot reveal it.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from armarl.core.verbs import verbs
 from armarl.networks.judge import survey_of
 from armarl.networks.judge_kernels import Scratch, Weights, scratch_of, worth
 
-LEAST_DECISIONS = 2  # that are worth a thread of their own
+LEAST_DECISIONS = 2  # number of decisions that justify another thread
 
 
 class Tries(NamedTuple):
-    """Decisions whose legal actions are tried."""
+    """A batch of decisions whose legal actions are tried."""
 
     states: States  # (n,)
-    seats: Int64s  # (n,) to move
+    seats: Int64s  # (n,) seats to move
     masks: Int8s  # (n, actions)
     first: Int64s  # (n,) row of the first legal action of each decision
     net: Weights  # the judge's
     dealt: States  # (2 * threads,) scratch
     spare: States  # (2 * threads,) scratch
     scratch: Scratch  # (2 * threads, ...)
-    worths: Float32s  # (rows,) written
+    worths: Float32s  # (rows,) output
 
 
 def try_actions(batch: Tries, i: int, thread: int) -> None:
-    """Try the legal actions of decision `i`, in the order of their ids."""
+    """Try the legal actions of decision `i` in the order of their ids."""
     mine, seat, row, work = own(thread), batch.seats[i], batch.first[i], batch.scratch
     batch.dealt[mine] = batch.states[i]
     verbs.determinise(batch.dealt[mine], seat, 0)
@@ -52,38 +52,38 @@ def try_actions(batch: Tries, i: int, thread: int) -> None:
 
 
 class Surveys(NamedTuple):
-    """What seats survey."""
+    """A batch of surveys."""
 
     states: States  # (n,)
     seats: Int64s  # (n,)
-    surveys: Float32s  # (n, size) written
+    surveys: Float32s  # (n, size) output
 
 
 def read_survey(batch: Surveys, i: int, thread: int) -> None:
-    """The survey of a seat."""
+    """Read the survey of a seat."""
     verbs.survey(batch.states[i], batch.seats[i], batch.surveys[i])
 
 
 class Divisions(NamedTuple):
-    """Finished games."""
+    """A batch of finished games."""
 
     states: States  # (n,)
-    parts: Float64s  # (n, players, prizes) written
+    parts: Float64s  # (n, players, prizes) output
 
 
 def read_parts(batch: Divisions, i: int, thread: int) -> None:
-    """Which part of each prize every seat's side took."""
+    """Read the share of each prize that every seat's side took."""
     verbs.divide(batch.states[i], batch.parts[i])
 
 
 class Worths(NamedTuple):
-    """The legal actions of some decisions, one row each, decision by decision.
+    """The legal actions of some decisions, one row each, grouped by decision.
 
     Attributes:
-        decisions: int64 (rows,), which of the decisions.
-        actions: int64 (rows,), ids in ascending order within a decision.
-        first: int64 (decisions,), the row of the first action of each.
-        worths: float32 (rows,), what the position reached is worth to the seat that decides.
+        decisions: index of the decision of each row, int64, shape (rows,).
+        actions: action ids, int64, shape (rows,), ascending within a decision.
+        first: row of the first action of each decision, int64, shape (decisions,).
+        worths: value of the resulting position to the deciding seat, float32, shape (rows,).
     """
 
     decisions: NDArray[np.int64]
@@ -93,7 +93,7 @@ class Worths(NamedTuple):
 
 
 class Afterstates:
-    """Tries the legal actions of decisions, and has a judge say what they lead to.
+    """Tries the legal actions of decisions, and values the resulting positions with a judge.
 
     Attributes:
         game: the variant.
@@ -101,19 +101,19 @@ class Afterstates:
     """
 
     def __init__(self, game: Game) -> None:
-        """For a game with a survey.
+        """Create for a game with a survey.
 
         Raises:
-            ValueError: it has none.
+            ValueError: the game has no survey.
         """
         self._table = survey_of(game)
         self.game, self.prizes = game, self._table.blocks[0].shape[-1]
 
     def surveys(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What `seats[i]` surveys in `states[i]`: float32 (n, survey size).
+        """Return the survey of `seats[i]` in `states[i]`, float32, shape (n, survey size).
 
         Raises:
-            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+            TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
         state_checks.check_seats(self.game, states, seats)
         found = np.empty((states.size, self._table.size), np.float32)
@@ -121,10 +121,12 @@ class Afterstates:
         return found
 
     def parts(self, states: States) -> NDArray[np.float64]:
-        """What every seat's side took of each prize of finished games: (n, players, prizes).
+        """Return the share of each prize that every seat's side took in finished games.
+
+        The shape is (n, players, prizes).
 
         Raises:
-            TypeError, ValueError: they are no states of this variant.
+            TypeError, ValueError: these are not states of this variant.
         """
         state_checks.check_states(self.game, states)
         found = np.zeros((states.size, self.game.players, self.prizes))
@@ -132,15 +134,17 @@ class Afterstates:
         return found
 
     def worths(self, states: States, seats: NDArray[np.int64], net: Weights) -> Worths:
-        """What each legal action of `seats[i]`, to move in `states[i]`, leads to.
+        """Return the value of each legal action of `seats[i]`, to move in `states[i]`.
 
         Args:
-            states: (n,) in play; what the seats are not shown makes no difference.
-            net: the judge's; he is also asked of positions where an action has ended the game, of
-                which nothing more is revealed to him.
+            states: states of games in progress, shape (n,). Information hidden from the seats has
+                no influence.
+            seats: the seats to move, int64, shape (n,).
+            net: the judge's weights. The judge also values positions in which an action has ended
+                the game; nothing more is revealed to it there.
 
         Raises:
-            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+            TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
         state_checks.check_seats(self.game, states, seats)
         game, masks = self.game, self.game.legal_masks(states)
@@ -152,5 +156,5 @@ class Afterstates:
         spare = (np.full(rows, game.blank), np.full(rows, game.blank), scratch_of(net, rows))
         batch = Tries(states, seats, masks, first, net, *spare, found)
         game.run(try_actions, states.size, batch, least=LEAST_DECISIONS)
-        np.nan_to_num(found, copy=False, nan=-1.0)  # of a judge whose weights are huge
+        np.nan_to_num(found, copy=False, nan=-1.0)  # NaN if a judge's weights are huge
         return Worths(decisions, actions, first, found)

@@ -1,13 +1,13 @@
-"""What actions are worth when the scripted player finishes the turn that they begin.
+"""Value of each action when the scripted player finishes the turn that the action begins.
 
-The rollout algorithm with a critic where rollouts stop (Tesauro & Galperin, 1997; Bertsekas, 2019):
-every legal action is tried, the scripted player goes on from it to the end of the turn and plays
-the others' as well, and there the critic says what to expect. So an action is judged where turns
-of sensible players end, and not amid one, where all positions look much alike; and by what every
-rival would make of it at once. What the seat is not shown is dealt anew, and all actions meet the
-same deals, the same chance, and rivals who play alike: in one style in one deal, in the next style
-in the next, since who they are is not known. The fewer actions are left, the more often each is
-tried (sequential halving: Karnin, Koren & Somekh, 2013).
+This is the rollout algorithm with a critic at the end of rollouts (Tesauro & Galperin, 1997;
+Bertsekas, 2019). Every legal action is tried. The scripted player continues from it to the end of
+the turn and plays the others' turns too, and there the critic estimates the return. So an action is
+judged where sensible players end their turns, not in the middle of one, where all positions look
+much alike, and after every opponent has answered. Hidden information is dealt anew. All actions
+meet the same deals, the same chance, and opponents that play alike: in one style in one deal, in
+the next style in the next, as their style is unknown. The fewer actions are left, the more often
+each is tried (sequential halving: Karnin, Koren & Somekh, 2013).
 """
 
 from __future__ import annotations
@@ -32,44 +32,44 @@ from armarl.networks.layer_kernels import add, bias, flat_layers, relu, run_laye
 from armarl.networks.policy_network import Tensors
 from armarl.players.scripted_playouts import SIMULATED, play_turns, scripted_action
 
-FIRST_DEALS = 1, 2  # in which every action is tried; with two players, and with more
-DEALS = 32  # in which the last of them is, the first ones included
-BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k go on, besides the scripted choice
-HOPE = 0.05  # of the return, gained on average so far, without which none goes on
-# Expected return from which on scripted play stands: it wins, and waiting does not.
+FIRST_DEALS = 1, 2  # deals in which every action is tried; with two players, and with more
+DEALS = 32  # deals in which the last remaining action is tried, the first ones included
+BREADTH = 1.5  # after k deals at most BREADTH * DEALS / k actions stay, plus the scripted choice
+HOPE = 0.05  # of the return: actions with a smaller mean gain so far are dropped
+# Expected return above which the scripted choice stands: it wins, and waiting does not.
 WON = 0.7, 0.8  # with two players, and with more
-LONGEST = 200  # actions that are played on before the critic is asked in any case
-LEAST_DECISIONS = 1  # that are worth a thread of their own
-DEALT = 2  # of `states`, after SIMULATED and SPARE
-OUT = -1  # instead of a number of deals, or of a row
+LONGEST = 200  # actions of a rollout after which the critic is asked in any case
+LEAST_DECISIONS = 1  # number of decisions that justify another thread
+DEALT = 2  # index in `states`, after SIMULATED and SPARE
+OUT = -1  # marks a dropped row's number of deals, or a missing row
 
 
 def with_players(players: int, numbers: tuple[float, float]) -> Any:
-    """The number that holds with two players, or with more: one deal tells less of these."""
+    """Choose the number for two players or for more, where a single deal tells less."""
     return numbers[players > 2]
 
 
 class Critic(NamedTuple):
-    """A critic as the kernel takes it, see `layer_kernels.flat_layers`."""
+    """A critic in the form that kernels take; see `layer_kernels.flat_layers`."""
 
     numbers: Float32s
     layers: Int64s
 
 
 class Tries(NamedTuple):
-    """Decisions whose legal actions are tried."""
+    """A batch of decisions whose legal actions are tried."""
 
     states: States  # (n,)
-    seats: Int64s  # (n,) to move
+    seats: Int64s  # (n,) seats to move
     masks: Int8s  # (n, actions)
     first: Int64s  # (n,) row of the first legal action of each decision
-    numbers: Int64s  # (n,) from which deals and chance follow
+    numbers: Int64s  # (n,) seeds of deals and chance
     critic: Critic
-    styles: Float64s  # numbers of the scripted player's: the seat's, and in turn all others'
-    first_deals: int  # in which every action is tried
-    most_deals: int  # in which what is not left out is tried
+    styles: Float64s  # style numbers of the scripted player: [0] of the seat, all of the others
+    first_deals: int  # deals in which every action is tried
+    most_deals: int  # deals in which the remaining actions are tried
     breadth: int  # most_deals times BREADTH
-    turns: int  # that end before the critic is asked
+    turns: int  # number of turns that end before the critic is asked
     hope: float  # see HOPE
     won: float  # see WON
     spare: States  # (2 * threads, 3) scratch
@@ -79,14 +79,14 @@ class Tries(NamedTuple):
     one: Float32s  # (2 * threads, widest) scratch
     other: Float32s  # (2 * threads, widest) scratch
     returns: Float64s  # (2 * threads, players) scratch
-    scripted: Int64s  # (n,) written: the row of the scripted choice, or OUT of games that are over
-    deals: Int64s  # (rows,) written: in how many deals each action was tried, or OUT
-    gains: Float64s  # (rows,) written: sums of what it brought beyond the scripted choice
-    squares: Float64s  # (rows,) written: sums of the squares of that
+    scripted: Int64s  # (n,) output: row of the scripted choice, or OUT if the game is over
+    deals: Int64s  # (rows,) output: number of deals in which each action was tried, or OUT
+    gains: Float64s  # (rows,) output: sums of the gains over the scripted choice
+    squares: Float64s  # (rows,) output: sums of the squared gains
 
 
 def try_turns(batch: Tries, i: int, thread: int) -> None:
-    """Try the legal actions of decision `i`, in the order of their ids."""
+    """Try the legal actions of decision `i` in the order of their ids."""
     batch.scripted[i] = OUT
     if verbs.status(batch.states[i]) != PLAYING:
         return
@@ -114,9 +114,10 @@ def try_turns(batch: Tries, i: int, thread: int) -> None:
 
 
 def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
-    """Mark rows as OUT, but for the scripted choice; returns how many others are left.
+    """Mark rows as OUT except the scripted choice; return the number of other rows left.
 
-    Of those up to `last`, at most so many stay which gained most, and they more than hope.
+    Of the rows before `last`, at most `most` with the largest gains stay, and only those whose
+    mean gain exceeds `hope`.
     """
     first, left = batch.first[i], 0
     for row in range(first, last):
@@ -133,7 +134,7 @@ def leave_out(batch: Tries, i: Int, last: Int, most: Int) -> Int:
 
 
 def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
-    """Try the actions that are left in one deal, the scripted choice first."""
+    """Try the remaining actions in one deal, the scripted choice first."""
     states = batch.spare[mine]
     seat: Int = batch.seats[i]
     number: Int = batch.numbers[i] + deal
@@ -154,7 +155,7 @@ def try_deal(batch: Tries, i: Int, mine: Int, scripted: Int, deal: Int) -> None:
 
 
 def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: float) -> Real:
-    """What an action brings in the deal at hand, when the scripted player finishes the turn."""
+    """Value of an action in the current deal when the scripted player finishes the turn."""
     states = batch.spare[mine]
     seat: Int = batch.seats[i]
     states[SIMULATED] = states[DEALT]
@@ -167,7 +168,7 @@ def brought(batch: Tries, i: Int, mine: Int, action: Int, number: Int, others: f
 
 
 def foreseen(batch: Tries, mine: Int, seat: Int) -> Real:
-    """What a seat may expect of the simulated position."""
+    """A seat's expected return in the simulated position."""
     seen, one, other = batch.seen[mine], batch.one[mine], batch.other[mine]
     simulated = batch.spare[mine, SIMULATED]
     return worth(simulated, seat, batch.critic, seen, one, other, batch.returns[mine])
@@ -182,7 +183,7 @@ def worth(
     other: Float32s,
     returns: Float64s,
 ) -> Real:
-    """What a seat may expect of a position, or what it got if the game is over."""
+    """A seat's expected return in a position, or its actual return if the game is over."""
     if verbs.status(s) != PLAYING:
         verbs.returns(s, 0, returns)
         return returns[seat]
@@ -192,7 +193,7 @@ def worth(
 
 @kernel
 def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> Real:
-    """The return that a critic expects of an observation."""
+    """The return that a critic expects for an observation."""
     last = critic.layers.shape[0] - 1
     bias(critic, 0, one)
     add(critic, 0, seen, 0, one)
@@ -203,16 +204,16 @@ def expected(critic: Critic, seen: Float32s, one: Float32s, other: Float32s) -> 
 
 
 class Gains(NamedTuple):
-    """The legal actions of some decisions, one row each, decision by decision.
+    """The legal actions of some decisions, one row each, grouped by decision.
 
     Attributes:
-        decisions: int64 (rows,), which of the decisions.
-        actions: int64 (rows,), ids in ascending order within a decision.
-        scripted: int64 (decisions,), the row of the scripted choice of each; -1 of one in a game
-            that is over, which has no rows.
-        gains: float64 (rows,), the mean of what each brings beyond the scripted choice; -inf of
-            what was left out early, or not tried because the game is as good as won.
-        errors: float64 (rows,), the standard errors of these.
+        decisions: index of the decision of each row, int64, shape (rows,).
+        actions: action ids, int64, shape (rows,), ascending within a decision.
+        scripted: row of each decision's scripted choice, int64, shape (decisions,). It is -1 for
+            a game that is over, which has no rows.
+        gains: mean gain of each action over the scripted choice, float64, shape (rows,). It is
+            -inf for actions dropped early, or not tried because the game is nearly won.
+        errors: standard errors of the gains, float64, shape (rows,).
     """
 
     decisions: NDArray[np.int64]
@@ -223,31 +224,34 @@ class Gains(NamedTuple):
 
 
 class Turns:
-    """Tries the legal actions of decisions, and has a critic say what the turns bring."""
+    """Tries the legal actions of decisions, and values the turns with a critic."""
 
     def __init__(
         self, game: Game, tensors: Tensors, styles: Sequence[int], deals: int, turns: int
     ) -> None:
-        """For a critic that `check_critic` has found right.
+        """Create from a critic that `check_critic` has accepted.
 
         Args:
-            styles: numbers of the scripted player's, one or more: in the first the seat that
-                decides plays on, and all others in each of them, deal by deal.
-            deals: in which what gains most in the first ones is tried.
-            turns: that end before the critic is asked, the one under way included.
+            game: the game.
+            tensors: the critic's weights.
+            styles: style numbers of the scripted player, one or more. The deciding seat continues
+                in the first style, and all others in each style in turn, deal by deal.
+            deals: number of deals in which the most promising actions are tried.
+            turns: number of turns that end before the critic is asked, the current one included.
         """
         self.game, self._deals, self._turns = game, deals, turns
         self._styles = np.array(styles, np.float64)
         self._critic = Critic(*flat_layers(tensors, PARTS))
 
     def gains(self, states: States, seats: NDArray[np.int64]) -> Gains:
-        """What each legal action of `seats[i]`, to move in `states[i]`, gains.
+        """Return what each legal action of `seats[i]`, to move in `states[i]`, gains.
 
         Args:
-            states: (n,); what the seats are not shown makes no difference.
+            states: state records, shape (n,). Information hidden from the seats has no influence.
+            seats: the seats to move, int64, shape (n,).
 
         Raises:
-            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+            TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
         state_checks.check_seats(self.game, states, seats)
         game, n = self.game, states.size
@@ -286,16 +290,16 @@ class Turns:
         )
         game.run(try_turns, n, batch, least=LEAST_DECISIONS)
         deals = np.maximum(batch.deals, 1)
-        gains = np.nan_to_num(batch.gains / deals, nan=-1.0)  # of a critic whose weights are huge
+        gains = np.nan_to_num(batch.gains / deals, nan=-1.0)  # NaN if a critic's weights are huge
         spread = np.maximum(np.nan_to_num(batch.squares / deals) - gains**2, 0.0)
         gains[batch.deals == OUT] = -np.inf
         return Gains(decisions, actions, batch.scripted, gains, np.sqrt(spread / deals))
 
 
 def _numbers(states: States) -> NDArray[np.int64]:
-    """A number for each state, the same for the same: chance is no other where it is asked again.
+    """Return a seed for each state, derived from its bytes, so that repeated calls agree.
 
-    One for all would show every position the same throws of the dice.
+    One seed for all would give every position the same dice rolls.
     """
     rows = states.view(np.uint8).reshape(states.size, states.itemsize)
     return np.array([zlib.crc32(row) for row in rows], np.int64)  # type: ignore[arg-type]

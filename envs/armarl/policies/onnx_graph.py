@@ -1,10 +1,9 @@
-"""Whether an ONNX file would have other files read, or dice thrown: its parts, found without ONNX's
-own package.
+"""Checks of an ONNX file, without the `onnx` package, for external data and random nodes.
 
-ONNX is a message of protocol buffers: numbered fields, some of which are messages again. A tensor
-may say that its numbers lie in another file, at any path, and ONNX Runtime reads it. A node may
-draw numbers from a generator of ONNX Runtime's, which no seed of ours reaches; with a seed of its
-own it still gives other numbers by how many games it is asked about at once.
+An ONNX file is a protocol buffer message: numbered fields, some of which are messages again. A
+tensor may say that its numbers are in another file, at any path, and ONNX Runtime reads it. A node
+may draw numbers from ONNX Runtime's random generator, which cannot be seeded from here. Even with a
+seed of its own, its numbers depend on the batch size.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-MOST_FIELDS = 1_000_000  # that are looked at; of a network's weights each tensor is one
+MOST_FIELDS = 1_000_000  # limit of fields read; each weight tensor of a network is one field
 
-# Of each kind of message the fields that lead to a tensor or a node, and what kind these are.
+# For each kind of message: the fields that lead to a tensor or a node, and the kinds of those.
 _LEADS: Mapping[str, Mapping[int, str]] = {
     "model": {7: "graph", 20: "training", 25: "function"},
     "training": {1: "graph", 2: "graph"},
@@ -35,14 +34,14 @@ _RANDOM = frozenset(
         *("Multinomial", "Bernoulli", "Sampling"),
     }
 )
-# Which input of a node says whether it is in training, where it throws dice; without one it is not.
+# The input of a node that turns on training, when it draws random numbers; off if it is missing.
 _TRAINING_INPUT = {"Dropout": 2, "BitmaskDropout": 2, "BiasDropout": 4, "BitmaskBiasDropout": 4}
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
 _LONGEST_VARINT = 10  # bytes
 
 
 class Field(NamedTuple):
-    """A field of a message: a number, with no `end`, or the bytes from `value` to `end`."""
+    """A field of a message: a number with `end` None, or the bytes from `value` to `end`."""
 
     number: int
     value: int
@@ -50,10 +49,10 @@ class Field(NamedTuple):
 
 
 def reads_other_files(content: bytes) -> bool:
-    """Whether a tensor in an ONNX file says that its numbers lie elsewhere.
+    """Whether a tensor in an ONNX file keeps its numbers in another file.
 
     Raises:
-        ValueError: this is no message, or one of many more fields than a network has.
+        ValueError: the content is not a message, or has many more fields than a network.
     """
     return any(
         field.number == _EXTERNAL_DATA or (field.number == _DATA_LOCATION and field.value)
@@ -64,10 +63,10 @@ def reads_other_files(content: bytes) -> bool:
 
 
 def random_node(content: bytes) -> str | None:
-    """The kind of a node in an ONNX file that draws random numbers; None if there is none.
+    """Return the kind of a node that draws random numbers, or None if there is none.
 
     Raises:
-        ValueError: as `reads_other_files`.
+        ValueError: as in `reads_other_files`.
     """
     for kind, fields in _messages(content):
         if kind == "node":
@@ -85,10 +84,10 @@ def _text(content: bytes, field: Field) -> str:
 
 
 def _messages(content: bytes) -> Iterator[tuple[str, list[Field]]]:
-    """Every message that may be, or hold, a tensor or a node: its kind and its fields.
+    """Yield the kind and fields of every message that may be or hold a tensor or a node.
 
     Raises:
-        ValueError: as `reads_other_files`.
+        ValueError: as in `reads_other_files`.
     """
     left, seen = [("model", 0, len(content))], 0
     while left:
@@ -105,7 +104,7 @@ def _messages(content: bytes) -> Iterator[tuple[str, list[Field]]]:
 
 
 def _fields(content: bytes, start: int, end: int) -> Iterator[Field]:
-    """The fields of a message."""
+    """Yield the fields of a message."""
     at = start
     while at < end:
         key, at = _varint(content, at, end)
@@ -118,13 +117,13 @@ def _fields(content: bytes, start: int, end: int) -> Iterator[Field]:
         if wire == _BYTES:
             size, at = _varint(content, at, end)
         if size is None or size > end - at:
-            raise ValueError("a part of it is damaged, or of no kind that networks have")
+            raise ValueError("a part of it is damaged or has an unknown type")
         yield Field(field, at, at + size if wire == _BYTES else None)
         at += size
 
 
 def _varint(content: bytes, at: int, end: int) -> tuple[int, int]:
-    """A number in as many bytes as it needs, and where it ends."""
+    """Decode a number of variable length; also return where it ends."""
     number = 0
     for k in range(_LONGEST_VARINT):
         if at + k >= end:

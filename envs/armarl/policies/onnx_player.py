@@ -1,7 +1,8 @@
-"""Networks of any kind as players, from ONNX files: `onnx:mine.onnx`. Needs `onnxruntime`.
+"""Players from ONNX files with networks of any kind: `onnx:mine.onnx`. Needs `onnxruntime`.
 
-A file holds a graph of arithmetic and its weights: to load it runs no code. It is read whole, and
-refused if its weights lie in another file, or if it draws random numbers: games repeat from seeds.
+A file holds a graph of arithmetic and its weights, so loading it runs no code. The file is read
+once as a whole. It is refused if its weights are in another file, or if it draws random numbers,
+as games must repeat from their seeds.
 """
 
 from __future__ import annotations
@@ -18,27 +19,29 @@ from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.policies.onnx_graph import random_node, reads_other_files
 
-MOST_BYTES = 256 << 20  # of a file
+MOST_BYTES = 256 << 20  # largest file
 
 
 class OnnxPlayer:
-    """Plays the legal action of the highest logit, or draws by the logits.
+    """Plays the legal action with the highest logit, or samples from the logits.
 
-    The network's one input are observations, float32 (batch, size), of any number of them; its
-    first output are logits of all actions, (batch, actions).
+    The network has one input, observations, float32, shape (batch, size), for any batch size. Its
+    first output is the logits of all actions, shape (batch, actions).
     """
 
     def __init__(self, game: Game, path: str, sample: bool = False) -> None:
-        """A player of `game` by the network in a file.
+        """Load a network from a file as a player of `game`.
 
         Args:
-            sample: draw from the policy's distribution instead of taking the likeliest action.
+            game: the game to play.
+            path: the ONNX file.
+            sample: sample from the policy's distribution instead of taking the likeliest action.
 
         Raises:
-            FileNotFoundError: there is no such file.
-            ValueError: it is damaged or too large, its weights lie in another file, its network
-                draws random numbers, or does not fit the game.
-            ImportError: ONNX Runtime is missing.
+            FileNotFoundError: the file does not exist.
+            ValueError: the file is damaged or too large, its weights are in another file, its
+                network draws random numbers, or it does not fit the game.
+            ImportError: ONNX Runtime is not installed.
         """
         file = Path(path)
         if not file.is_file():
@@ -55,8 +58,7 @@ class OnnxPlayer:
         """See `armarl.players.Player`.
 
         Raises:
-            ValueError: the network cannot be computed, or gives other numbers than logits of all
-                actions.
+            ValueError: the network fails, or its output is not finite logits of all actions.
         """
         observations, masks = self.game.views(states, seats)
         found = self._run(observations)
@@ -64,7 +66,7 @@ class OnnxPlayer:
             raise ValueError(f"{self._path} gave logits {np.shape(found)}, not {masks.shape}")
         logits = np.where(masks != 0, np.asarray(found, np.float64), -np.inf)
         best = logits.max(axis=1, keepdims=True, initial=-np.inf)
-        if not np.isfinite(best).all():  # of a NaN it is none either
+        if not np.isfinite(best).all():  # also refuses NaN
             raise ValueError(f"{self._path} gave logits of legal actions that are not finite")
         if not self.sample:
             return np.asarray(logits.argmax(axis=1), np.int64)
@@ -73,15 +75,15 @@ class OnnxPlayer:
         return np.asarray(chosen, np.int64)
 
     def weights_digest(self) -> str:
-        """By what it is known again: the SHA-256 of the file, as it was read."""
+        """Return the SHA-256 of the file as it was read."""
         return hashlib.sha256(self._content).hexdigest()
 
     def _run(self, observations: NDArray[np.float32]) -> Any:
-        """What the network gives first."""
+        """Return the network's first output."""
         inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
         try:
             return self._session.run([outputs[0].name], {inputs[0].name: observations})[0]
-        except Exception as error:  # its errors have no class of their own
+        except Exception as error:  # ONNX Runtime's errors share no base class
             raise ValueError(
                 f"{self._path} has a network that fails on observations of this game: "
                 f"{brief(error)}"
@@ -95,16 +97,16 @@ class OnnxPlayer:
                 "ONNX players need onnxruntime: pip install 'armarl[onnx]'"
             ) from error
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # so that sums are the same on any machine's cores
+        options.intra_op_num_threads = 1  # sums must not depend on the number of cores
         options.log_severity_level = 4
-        options.add_session_config_entry("session.load_model_format", "ONNX")  # as is checked here
+        options.add_session_config_entry("session.load_model_format", "ONNX")  # the checked format
         self._check_parts()
         try:
             session = onnxruntime.InferenceSession(
                 self._content, options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # its errors have no class of their own
-            raise ValueError(f"{self._path} is no ONNX file: {brief(error)}") from error
+        except Exception as error:  # ONNX Runtime's errors share no base class
+            raise ValueError(f"{self._path} is not an ONNX file: {brief(error)}") from error
         inputs, outputs = session.get_inputs(), session.get_outputs()
         size, actions = self.game.observation.size, len(self.game.actions)
         fits = (
@@ -117,18 +119,18 @@ class OnnxPlayer:
         if not fits:
             found = ", ".join(f"{one.name} {one.type} {one.shape}" for one in (*inputs, *outputs))
             raise ValueError(
-                f"{self._path} is of no network for this game, which takes one input of float32 "
-                f"(batch, {size}), with a batch of any size, and gives logits (batch, {actions}): "
+                f"{self._path} does not fit this game. Its network must take one input of float32 "
+                f"(batch, {size}), for any batch size, and return logits (batch, {actions}), but "
                 f"it has {found}"
             )
         return session
 
     def _check_parts(self) -> None:
-        """Raise ValueError if the file is damaged, has weights in another one, or throws dice."""
+        """Raise ValueError if the file is damaged, has external weights, or draws randomly."""
         try:
             whole, random = not reads_other_files(self._content), random_node(self._content)
         except ValueError as error:
-            raise ValueError(f"{self._path} is no ONNX file: {error}") from error
+            raise ValueError(f"{self._path} is not an ONNX file: {error}") from error
         if not whole:
             raise ValueError(
                 f"{self._path} has weights in another file: save it with all of them in it "
@@ -136,9 +138,9 @@ class OnnxPlayer:
             )
         if random is not None:
             raise ValueError(
-                f"{self._path} draws random numbers ({random}), so that games would not repeat "
-                "from their seeds: export the network for evaluation (model.eval()), and let "
-                "`,sample` draw from its logits"
+                f"{self._path} draws random numbers ({random}), so games would not repeat from "
+                "their seeds: export the network for evaluation (model.eval()), and use "
+                "`,sample` to sample from its logits"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -150,5 +152,5 @@ class OnnxPlayer:
 
 
 def _is_batch_of(size: int, shape: list[Any]) -> bool:
-    """Whether a shape is (any number, size); dimensions that are not fixed have names, or None."""
+    """Whether a shape is (any number, size); free dimensions are names or None."""
     return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)
