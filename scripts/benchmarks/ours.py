@@ -177,7 +177,7 @@ def blind_steps(variant: Variant, batch: int) -> Callable[[], int]:
 
 
 def own_loop(variant: Variant, batch: int) -> Callable[[], int]:
-    """Play randomly in a loop that a user compiles around the rules, as in `docs/batches.md`."""
+    """Play randomly in a loop that a user compiles around the rules, as on the page batches.md."""
     import numba
 
     from armarl.compiler.randomness import pick, uniform

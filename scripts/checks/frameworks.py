@@ -5,8 +5,8 @@
 
 Each library is installed together with ArmaRL into its own environment under `--folder`, as the
 libraries' pinned versions conflict. Its program in `armarl_training.examples` trains there and is
-measured against random. The rows are kept in docs/frameworks.json, from which the page's table is
-written.
+measured against random. The rows are kept in docs/environments/frameworks.json, from which the
+page's table is written.
 """
 
 from __future__ import annotations

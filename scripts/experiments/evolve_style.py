@@ -8,7 +8,7 @@ other seats are held by one of the other styles, except the held-out one, or by 
 ridge regression finds which numbers went with victories, and all numbers move that way (evolution
 strategies: Salimans et al., 2017, with the regression in place of their weighted sum). The file is
 written after every generation. The same command continues where it ended, or with more generations.
-At the end the numbers are printed in the form of `armarl/armada/admiral.py`.
+At the end the numbers are printed in the form of `armarl/games/armada/admiral.py`.
 """
 
 from __future__ import annotations

@@ -28,11 +28,11 @@ HEAD = """# Ladders
 This page rates random play, searches, the scripted player, shipped policies and policies with
 search in every variant. The number after a search is its simulations per decision. `search` is the
 game's best search: `grave` in Armadora, `rollout` in Armada. Neighbours on the ladder, in the order
-of `scripts/ladders.py`, met in all seat arrangements over the same deals. Players far apart are
-compared through those between them, so intervals widen from rung to rung, and those of five deals
-are rough. Ratings are on the Elo scale, where `random` is 0. Intervals are 95 %, from the bootstrap
-over deals (see [the arena](arena.md)). A game that is cut short is shared by all. This page was
-made by
+of `scripts/experiments/ladders.py`, met in all seat arrangements over the same deals. Players far
+apart are compared through those between them, so intervals widen from rung to rung, and those of
+five deals are rough. Ratings are on the Elo scale, where `random` is 0. Intervals are 95 %, from
+the bootstrap over deals (see [the arena](arena.md)). A game that is cut short is shared by all.
+This page was made by
 
     python scripts/experiments/ladders.py --folder runs/ladders
 

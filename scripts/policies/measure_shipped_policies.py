@@ -5,7 +5,7 @@
 
 The given rivals are measured again if they are in the file already; others stay as they are. By
 default all rivals in the file are measured. A file is written after each match, so results are kept
-if the script is stopped. `python scripts/make_docs.py` then updates the pages of the policies.
+if the script is stopped. `python scripts/docs/make_docs.py` then updates the pages of the policies.
 """
 
 from __future__ import annotations

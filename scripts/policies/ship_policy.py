@@ -3,7 +3,7 @@
 The policy replaces the one of that name in the package. If the run began with that policy
 (`start_from: armada-3p-ppo`), the training data of both are joined: decisions, minutes and curve
 continue where the earlier ones end. The new policy's strength is unknown. The script prints the
-command that measures it; `python scripts/make_docs.py` then updates the pages.
+command that measures it; `python scripts/docs/make_docs.py` then updates the pages.
 """
 
 from __future__ import annotations

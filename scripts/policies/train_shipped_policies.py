@@ -1,4 +1,4 @@
-"""Train the shipped policies again: `python scripts/train_shipped_policies.py [NAME ...]`.
+"""Train the shipped policies again: `python scripts/policies/train_shipped_policies.py [NAME ...]`.
 
 Each is trained from the configuration of its name, in `runs/`, and copied into the package with the
 matches that measured it. A stopped run is resumed; a finished run is kept.

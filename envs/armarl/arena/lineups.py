@@ -41,7 +41,7 @@ def lineups(
             unknown, or there would be more than MOST_LINEUPS lineups.
 
     Example:
-        >>> from armarl.game import make_game
+        >>> from armarl import make_game
         >>> lineups(3, make_game("armadora"), "ladder")
         [(0, 1), (1, 2)]
         >>> lineups(2, make_game("armadora", players=3))
@@ -82,7 +82,7 @@ def tables(lineup: Lineup, game: Game, mixed: bool = False, every: bool = False)
     follows each other entrant directly once (Williams, 1949).
 
     Example:
-        >>> from armarl.game import make_game
+        >>> from armarl import make_game
         >>> tables((0, 1), make_game("armadora"))
         [(0, 1), (1, 0)]
         >>> tables((0, 1, 2, 3), make_game("armada", players=4))

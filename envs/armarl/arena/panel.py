@@ -67,7 +67,7 @@ def panel(game: Game) -> tuple[Member, ...]:
     """Return the members of a game's panel, held-out members last.
 
     Example:
-        >>> from armarl.game import make_game
+        >>> from armarl import make_game
         >>> panel(make_game("armadora"))[0]
         Member(player='random', held_out=False)
     """

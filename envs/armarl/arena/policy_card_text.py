@@ -19,7 +19,7 @@ def card_text(card: Card) -> str:
     """Format a card for a terminal.
 
     Example:
-        >>> from armarl.policy_card import read_card
+        >>> from armarl import read_card
         >>> print(card_text(read_card("armadora-2p")).splitlines()[0])
         armadora-2p: armadora for 2 players, advanced=False, peek=True
     """
@@ -50,7 +50,7 @@ def table(card: Card) -> str:
     """Format the game that a policy plays, with its options.
 
     Example:
-        >>> from armarl.policy_card import read_card
+        >>> from armarl import read_card
         >>> table(read_card("armadora-2p"))
         'armadora for 2 players, advanced=False, peek=True'
     """

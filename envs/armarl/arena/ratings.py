@@ -13,8 +13,9 @@ this lengthens the interval. It weighs more, the less information the games have
 all ratings whose profile likelihood is high enough: the threshold follows Student's distribution
 for the number of deals, widened by the ratio of the two errors. An interval is therefore lopsided
 where the games are, and nearly open, 5000 points wide, where the games decide nothing.
-`scripts/rating_coverage.py` measures the coverage of these intervals. (Small pilots also tried
-percentile and bootstrap-t intervals. Their coverage was lower where one player wins nearly all. The
+`scripts/checks/rating_coverage.py` measures the coverage of these intervals. (Small pilots also
+tried percentile and bootstrap-t intervals. Their coverage was lower where one player wins nearly
+all. The
 packages choix and openskill were not tried: by their documentation neither models seats and deals.)
 
 Everything depends on few numbers: for each deal and table, the summed victory shares of each side.

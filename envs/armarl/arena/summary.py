@@ -170,7 +170,7 @@ def summarise(tournament: Tournament, resamples: int = RESAMPLES) -> Summary:
             (`Tournament.tally`).
 
     Example:
-        >>> from armarl.arena.tournament import play_tournament
+        >>> from armarl import play_tournament
         >>> summary = summarise(play_tournament("armadora", ["random", "greedy"], deals=4))
         >>> [summary.tournament.players[i] for i in summary.order()]
         ['greedy', 'random']
@@ -205,7 +205,7 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
         ValueError: as in `Tournament.tally` and `stopping.is_stronger`.
 
     Example:
-        >>> from armarl.arena.tournament import play_tournament
+        >>> from armarl import play_tournament
         >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=30)).decided
         True
     """

@@ -133,7 +133,7 @@ def _evaluate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "players",
         nargs="+",
-        help="player names such as greedy or armadora-2p, or paths; see docs/arena.md",
+        help="player names such as greedy or armadora-2p, or paths; see docs/playing/arena.md",
     )
     command.add_argument(
         "--games",

@@ -33,7 +33,7 @@ def compile_game(game: Game) -> Iterator[tuple[str, float]]:
         The name of the part that is ready, and the seconds since the start.
 
     Example:
-        >>> from armarl.game import make_game
+        >>> from armarl import make_game
         >>> for part, seconds in compile_game(make_game("armadora")):
         ...     print(part)
         PettingZoo's environment

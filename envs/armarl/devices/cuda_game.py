@@ -198,7 +198,7 @@ class CudaGame:
         """Run a body for each game of a batch, on torch's current stream.
 
         Args:
-            body: one of `loops`, or any function of the same form.
+            body: one of `batch_loops`, or any function of the same form.
             games: number of games.
             batch: the body's batch, with tensors in place of arrays. Their types and shapes are
                 trusted. Scratch has the rows of `scratch_masks`.

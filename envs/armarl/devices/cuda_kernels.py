@@ -1,7 +1,7 @@
-"""GPU kernels: the bodies of `loops.py` and the rules under them, compiled by `numba.cuda`.
+"""GPU kernels: the bodies of `batch_loops.py` and the rules under them, compiled by `numba.cuda`.
 
 This file adds a kernel that loops over games, a kernel that turns columns into rows, and changes to
-numba-cuda that let NVIDIA's compiler generate faster code (docs/gpu.md).
+numba-cuda that let NVIDIA's compiler generate faster code (docs/environments/gpu.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 try:
     from numba import cuda
 except ImportError:
-    cuda = None  # reported by `armarl.cuda.fault`
+    cuda = None  # reported by `armarl.devices.cuda_game.fault`
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
 """Whether kernels run in Numba's simulator."""
@@ -81,7 +81,7 @@ class CudaKernelCache(KernelCache):
 
 
 def own_row(thread: int) -> int:
-    """Replacement for `loops.own` on a GPU, where neighbouring threads have neighbouring rows."""
+    """Replacement for `batch_loops.own` on a GPU, where neighbouring threads have neighbouring rows."""
     return thread
 
 

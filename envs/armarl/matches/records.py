@@ -235,7 +235,7 @@ def read_records(path: str | Path) -> Iterator[Record]:
 
     Example:
         >>> import os, tempfile
-        >>> from armarl.matches import play_match
+        >>> from armarl import play_match
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = os.path.join(folder, "games.txt")
         ...     _ = play_match("armadora", ["greedy", "random"], games=2, records=path)

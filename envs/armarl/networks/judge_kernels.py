@@ -1,4 +1,4 @@
-"""Compiled position judges: the computation of `judges.JudgeNetwork`, one position at a time.
+"""Compiled position judges: the computation of `judge.JudgeNetwork`, one position at a time.
 
 Positions that differ by one action agree in most prizes. So the result for a prize is cached, and
 reused when the judge would read the same input for another.
@@ -43,7 +43,7 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of threads; the first axis is for threads (see `loops.own`).
+    """Working memory of threads; the first axis is for threads (see `batch_loops.own`).
 
     Attributes:
         survey: the survey, float32, shape (rows, size).

@@ -1,4 +1,4 @@
-"""Rollouts by the scripted player; used by `turns` and `search.rollouts`."""
+"""Rollouts by the scripted player; used by `critic_lookahead` and `search.rollouts`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def play_turns(
     chance: NDArray[np.uint64],
     game: int,
 ) -> None:
-    """Let scripted players continue until `turns` turns or the game have ended.
+    """Let scripted players continue until `critic_lookahead` turns or the game have ended.
 
     The first turn is `owner`'s. `seat` plays in one style, all others in another.
     """
