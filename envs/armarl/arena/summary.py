@@ -206,8 +206,9 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
     Example:
         >>> from armarl import play_tournament
-        >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=30)).decided
-        True
+        >>> verdict = stronger(play_tournament("armadora", ["greedy", "random"], deals=30))
+        >>> verdict.deals, verdict.score > 0.9
+        (30, True)
     """
     won, other = _won(tournament.tally())[:, [0, 1], [1, 0]].T
     both = won + other > 0

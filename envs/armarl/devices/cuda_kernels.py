@@ -81,7 +81,7 @@ class CudaKernelCache(KernelCache):
 
 
 def own_row(thread: int) -> int:
-    """Replacement for `batch_loops.own` on a GPU, where neighbouring threads have neighbouring rows."""
+    """Replacement for `batch_loops.own` on a GPU: neighbouring threads have neighbouring rows."""
     return thread
 
 
