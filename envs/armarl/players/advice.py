@@ -1,7 +1,7 @@
-"""Advice of scripted players, which a policy weighs against what its network makes of it all.
+"""Advice of scripted players, which a policy adds to the logits of its network.
 
-A network begins at the strength of its advisers and learns where to leave them (residual policy
-learning: Silver et al., 2018; Johannink et al., 2018). An adviser sees what its seat may see.
+A network starts as strong as its advisers and learns where to depart from them (residual policy
+learning: Silver et al., 2018; Johannink et al., 2018). An adviser sees only what its seat may see.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from armarl.players.player_specs import _other, scripted
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 MOST_ADVISERS = 16
-_SAMPLE, _DEPTH = 64, 24  # positions by which advisers are known again, and actions before them
+_SAMPLE, _DEPTH = 64, 24  # positions of the digest, and the random actions before them
 
 
 class Advice:
-    """Scripted players who are asked at every decision.
+    """Scripted players that advise at every decision.
 
     Attributes:
-        advisers: their specifications: `greedy`, `greedy:style=NAME`.
+        advisers: the specifications of the players, `greedy` or `greedy:style=NAME`.
         players: the players themselves.
     """
 
     def __init__(self, game: Game, advisers: Sequence[str]) -> None:
-        """For a game.
+        """Make the advisers for a game.
 
         Raises:
-            ValueError: a specification that the game does not know, or of another kind of player.
+            ValueError: a specification names another player, or a style that the game lacks.
         """
         self.advisers = tuple(advisers)
         self._game = game
@@ -43,9 +43,9 @@ class Advice:
         return len(self.players)
 
     def actions(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What each adviser would do as `seats[i]`, to move in each state: (n, advisers).
+        """The action of each adviser for `seats[i]`, the seat to move: int64, shape (n, advisers).
 
-        The states may hold what the seats are not shown; the advisers do not see it.
+        The states may hold hidden information. They are concealed before an adviser sees them.
         """
         found = np.empty((states.size, len(self)), np.int64)
         if len(self):
@@ -55,7 +55,7 @@ class Advice:
         return found
 
     def digest(self) -> str:
-        """What the advisers would do in some positions, by which they are known again."""
+        """A hash of the advisers' choices in some positions, which identifies their behaviour."""
         game, rng = self._game, np.random.default_rng(0)
         states, chance = game.new_states(np.arange(_SAMPLE)), RandomPlayer(game)
         found = hashlib.sha256()

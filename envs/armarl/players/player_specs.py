@@ -158,10 +158,10 @@ def _wrong(whole: str, reason: str) -> ValueError:
 
 
 def as_spec(player: str | Path | Spec) -> Spec:
-    """A specification as such; a path is that of a policy, whatever it is made of.
+    """Parse a specification. A `Path` or a name ending in `.safetensors` is a saved policy.
 
     Raises:
-        ValueError: it breaks the grammar.
+        ValueError: the text breaks the grammar.
     """
     if isinstance(player, Spec):
         return player
@@ -171,10 +171,10 @@ def as_spec(player: str | Path | Spec) -> Spec:
 
 
 def scripted(adviser: str) -> Spec:
-    """The specification of an adviser: of the scripted player as he is, in whatever style.
+    """Parse the specification of an adviser: the scripted player in any style.
 
     Raises:
-        ValueError: it names anybody else; no file is opened for him.
+        ValueError: it names another player. No file is opened.
     """
     spec = Spec.parse(adviser)
     habits = {name for name, _ in spec.base.settings} - {"style"}
@@ -184,4 +184,4 @@ def scripted(adviser: str) -> Spec:
 
 
 def _other(adviser: str) -> ValueError:
-    return ValueError(f"only the scripted player can advise: greedy, not {adviser[:100]!r}")
+    return ValueError(f"only the scripted player, greedy, can advise, not {adviser[:100]!r}")

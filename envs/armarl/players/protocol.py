@@ -1,4 +1,4 @@
-"""What a player is, and the guard around every choice of his."""
+"""The `Player` protocol, and the checks around every choice that a player makes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,26 @@ from armarl.core.game import Game, IllegalActionError
 from armarl.core.state_checks import check_seats
 from armarl.core.verbs import PLAYING
 
-_MOST_AROUND = 100  # players put around one another
+_MOST_AROUND = 100  # the deepest nesting of wrappers
 
 
 @runtime_checkable
 class Player(Protocol):
     """The interface of every player: scripted, learnt, searching or human.
 
-    A player who was made for one variant has it in an attribute `game`; in another he is refused.
+    A player is a pure function of what a seat may know and of one random number per decision. It
+    gets concealed states, so it cannot use hidden information. It keeps no memory and no random
+    number generator, so a game repeats from its seed, alone or in a batch.
+
+    Attributes:
+        name: the name that tables and records show.
+        game: optional. A player made for one variant keeps the variant here, and is refused in
+            another one.
+
+    Example:
+        >>> from armarl import Player, make_game, make_player
+        >>> isinstance(make_player("greedy", make_game("armadora")), Player)
+        True
     """
 
     name: str
@@ -36,27 +48,34 @@ class Player(Protocol):
         """Choose a legal action in each state.
 
         Args:
-            states: (batch,) records, `states[i]` concealed for `seats[i]`, which is to move there.
-            seats: (batch,) seat numbers.
-            draws: (batch,) random numbers in [0, 1), the only source of chance a player may use.
+            states: records, shape (batch,). `states[i]` is concealed for the mover `seats[i]`.
+            seats: seat numbers, int64, shape (batch,).
+            draws: random numbers in [0, 1), float64, shape (batch,): the only chance that a player
+                may use.
 
         Returns:
-            (batch,) action ids.
+            Action ids, integers, shape (batch,).
         """
         ...
 
 
 class Thoughts(NamedTuple):
-    """What a player thought of a batch of states; None stands for what he does not consider.
+    """What a player thinks of a batch of states. A field is None if the player has no such opinion.
 
     Attributes:
-        probabilities: (batch, actions) float64, how he spreads over the actions; they sum to 1, or
-            are 0 throughout where the seat is not to move. Whether he draws from them or plays the
-            likeliest, as saved policies do unless told to `sample`, they do not say.
-        values: (batch, actions) float64, the return he expects of each action; NaN: no opinion.
-        visits: (batch, actions) int64, how often a search tried each action.
-        value: (batch,) float64, the return that he expects for the seat; where the game is over it
-            may be an estimate still.
+        probabilities: the player's distribution over actions, float64, shape (batch, actions). A
+            row sums to 1, or is all 0 if the seat is not to move. The player may sample from it or
+            play the most likely action, as saved policies do unless you ask them to `sample`.
+        values: expected return of each action, float64, shape (batch, actions); NaN for no opinion.
+        visits: how often a search tried each action, int64, shape (batch, actions).
+        value: expected return of the seat, float64, shape (batch,). After the end of the game it
+            may still be an estimate.
+
+    Example:
+        >>> import numpy as np
+        >>> from armarl import Thoughts
+        >>> Thoughts(probabilities=np.array([[0.25, 0.75]])).visits is None
+        True
     """
 
     probabilities: NDArray[np.float64] | None = None
@@ -67,12 +86,12 @@ class Thoughts(NamedTuple):
 
 @runtime_checkable
 class Thinker(Player, Protocol):
-    """A player who tells what he thinks, to those who show it."""
+    """A player that can also say what it thinks of a position."""
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """What he thinks of states in which `choose` would be asked, with the same arguments."""
+        """Return the player's thoughts, for the same arguments as `choose`."""
         ...
 
 
@@ -83,23 +102,43 @@ def choose_legally(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """What `player.choose` says of concealed `states`, after checking it.
+    """Ask a player for its actions in concealed states, and check them.
 
-    He gets copies, and what he returns is copied and checked by what was legal before he was asked:
-    nothing that he writes into changes the game, or what he is allowed.
+    The player gets copies. Its answer is copied, too, and checked against the masks from before the
+    call. So nothing that the player writes changes the game or what it may play.
+
+    Args:
+        player: the player to ask.
+        game: the variant that is played.
+        states: records, shape (batch,), each concealed for its seat (`Game.concealed`).
+        seats: the seat to move in each state, int64, shape (batch,).
+        draws: a random number in [0, 1) for each state, float64, shape (batch,).
+
+    Returns:
+        Legal action ids, int64, shape (batch,).
 
     Raises:
-        IllegalActionError: the rules forbid one of the actions, or there is no such action.
-        ValueError: it is not one action for each state, or he plays another variant.
-        TypeError: the actions are no integers.
-        RuntimeError: he tried to end the program.
+        IllegalActionError: the player chose an action that is illegal or does not exist.
+        ValueError: the answer is not one action for each state, or the player was made for another
+            variant.
+        TypeError: the actions are not integers.
+        RuntimeError: the player tried to end the program.
+
+    Example:
+        >>> import numpy as np
+        >>> from armarl import choose_legally, make_game, make_player
+        >>> game = make_game("armadora")
+        >>> states, seats = game.new_states(np.arange(3)), np.zeros(3, np.int64)
+        >>> seen, player = game.concealed(states, seats), make_player("random", game)
+        >>> choose_legally(player, game, seen, seats, np.zeros(3)).shape
+        (3,)
     """
     check_variant(player, game)
     masks = game.legal_masks(states)
     shown = game.taken(states, np.arange(states.size))
     with _asking(player):
         answer = player.choose(shown, seats.copy(), draws.copy())
-        chosen = np.array(np.asarray(answer))  # of what he keeps: of his own object it might be he
+        chosen = np.array(np.asarray(answer))  # a copy: the player may keep and change its array
     if answer is None:
         raise TypeError(f"the player {player.name!r} has returned None: does choose lack a return?")
     if chosen.shape != states.shape:
@@ -118,10 +157,14 @@ def choose_legally(
 
 
 def check_player(found: object, said: str) -> Player:
-    """What somebody gives as a player, if it is one; `said` is what it is called in the error.
+    """Return an object as a player after checking that it is one.
+
+    Args:
+        found: the object.
+        said: the name of the object in error messages.
 
     Raises:
-        TypeError: it is none; the message says what it lacks.
+        TypeError: the object is not a player; the message says what it lacks.
     """
     if isinstance(found, type):
         raise TypeError(
@@ -147,12 +190,12 @@ def check_player(found: object, said: str) -> Player:
 
 
 def _takes_a_question(choose: Callable[..., object]) -> bool:
-    """Whether it can be called with three arguments, as far as Python can tell."""
+    """Whether a function accepts three positional arguments, as far as Python can tell."""
     try:
         inspect.signature(choose).bind(None, None, None)
     except TypeError:
         return False
-    except ValueError:  # of what is not written in Python
+    except ValueError:  # Python cannot read the signature of some compiled functions
         return True
     return True
 
@@ -163,11 +206,13 @@ def _article(found: object) -> str:
 
 @contextmanager
 def no_exit(said: str) -> Iterator[None]:
-    """Code of a stranger in which to exit, or to stop a loop of ours, is an error: else all seemed
-    to have gone well.
+    """Turn `SystemExit` and `StopIteration` of user code into errors.
+
+    Without this, user code could end the program or one of our loops, and the run would look like
+    a success.
 
     Raises:
-        RuntimeError: it exited, or raised StopIteration.
+        RuntimeError: the code exited, or raised StopIteration.
     """
     try:
         yield
@@ -175,14 +220,14 @@ def no_exit(said: str) -> Iterator[None]:
         code = "" if error.code is None else brief(error.code, 60)
         raise RuntimeError(f"{said} tried to end the program: exit({code})") from error
     except StopIteration as error:
-        told = RuntimeError(f"{said} raised StopIteration: next() of what has no more")
+        told = RuntimeError(f"{said} raised StopIteration: next() was called on an empty iterator")
         # Without a cause: contextlib takes an error whose cause is this for one of Python's own.
         raise told.with_traceback(error.__traceback__) from None
 
 
 @contextmanager
 def _asking(player: Player) -> Iterator[None]:
-    """Whatever goes wrong where a player is asked is told of with his name."""
+    """Add the player's name and the place in its code to every error while it is asked."""
     try:
         with no_exit(f"the player {player.name!r}"):
             yield
@@ -193,8 +238,9 @@ def _asking(player: Player) -> Iterator[None]:
 
 
 def place_of(error: Exception, module: str) -> str:
-    """Where in the code of a stranger an error came up, as the end of a sentence: the last line in
-    the package of this module; nothing of our own.
+    """The last line of user code that an error passed through, as the end of a sentence.
+
+    Returns an empty text if the package of `module` is ours.
     """
     package = module.partition(".")[0]
     places = [
@@ -212,17 +258,17 @@ def ask_thoughts(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> Thoughts:
-    """What `player.think` says of concealed `states`; as in `choose_legally` he gets copies."""
+    """Ask a player for its thoughts on concealed states; the player gets copies."""
     shown = game.taken(states, np.arange(states.size))
     with _asking(player):
         return player.think(shown, seats.copy(), draws.copy())
 
 
 def digest_of(player: Player) -> str | None:
-    """By what the weights of a player are known again, or of the one whom he is put around.
+    """Return a digest of a player's weights, or of the player that it wraps.
 
-    They are asked for it by `weights_digest()`, which saved policies and ONNX players have. None of
-    who has no weights.
+    Saved policies and ONNX players have the method `weights_digest`. Returns None for players
+    without weights.
     """
     for found in everybody(player):
         if callable(digest := getattr(found, "weights_digest", None)):
@@ -233,7 +279,7 @@ def digest_of(player: Player) -> str | None:
 
 
 def everybody(player: Player) -> Iterator[object]:
-    """A player, and inwards those whom he is put around: the attribute `player` of each."""
+    """Yield a player, then the players that it wraps, from the outside in (attribute `player`)."""
     found: object = player
     for _ in range(_MOST_AROUND):
         if found is None:
@@ -243,7 +289,7 @@ def everybody(player: Player) -> Iterator[object]:
 
 
 def check_variant(player: Player, game: Game) -> None:
-    """Raise ValueError if a player was made for another variant than `game`."""
+    """Raise a ValueError if a player was made for another variant than `game`."""
     own = getattr(player, "game", game)
     if own is not game and isinstance(own, Game) and own.variant != game.variant:
         raise ValueError(
@@ -258,10 +304,10 @@ def _variant_name(game: Game) -> str:
 
 
 def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
-    """Check what `Player.choose` takes: states, and for each a seat and a draw in [0, 1).
+    """Check the arguments of `Player.choose`: states, and a seat and a draw for each.
 
     Raises:
-        TypeError, ValueError: arrays of other types or sizes, or out of range.
+        TypeError, ValueError: an array has the wrong type or size, or a value is out of range.
     """
     check_seats(game, states, seats)
     check_array("draws", draws, np.float64)
@@ -271,7 +317,7 @@ def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
 
 
 def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
-    """Raise ValueError unless every seat is the one to move, in games that are not over."""
+    """Raise a ValueError unless every seat is the one to move, in games that are not over."""
     statuses, movers = game.statuses(states)
     wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
     if wrong.size:

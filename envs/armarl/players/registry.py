@@ -1,4 +1,4 @@
-"""The names by which players can be called."""
+"""The registry of player names: built-in players, and those that users register."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _random(game: Game, patient: bool = False) -> Player:
     return PatientPlayer(game) if patient else RandomPlayer(game)
 
 
-# Those given as text are imported when they are first called for.
+# Entries given as text are imported when they are first used.
 BUILT_IN: Mapping[str, Factory | str] = {
     "random": _random,
     "greedy": GreedyPlayer,
@@ -50,38 +50,45 @@ _around: dict[str, Factory | str] = dict(BUILT_AROUND)
 def register_player(
     name: str, factory: Factory, *, around: bool = False, replace: bool = False
 ) -> None:
-    """Give a player a name, by which he can be called for wherever players are named.
+    """Register a player under a name, for use in specifications.
 
     Args:
-        name: small letters, digits and hyphens.
-        factory: called with the game and the arguments of the specification, it returns a `Player`:
-            `factory(game, 1000, seconds=2)` for `name:1000,seconds=2`. Its annotations (bool, int,
-            float, str) are what is checked. For a match with several worker processes it is a
-            function or a class that can be imported.
-        around: the name is put around another player, as in `greedy+name:200`; the factory is
-            called with the game, that player, and the arguments.
-        replace: take the place of whoever has the name.
+        name: the new name: small letters, digits and hyphens.
+        factory: a function or class that returns a `Player`. It is called with the game and the
+            arguments of the specification: `factory(game, 1000, seconds=2)` for
+            `name:1000,seconds=2`. Arguments are checked against its annotations (bool, int, float,
+            str). For matches with several worker processes it must be importable.
+        around: whether the player wraps another one, as in `greedy+name:200`. The factory then gets
+            the game, the wrapped player, and the arguments.
+        replace: whether to replace the player that has this name.
 
     Raises:
-        TypeError: the factory cannot be called.
-        ValueError: the name is no name, or is taken.
+        TypeError: the factory is not callable.
+        ValueError: the name is malformed or taken.
+
+    Example:
+        >>> from armarl import make_game, make_player, register_player
+        >>> from armarl.players.simple_players import RandomPlayer
+        >>> register_player("dice", RandomPlayer)
+        >>> make_player("dice", make_game("armadora")).name
+        'dice'
     """
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-        raise ValueError(f"a player's name is of small letters, digits and hyphens, not {name!r}")
+        raise ValueError(f"a player's name must be small letters, digits and hyphens, not {name!r}")
     if not callable(factory):
         raise TypeError(
-            f"{name}: what makes a player is a class or a function, as `lambda game: player`, "
+            f"{name}: the factory must be a class or function such as `lambda game: player`, "
             f"not {brief(repr(factory), 60)}"
         )
     registry = _around if around else _players
     taken = registry.get(name, factory) is not factory or name in shipped_policies()
     if not replace and taken:
-        raise ValueError(f"there is a player {name!r} already; replace=True takes his place")
+        raise ValueError(f"the player name {name!r} is taken; replace=True replaces it")
     registry[name] = factory
 
 
 def registered() -> list[tuple[str, Factory, bool]]:
-    """What `register_player` was called with: for worker processes, which must call it too."""
+    """The calls of `register_player` so far. Worker processes repeat them."""
     return [
         (name, factory, around)
         for registry, built_in, around in (
@@ -93,9 +100,33 @@ def registered() -> list[tuple[str, Factory, bool]]:
     ]
 
 
-def _named(registry: Mapping[str, Factory | str], name: str) -> Factory | None:
-    """The factory of this name, if there is one."""
-    found = registry.get(name)
+def is_player(name: str) -> bool:
+    """Whether a name is that of a built-in or registered player."""
+    return name in _players
+
+
+def player_names() -> list[str]:
+    """All names of players: built-in, registered, and shipped policies."""
+    return [*_players, *shipped_policies()]
+
+
+def wrapper_names() -> list[str]:
+    """All names of players that wrap another one, as in `greedy+search:200`."""
+    return list(_around)
+
+
+def find_player(name: str) -> Factory | None:
+    """Return the factory of a player, or None if no player has this name."""
+    return _imported(_players.get(name))
+
+
+def find_wrapper(name: str, own: Mapping[str, Factory | str]) -> Factory | None:
+    """Return the factory of a wrapper; `own` holds those that a player prefers for itself."""
+    return _imported({**_around, **own}.get(name))
+
+
+def _imported(found: Factory | str | None) -> Factory | None:
+    """A factory that is given as text, imported."""
     if isinstance(found, str):
         module, _, attribute = found.partition(":")
         factory: Factory = getattr(importlib.import_module(module), attribute)
@@ -105,6 +136,6 @@ def _named(registry: Mapping[str, Factory | str], name: str) -> Factory | None:
 
 @cache
 def shipped_policies() -> dict[str, Path]:
-    """The policies that come with ArmaRL, by name."""
+    """Map the name of every policy that comes with ArmaRL to its file."""
     folder = Path(__file__).parent.parent / "shipped"
     return {path.stem: path for path in sorted(folder.glob("*.safetensors"))}

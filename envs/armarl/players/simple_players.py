@@ -1,4 +1,4 @@
-"""Players who need no others: random, patient, greedy, and a person at a terminal."""
+"""Players that stand alone: random, patient, greedy, and a person at a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIXED = "\x1f"  # in the place of a space within an action, where no line is br
 
 
 class RandomPlayer:
-    """Plays uniformly at random among the legal actions."""
+    """Play uniformly at random among the legal actions."""
 
     def __init__(self, game: Game) -> None:
         self.name = "random"
@@ -47,9 +47,9 @@ class RandomPlayer:
 
 
 class PatientPlayer:
-    """Plays at random, but gives nothing up: the game's last resorts only where nothing else is.
+    """Play at random, but take the game's last resorts only where nothing else is legal.
 
-    Which actions those are, a pass for instance, the game says (`LAST_RESORTS` in its `rivals`).
+    The game lists its last resorts, such as passing, in `LAST_RESORTS` of its module `rivals`.
     """
 
     def __init__(self, game: Game) -> None:
@@ -69,7 +69,7 @@ class PatientPlayer:
 
 
 class GreedyPlayer:
-    """Plays the action that looks best one step ahead, by the game's own scripted judgement.
+    """Play the action that the game's scripted judgement prefers, one step ahead.
 
     Args:
         style: one of `GREEDY_STYLES` in the game's module `styles`, the first by default; the one
@@ -97,24 +97,24 @@ class GreedyPlayer:
 
 
 def style_names(game: Game) -> tuple[str, ...]:
-    """The styles of the game's greedy player, in the order of their numbers; () if it has none."""
+    """Names of the styles of the game's greedy player, by number; () if it has none."""
     part = game_entry(game.name).part("styles")
     names: tuple[str, ...] = part.GREEDY_STYLES if part else ()
     return names
 
 
 def style_number(game: Game, style: str | None) -> int:
-    """The place of a style among those of the game's greedy player; 0 of None.
+    """The number of a style of the game's greedy player; 0 for None.
 
     Raises:
-        ValueError: there is none of this name.
+        ValueError: the style is unknown.
     """
     if style is None:
         return 0
     styles = style_names(game)
     if style not in styles:
         known = ", ".join(styles) or "only one"
-        raise ValueError(f"greedy has no style {style!r} in {game.name}: there is {known}")
+        raise ValueError(f"greedy has no style {style!r} in {game.name}; choose from {known}")
     return styles.index(style)
 
 
@@ -158,7 +158,7 @@ class HumanPlayer:
 
 
 def _help(game: Game) -> str:
-    """How actions are written, and what they do by which rules."""
+    """The help text: how to write actions, and what they do by which rules."""
     entry = game_entry(game.name)
     examples = {family.texts()[0]: family.meaning for family in game.actions.families}
     width = 2 + max(map(len, examples))
@@ -180,7 +180,7 @@ def _listed(game: Game, mask: NDArray[np.int8]) -> str:
 def _choices(
     body: Body, game: Game, states: States, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """What a body that takes `batch_loops.Choices` decides in every state."""
+    """The actions that a body with a `batch_loops.Choices` batch chooses in every state."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
     scratch = np.empty((len(masks), 1), states.dtype)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))
@@ -188,17 +188,17 @@ def _choices(
 
 
 def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.int64]:
-    """In each row the legal action at `draws[i]`, a number in [0, 1), of their list."""
+    """Pick a legal action in each row by a number in [0, 1)."""
     ranks = masks.cumsum(axis=1, dtype=np.int64)
     wanted = (draws * ranks[:, -1]).astype(np.int64)
     return np.asarray((ranks > wanted[:, None]).argmax(axis=1), np.int64)
 
 
 def rivals(game: Game, what: str) -> ModuleType:
-    """What a game says of players against which others are measured.
+    """The module `rivals` of a game, which describes the players that others are measured against.
 
     Raises:
-        ValueError: it says nothing, and `what` needs it.
+        ValueError: the game has no such module; `what` names the player that needs it.
     """
     rivals = game_entry(game.name).part("rivals")
     if rivals is None:

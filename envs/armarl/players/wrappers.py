@@ -1,4 +1,4 @@
-"""Players around players: with noise, or with a random opening."""
+"""Players that wrap another player: random moves now and then, or a random opening."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from armarl.players.simple_players import RandomPlayer
 
 
 class NoisyPlayer:
-    """Plays at random in a part of the decisions, and leaves the others to another player."""
+    """Play a random legal action with a given probability, otherwise ask the wrapped player."""
 
     def __init__(self, game: Game, player: Player, noise: float) -> None:
-        """A player whose every decision is random with the probability `noise`, in [0, 1]."""
+        """Wrap a player; each decision is random with probability `noise`, in [0, 1]."""
         if not 0 <= noise <= 1:
-            raise ValueError(f"noise is a probability, in 0 to 1, not {noise}")
+            raise ValueError(f"noise must be a probability from 0 to 1, not {noise}")
         self.name = f"{player.name} with noise {noise}"
         self.game, self.player, self.noise = game, player, noise
 
@@ -32,17 +32,17 @@ class NoisyPlayer:
 
 
 class OpeningPlayer:
-    """Begins at random, and leaves the rest of the game to another player.
+    """Play random actions at first, then ask the wrapped player.
 
-    How far a seat has come, the game tells from its public state (the verb `progress`).
+    The verb `progress` tells from public information how far a seat has come.
     """
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
-        """A player who plays at random while his seat's progress is below `first_random`."""
+        """Wrap a player; it plays at random while its seat's progress is below `first_random`."""
         if first_random < 0:
             raise ValueError(f"first_random must be 0 or more, not {first_random}")
         if not game.has_progress:
-            raise ValueError(f"first_random goes by the verb `progress`, which {game.name} lacks")
+            raise ValueError(f"first_random needs the verb `progress`, which {game.name} lacks")
         self.name = f"{player.name} after {first_random} random"
         self.game, self.player, self.first_random = game, player, first_random
 
@@ -62,19 +62,19 @@ def _partly_random(
     draws: NDArray[np.float64],
     random: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """A random action where `random` says so, and the player's elsewhere."""
+    """A random action where `random` is true, and the player's choice elsewhere."""
     actions = np.empty(states.size, np.int64)
     for chooser, where in ((RandomPlayer(game), random), (player, ~random)):
         if where.any():
             games = np.flatnonzero(where)
             seen = game.taken(states, games)
-            # Checked here, where it is known who chose: as int64 numbers of any kind look well.
+            # Checked here, while it is still known which player chose.
             actions[games] = choose_legally(chooser, game, seen, seats[games], draws[games])
     return actions
 
 
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Two random numbers in [0, 1) out of each, by hashing: a player gets but one per decision."""
+    """Make two random numbers in [0, 1) from each by hashing, as a player gets one per decision."""
     parts = np.empty((2, draws.size))
     split_all(np.ascontiguousarray(draws, np.float64), parts)
     return parts[0], parts[1]

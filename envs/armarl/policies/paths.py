@@ -7,34 +7,34 @@ from pathlib import Path
 from armarl.common.files import BEST_FILE, POLICY_FILE
 from armarl.common.messages import brief, printable
 from armarl.players.player_specs import Part, Spec
-from armarl.players.registry import _players, shipped_policies
+from armarl.players.registry import is_player, shipped_policies
 
-_PICKLES = (".zip", ".pt", ".pth", ".pkl")  # torch's and SB3's
+_PICKLES = (".zip", ".pt", ".pth", ".pkl")  # written by torch and SB3
 
 
 def label(spec: Spec) -> str:
-    """The specification with what a policy is `called` for its path: what tables call a player."""
+    """The name of a player in tables: its specification, with a policy's name for its path."""
     base = spec.base
     part = Part(called(base.name), base.arguments, base.settings)
     return printable(str(Spec(part, spec.around)))
 
 
 def called(name: str) -> str:
-    """What a policy is called, by its path: `c1` that of the run `c1`, and `c1/best` its best one.
+    """The name of a policy by its path: `c1` for the run `c1`, `c1/best` for its best policy.
 
-    Every run has a best one, so that the name of the file alone would not tell them apart. Nor is
-    a file called like a player whom everybody knows: `random.safetensors`, `runs/armadora-2p`.
+    Every run has a best policy, so its name includes the run. A file that is named like a built-in
+    player keeps its ending: `random.safetensors`.
     """
     path = Path(name)
     if path.name == BEST_FILE and path.parent.name not in ("", ".."):
         return printable(f"{path.parent.name}/{path.stem}")
     short = without_folders(name)
-    known = short in _players or shipped_policies().get(short, path) != path
+    known = is_player(short) or shipped_policies().get(short, path) != path
     return printable(f"{short}.safetensors" if known and short != name else short)
 
 
 def without_folders(name: str) -> str:
-    """What is at the end of a path: a run's name, or a file's; of what is none, the name itself."""
+    """The name of the run or file at the end of a path; other names are returned unchanged."""
     path = Path(name)
     if path.suffix != ".safetensors" and len(path.parts) <= 1:
         return name
@@ -43,8 +43,8 @@ def without_folders(name: str) -> str:
 
 
 def policy_path(name: str) -> Path | None:
-    """Where a saved policy lies: a path, a run's folder or a shipped one's name; None of others."""
-    if name in _players:
+    """The file of a saved policy, given as a path, a run's folder or a shipped name, or None."""
+    if is_player(name):
         return None
     if name in shipped_policies():
         return shipped_policies()[name]
@@ -53,50 +53,49 @@ def policy_path(name: str) -> Path | None:
         if path.is_dir():
             path /= POLICY_FILE
         return path if path.exists() else None
-    except OSError:  # too long for a name, or in a folder that is closed to us
+    except OSError:  # the name is too long, or the folder is closed to us
         return None
 
 
 def file_refusal(part: Part) -> str | None:
-    """What to do instead of naming a file that is no saved policy, by its ending; None of others.
+    """The error text for a file that is not a saved policy, by its ending; None for other names.
 
-    A file of Python or an ONNX one is called so if it is there: `mine.py` may be a module.
+    A Python or ONNX file is refused only if it exists, because `mine.py` may be a module.
     """
     path, name = Path(part.name), brief(part.name)
     if path.suffix not in (".py", ".onnx") or not _is_file(path):
         return pickle_refusal(part.name)
     if path.suffix == ".onnx":
         right = Part("onnx", (part.name, *part.arguments), part.settings)
-        return f"{name} is an ONNX file: its network is a player by the name {brief(right)}"
+        return f"{name} is an ONNX file; name its player {brief(right)}"
     own = Part(path.stem, part.arguments or ("Class",), part.settings)
     return (
-        f"{name} is a file of Python: a class in it is a player by the name {brief(own)}, if "
-        "Python finds the module (PYTHONPATH)"
+        f"{name} is a Python file; name a class in it {brief(own)}, and put its folder on "
+        "PYTHONPATH"
     )
 
 
 def pickle_refusal(name: str) -> str | None:
-    """What to do instead of naming what SB3 and torch save, which is unpickled; None of others."""
+    """The error text for a pickle of SB3 or torch, which is not loaded; None for other names."""
     if Path(name).suffix not in _PICKLES:
         return None
     policy = Path(name).with_suffix(".safetensors").name
     return (
-        f"{name} is no policy of ours: loading such a file can run whatever is written in it. "
-        "What you trust of Stable-Baselines3 becomes one by "
-        f"armarl_training.sb3.save_policy({policy!r}, MaskablePPO.load({name!r}), game); "
-        f"then name {policy}"
+        f"{name} is not an ArmaRL policy, and loading it can run code. If you trust it, convert it "
+        f"with armarl_training.sb3.save_policy({policy!r}, MaskablePPO.load({name!r}), game), "
+        f"then give {policy}"
     )
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # too long for a name, or in a folder that is closed to us
+    except OSError:  # the name is too long, or the folder is closed to us
         return False
 
 
 def _is_folder(name: str) -> bool:
     try:
         return Path(name).is_dir()
-    except OSError:  # too long for a name, or in a folder that is closed to us
+    except OSError:  # the name is too long, or the folder is closed to us
         return False

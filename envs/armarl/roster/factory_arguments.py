@@ -17,7 +17,7 @@ from armarl.players.registry import Factory
 
 @dataclass(frozen=True)
 class _OwnPart(Part):
-    """`module:Class,arguments` whose name has become `module:Class`; it is written as it was."""
+    """A `module:Class,arguments` part with the name `module:Class`; it prints as it was written."""
 
     mark: ClassVar[str] = ","
 
@@ -27,12 +27,12 @@ class _OwnPart(Part):
 
 
 def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Player:
-    """Call a factory with the arguments of a part, by name.
+    """Call a factory with the arguments of a specification's part, as keyword arguments.
 
     Raises:
-        ValueError: it does not take them; the message says what it takes.
-        TypeError: it makes no player.
-        RuntimeError: it tried to end the program.
+        ValueError: the factory does not take them; the message lists the arguments that it takes.
+        TypeError: the factory does not return a player.
+        RuntimeError: the factory tried to end the program.
     """
     parameters = list(inspect.signature(factory).parameters.values())[len(given) :]
     takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
@@ -57,7 +57,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
             raise ValueError(_takes(part, takes, repr(key)))
         if not _fits(value, hints.get(key)):
             said = f"{brief(part)}: {key} takes {_kinds(hints[key])}, not {value!r}"
-            raise ValueError(f"{said} (what there is: {', '.join(takes)})")
+            raise ValueError(f"{said} (arguments: {', '.join(takes)})")
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
     if missing:
         raise ValueError(
@@ -70,22 +70,22 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
             if where := place_of(error, getattr(factory, "__module__", "")):
                 error.add_note(f"({brief(part.name)} was being made{where})")
             raise
-    return check_player(made, f"what {brief(part.name)} makes")
+    return check_player(made, f"the result of {brief(part.name)}")
 
 
 def _hints(factory: Factory) -> dict[str, Any]:
-    """The types of a factory's arguments, of those that can be read while the program runs."""
+    """Types of a factory's arguments, as far as they can be resolved at run time."""
     target = _annotated(factory)
     hints: dict[str, Any] = {}
     for name, annotation in getattr(target, "__annotations__", {}).items():
         one = SimpleNamespace(__annotations__={name: annotation})
-        with suppress(NameError):  # imported for type checkers alone
+        with suppress(NameError):  # a name that only type checkers import
             hints |= get_type_hints(one, getattr(target, "__globals__", None))
     return hints
 
 
 def _annotated(factory: Factory) -> Any:
-    """Where the annotations of a factory's arguments stand."""
+    """The function that carries the annotations of a factory's arguments."""
     target = factory.func if isinstance(factory, partial) else factory
     if inspect.isclass(target):
         return target.__init__

@@ -1,4 +1,4 @@
-"""Making a player from his specification (see `armarl.players.player_specs`)."""
+"""Make a player from its specification (grammar: `armarl.players.player_specs`)."""
 
 from __future__ import annotations
 
@@ -13,33 +13,50 @@ from armarl.core.game import Game, check_game
 from armarl.games.catalogue import game_names
 from armarl.players.player_specs import Part, Spec, as_spec
 from armarl.players.protocol import Player, check_player, check_variant, no_exit
-from armarl.players.registry import Factory, PlayerLike, _around, _named, _players, shipped_policies
+from armarl.players.registry import (
+    Factory,
+    PlayerLike,
+    find_player,
+    find_wrapper,
+    player_names,
+    shipped_policies,
+    wrapper_names,
+)
 from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.paths import _is_folder, file_refusal, label, policy_path
 from armarl.roster.factory_arguments import _call, _OwnPart
 
-# What every player takes besides his own arguments, unless one of these has the name; outermost
-# first.
+# Arguments that every player takes, unless its factory has one of the same name; outermost first.
 _HABITS: dict[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
 def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
-    """A player of `game` from his specification, or from the path of a saved policy.
+    """Make a player of `game` from a specification or the path of a saved policy.
 
-    A specification names, in this order: a registered player (`random`, `greedy`, `human`, ...), a
-    shipped policy (`armadora-2p`), the path of a saved policy or of the folder of a run, or a class
-    of one's own as `module:Class`, which is imported and called like a registered factory. A
-    `Player` is returned as he is.
+    A specification is looked up in this order: a registered player (`random`, `greedy`, `human`,
+    ...), a shipped policy (`armadora-2p`), the path of a saved policy or of a run's folder, and a
+    class of your own as `module:Class`, which is imported. An object that is already a `Player` is
+    returned unchanged.
 
     Args:
-        code: whether `module:Class` may import; False for what comes out of a file.
+        player: the specification, path or player.
+        game: the variant that it will play.
+        code: whether `module:Class` may be imported. Pass False for names that come from a file.
+
+    Returns:
+        The player, named by its specification.
 
     Raises:
-        TypeError: neither a specification, a path nor a player; or what a class or function of
-            one's own makes is none; or `game` is no `Game`.
-        RuntimeError: it tried to end the program.
-        ValueError: no such player or argument, or a player of another variant.
-        PolicyError: the file is no policy for this game, version or variant.
+        TypeError: `player` is not a specification, path or player, a factory of yours returned
+            something else, or `game` is not a `Game`.
+        RuntimeError: the factory tried to end the program.
+        ValueError: the player or an argument is unknown, or the player is of another variant.
+        PolicyError: the file is not a policy for this game, version or variant.
+
+    Example:
+        >>> from armarl import make_game, make_player
+        >>> make_player("greedy:noise=0.2", make_game("armadora")).name
+        'greedy:noise=0.2'
     """
     check_game(game)
     if hasattr(player, "choose"):
@@ -48,7 +65,7 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
         return given
     if not isinstance(player, str | Path | Spec):
         raise TypeError(
-            f"a player is a specification, a path or a Player, not {brief(repr(player))}"
+            f"a player must be a specification, a path or a Player, not {brief(repr(player))}"
             f"{_how_to_play(player)}"
         )
     spec = as_spec(player)
@@ -61,11 +78,11 @@ def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
 
 
 def _how_to_play(given: object) -> str:
-    """How what is no player becomes one, of what is often given in the place of one."""
-    if callable(getattr(given, "predict", None)):  # as models of Stable-Baselines3 have it
+    """A hint for turning a common non-player (an SB3 model, a function) into a player."""
+    if callable(getattr(given, "predict", None)):  # a model of Stable-Baselines3
         return (
-            "; a MaskablePPO plays as a saved policy: armarl_training.sb3.save_policy(path, model, "
-            "game), then the path"
+            "; save a MaskablePPO with armarl_training.sb3.save_policy(path, model, game), then "
+            "give the path"
         )
     if callable(given):
         return "; a player is an object with a `name` and choose(states, seats, draws)"
@@ -73,25 +90,25 @@ def _how_to_play(given: object) -> str:
 
 
 def _call_by(player: Player, spec: Spec) -> None:
-    """Give a player the name of his specification.
+    """Set a player's name to its specification.
 
     Raises:
-        TypeError: his name cannot be set.
+        TypeError: the name cannot be set.
     """
     try:
         player.name = label(spec)
     except AttributeError as error:
         raise TypeError(
-            f"{brief(spec)}: the `name` of {type(player).__name__} cannot be set, and whoever is "
-            "made by a specification is called by it; make it an attribute"
+            f"{brief(spec)}: the `name` of {type(player).__name__} cannot be set; make it an "
+            "attribute, because a player is named by its specification"
         ) from error
 
 
 def _make_base(part: Part, game: Game, code: bool) -> Player:
-    """The player of a specification's first part, with his habits."""
+    """Make the player of a specification's first part, with noise and random openings around it."""
     if said := file_refusal(part):
         raise ValueError(said)
-    factory = _named(_players, part.name)
+    factory = find_player(part.name)
     if factory is None and (path := policy_path(part.name)):
         factory = _policy_factory(path)
     if factory is None:
@@ -106,11 +123,10 @@ def _make_base(part: Part, game: Game, code: bool) -> Player:
 
 
 def _make_around(part: Part, player: Player, game: Game) -> Player:
-    # A player may know better what to put around him under a name.
-    factory = _named({**_around, **getattr(player, "around", {})}, part.name)
+    factory = find_wrapper(part.name, getattr(player, "around", {}))
     if factory is None:
-        known = ", ".join(f"+{name}" for name in _around) or "nothing, as yet"
-        raise ValueError(f"no +{brief(part.name)}: what can be put around a player is {known}")
+        known = ", ".join(f"+{name}" for name in wrapper_names())
+        raise ValueError(f"unknown wrapper +{brief(part.name)}; choose from {known}")
     return _call(factory, part, [], game, player)
 
 
@@ -124,28 +140,27 @@ def _policy_factory(path: Path) -> Factory:
 
 
 def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
-    """The class or function that `module:Class` names, and the part with the arguments left."""
+    """Import the class or function of `module:Class`; return it and the remaining part."""
     name, arguments = part.name, part.arguments
     written = arguments and isinstance(arguments[0], str) and arguments[0].isidentifier()
     if not written or not all(word.isidentifier() for word in name.split(".")):
         raise ValueError(_second_colon(part) or _unknown(name))
     if not code:
         raise ValueError(
-            f"{brief(part)}: a player of one's own, module:Class, is not imported here; "
-            "pass him as an object, register him (armarl.register_player), or train with --code "
-            "(in Python code=True)"
+            f"{brief(part)}: module:Class, is not imported here; pass the player as an object, "
+            "register it (armarl.register_player), or train with --code (in Python code=True)"
         )
     try:
         with no_exit(f"the module {name}"):
             factory = getattr(import_own(name), str(arguments[0]))
     except ModuleNotFoundError as error:
-        known = _known()
+        known = player_names()
         raise ValueError(
-            f"no player {brief(part)}{did_you_mean(name, known)}: {error}; besides module:Class "
-            f"there is {', '.join(known)}"
+            f"unknown player {brief(part)}{did_you_mean(name, known)}: {error}; choose from "
+            f"{', '.join(known)}, or give an importable module:Class"
         ) from error
     except AttributeError as error:
-        raise ValueError(f"no player {str(part)!r}: {error}") from error
+        raise ValueError(f"unknown player {str(part)!r}: {error}") from error
     if not callable(factory):
         found = brief(repr(factory), 60)
         raise ValueError(f"{brief(part)} is {found}, not a class or function that makes players")
@@ -153,35 +168,32 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
 
 
 def _second_colon(part: Part) -> str | None:
-    """How `module:Class:argument` is written; None of other specifications."""
+    """The error text for `module:Class:argument`, or None for other specifications."""
     given = [*part.arguments, *(f"{key}=..." for key, _ in part.settings)]
     own, colon, argument = str(given[0]).partition(":") if given else ("", "", "")
     if not colon or not own.isidentifier():
         return None
     return (
-        f"no player {part.name}:{own}:{argument}: what a class of your own takes stands behind a "
-        f"comma, as in {part.name}:{own},{argument}"
+        f"unknown player {part.name}:{own}:{argument}: put a comma before the arguments of your "
+        f"class, as in {part.name}:{own},{argument}"
     )
 
 
 def _unknown(name: str) -> str:
-    """What there is, in place of what there is not."""
+    """The error text for an unknown player, with the closest known names."""
     if Path(name).suffix == ".safetensors" or len(Path(name).parts) > 1 or _is_folder(name):
-        what = f"holds no {POLICY_FILE}" if _is_folder(name) else "is no file, nor a folder"
-        return f"no player {name!r}: that {what}"
+        what = (
+            f"this folder holds no {POLICY_FILE}" if _is_folder(name) else "no such file or folder"
+        )
+        return f"unknown player {name!r}: {what}"
     if name in game_names():
         policies = sorted((p for p in shipped_policies() if p.split("-")[0] == name), key=len)
         return (
-            f"{name} is a game, no player: name who plays it, and the game by --game {name} (in "
-            "Python make_game)" + (f", or a policy of it, as {policies[0]}" if policies else "")
+            f"{name} is a game, not a player: give a player, and the game by --game {name} (in "
+            "Python make_game)" + (f", or a policy such as {policies[0]}" if policies else "")
         )
-    known = _known()
+    known = player_names()
     return (
-        f"no player {name!r}{did_you_mean(name, known)}: there is {', '.join(known)}; or the path "
-        "of a saved policy or of a run's folder; or a class of your own as module:Class"
+        f"unknown player {name!r}{did_you_mean(name, known)}; choose from {', '.join(known)}, or "
+        "give the path of a saved policy or of a run's folder, or a class of yours as module:Class"
     )
-
-
-def _known() -> list[str]:
-    """The names by which players can be called for."""
-    return [*_players, *shipped_policies()]
