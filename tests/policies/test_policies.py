@@ -286,7 +286,7 @@ def test_a_changed_claim_of_strength(path):
     data = path.read_bytes()
     path.write_bytes(data.replace(b'strength\\": []', b'strength\\": {}'))
     assert path.read_bytes() != data
-    with pytest.raises(PolicyError, match="do not match their checksum"):
+    with pytest.raises(PolicyError, match="do not match its checksum"):
         read_policy_metadata(path)
 
 
@@ -312,8 +312,8 @@ def test_files_of_other_kinds(tmp_path):
     for name, said in (
         ("model.zip", r"model.zip is no policy of ours: .*save_policy\('model.safetensors'"),
         ("weights.pkl", "weights.pkl is no policy of ours"),
-        ("notes.txt", "notes.txt is no safetensors file, which saved policies are$"),
-        ("short", "short is no safetensors file, which saved policies are$"),
+        ("notes.txt", "notes.txt is not a safetensors file; saved policies are"),
+        ("short", "short is not a safetensors file; saved policies are"),
         ("pl.py", "pl.py is a file of Python: .* by the name pl:Class"),
         ("ok.onnx", "ok.onnx is an ONNX file: .* by the name onnx:.*ok.onnx"),
     ):
@@ -329,7 +329,7 @@ def test_foreign_safetensors(path):
     with pytest.raises(PolicyError, match="not written by this version of ArmaRL"):
         load_policy(path)
     save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-checkpoint-1"})})
-    with pytest.raises(PolicyError, match=r"policy\.safetensors is the checkpoint of a run"):
+    with pytest.raises(PolicyError, match=r"policy\.safetensors is a training checkpoint"):
         load_policy(path)
     save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-policy-9"})})
     with pytest.raises(PolicyError, match=f"as '{FORMAT}': its format is 'armarl-policy-9'"):
@@ -341,7 +341,7 @@ def test_foreign_safetensors(path):
     # A dtype that NumPy does not know.
     header = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
-    with pytest.raises(PolicyError, match="damaged or no safetensors"):
+    with pytest.raises(PolicyError, match="damaged or not a safetensors"):
         load_policy(path)
 
 
@@ -354,7 +354,9 @@ def test_the_checkpoint_beside_a_policy(tmp_path):
     run.train()
     path = run.folder / "checkpoint.safetensors"
     for read in (load_policy, read_policy_metadata, lambda path: make_player(path, GAME)):
-        with pytest.raises(PolicyError, match=f"a run, .* name the run's folder {run.folder}, or"):
+        with pytest.raises(
+            PolicyError, match=f"a training checkpoint, .* name the run's folder {run.folder}, or"
+        ):
             read(path)
     assert load_policy(run.folder).game.variant == run.game.variant
 
