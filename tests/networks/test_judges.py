@@ -197,7 +197,7 @@ def test_of_another_survey_that_is_said_first(tmp_path):
     tensors, metadata = read_tensors(path, FORMAT)
     narrower = {**tensors, "near.0.weight": tensors["near.0.weight"][:, :-1].copy()}
     write_tensors(path, narrower, {**metadata, "survey": "0" * 16})
-    with pytest.raises(PolicyError, match=r"was made for the survey .*: train it anew"):
+    with pytest.raises(PolicyError, match=r"was made for the survey .*; train it again"):
         load_policy(path, GAME)
 
 

@@ -419,7 +419,7 @@ def test_what_is_no_game(path, game):
 @pytest.mark.parametrize("name", [None, 3, b"armadora-2p"])
 @pytest.mark.parametrize("read", [load_policy, read_policy_metadata, policy_game])
 def test_what_names_no_policy(name, read):
-    with pytest.raises(TypeError, match="a policy is named by text or a Path"):
+    with pytest.raises(TypeError, match="a policy must be given as text or a Path"):
         read(name)
 
 
@@ -427,7 +427,7 @@ def test_a_player_by_a_policy_is_no_policy():
     """It was once called a missing file, and the player itself was suggested instead."""
     with pytest.raises(ValueError, match="load_policy takes 'armadora-2p' with sample= or temp"):
         load_policy("armadora-2p:sample")
-    with pytest.raises(FileNotFoundError, match="shipped are"):
+    with pytest.raises(FileNotFoundError, match="the shipped policies are"):
         load_policy("nobody:sample")
 
 
