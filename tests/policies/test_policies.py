@@ -195,9 +195,9 @@ def test_a_temperature_means_the_same_by_name_and_in_python(path, options, found
 
 
 def test_a_temperature_for_who_does_not_sample_is_refused(path):
-    with pytest.raises(ValueError, match=r"temperature=1000 is for who samples"):
+    with pytest.raises(ValueError, match=r"temperature=1000 needs sampling"):
         load_policy(path, sample=False, temperature=1000.0)
-    with pytest.raises(ValueError, match=r"temperature=1000 is for who samples"):
+    with pytest.raises(ValueError, match=r"temperature=1000 needs sampling"):
         make_player(f"{path}:sample=false,temperature=1000", GAME)
 
 

@@ -73,10 +73,10 @@ def save_policy(
         >>> policy = armarl.load_policy("armadora-2p")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = f"{folder}/copy.safetensors"
-        ...     armarl.save_policy(path, policy.game, policy.tensors, policy.activation, note="copy")
+        ...     armarl.save_policy(path, policy.game, policy.tensors, policy.activation, note="a")
         ...     copy = armarl.load_policy(path)
         >>> copy.name, copy.metadata["note"], copy.weights_digest() == policy.weights_digest()
-        ('copy', 'copy', True)
+        ('copy', 'a', True)
     """
     if pickle_refusal(str(path)):
         raise PolicyError(
