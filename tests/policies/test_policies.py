@@ -450,7 +450,7 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
     [
         (
             {"policy_0_weight": TENSORS["policy.0.weight"][:, 1:]},
-            "policy.0 does not fit what comes before it: it takes .* inputs, not",
+            "policy.0 does not fit its input: it takes .* inputs, not",
         ),
         ({"policy_1_weight": TENSORS["policy.1.weight"][:, :8]}, "policy.1 does not fit"),
         ({"value_1_weight": TENSORS["value.1.weight"][0]}, "value.1 does not fit"),
@@ -475,7 +475,7 @@ def test_networks_that_do_not_fit(tmp_path, changes, message):
 
 @pytest.mark.parametrize("activation", [None, "sigmoid", ["relu"]])
 def test_an_unknown_activation(path, activation):
-    with pytest.raises(PolicyError, match="is none of relu, tanh"):
+    with pytest.raises(PolicyError, match="choose from relu, tanh"):
         load_policy(forged(path, {"activation": activation}), GAME)
 
 
