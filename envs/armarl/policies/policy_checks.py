@@ -49,7 +49,7 @@ def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[
     except ValueError as error:
         raise PolicyError(f"{path}: its advisers: {brief(error)}") from error
     if found != metadata.get("advice"):
-        said = brief(", ".join(advisers) or "nobody")
+        said = brief(", ".join(advisers) or "no adviser")
         raise PolicyError(
             f"{path} was trained with advice of {said} that this version of the scripted player "
             "does not give; train it again"
