@@ -364,7 +364,7 @@ def test_folders_that_cannot_be_used(tmp_path):
         ({"deals": 0}, "deals must be in 1 to 10000000, not 0"),
         ({"deals": 10**23}, "deals must be in 1 to 10000000"),
         ({"seed": -1}, "seed must be in 0 to"),
-        ({"workers": 0}, "at least 1 worker, not 0"),
+        ({"workers": 0}, "workers must be at least 1, not 0"),
     ],
     ids=str,
 )

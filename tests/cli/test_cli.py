@@ -218,7 +218,7 @@ def test_evaluate_with_options(run):
         (("random", "--games", "-3"), "games must be in 1 to 100000000, not -3"),
         (("random", "--games", "1" + 23 * "0"), "games must be in 1 to 100000000, not 1000"),
         (("random", "--seed", "-1"), "seed must be in 0 to 9223372036854775796, not -1"),
-        (("random", "--workers", "0"), "at least 1 worker, not 0"),
+        (("random", "--workers", "0"), "workers must be at least 1, not 0"),
         (("random", "--json", "."), ". is a folder; name a file to write"),
         (("random", "--json", "no/where.json"), "there is no folder no to write where.json to"),
         (("random", "--records", "."), ". is a folder; name a file to write"),

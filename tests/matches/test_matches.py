@@ -308,7 +308,7 @@ def test_a_game_by_its_name():
         ({"games": -1}, "games must be in 1 to"),
         ({"games": 10**23}, "games must be in 1 to"),
         ({"seed": -1}, "seed must be in 0 to"),
-        ({"workers": 0}, "at least 1 worker, not 0"),
+        ({"workers": 0}, "workers must be at least 1, not 0"),
     ],
     ids=str,
 )

@@ -270,11 +270,16 @@ def test_a_saved_critic_plays_the_same(tmp_path, game):
 @pytest.mark.parametrize(
     ("changes", "activation", "advisers", "message"),
     [
-        ({}, "relu", [], "it has advisers"),
-        ({}, "tanh", ["greedy"], "activation is relu"),
+        ({}, "relu", [], "at least 1 adviser"),
+        ({}, "tanh", ["greedy"], "a critic uses relu"),
         ({"value.0.weight": (2, 6), "value.0.bias": (2,)}, "relu", ["greedy"], "2 outputs"),
         ({"trunk.0.weight": (12, 7)}, "relu", ["greedy"], "trunk"),
-        ({"other.0.weight": (1, 1), "other.0.bias": (1,)}, "relu", ["greedy"], "none of trunk"),
+        (
+            {"other.0.weight": (1, 1), "other.0.bias": (1,)},
+            "relu",
+            ["greedy"],
+            "any of the parts trunk",
+        ),
     ],
     ids=str,
 )

@@ -163,11 +163,11 @@ def changed(**changes):
     ("changes", "message"),
     [
         ({"near_0_bias": None}, "lacks its weight or bias"),
-        ({"near_0_weight": np.zeros((12, 5), np.float32)}, "does not fit what comes before it"),
+        ({"near_0_weight": np.zeros((12, 5), np.float32)}, "does not fit its input"),
         ({"far_0_weight": np.zeros((9, 20), np.float32)}, "layer far.0 does not fit"),
         ({"direct_0_weight": None, "direct_0_bias": None}, "the part direct has 0 layers"),
         ({"direct_0_weight": np.full((1, 1), np.nan, np.float32)}, "not finite"),
-        ({"policy_0_weight": np.zeros((1, 1), np.float32)}, "belong to none"),
+        ({"policy_0_weight": np.zeros((1, 1), np.float32)}, "do not belong to any"),
         ({"whole_1_bias": np.zeros(1, np.float64)}, "float32"),
         (
             {"prizes_1_weight": np.zeros((3, 8), np.float32), "prizes_1_bias": np.zeros(3, "f4")},
@@ -197,7 +197,7 @@ def test_of_another_survey_that_is_said_first(tmp_path):
     tensors, metadata = read_tensors(path, FORMAT)
     narrower = {**tensors, "near.0.weight": tensors["near.0.weight"][:, :-1].copy()}
     write_tensors(path, narrower, {**metadata, "survey": "0" * 16})
-    with pytest.raises(PolicyError, match=r"was made for the survey .*: train it anew"):
+    with pytest.raises(PolicyError, match=r"was made for the survey .*; train it again"):
         load_policy(path, GAME)
 
 

@@ -285,7 +285,7 @@ def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
         ("between.0.weight", (1, 9), "does not fit"),
         ("trust.0.weight", (3, 16), "does not fit"),
         ("value.0.weight", (1, 16), "does not fit"),
-        ("elsewhere.0.weight", (1, 1), "belong to none"),
+        ("elsewhere.0.weight", (1, 1), "do not belong to any"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(part, shape, message):

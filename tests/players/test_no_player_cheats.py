@@ -126,7 +126,7 @@ _MATCH = "play_match(make_game('armadora'), [{}, 'random'], games=300, workers=2
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (_MATCH.format("tiny.Killed()"), "a worker process has ended before its work"),
+        (_MATCH.format("tiny.Killed()"), "a worker process ended before its job was done"),
         (_MATCH.format("'random'"), "under `if __name__ == '__main__':`"),
     ],
     ids=["killed", "without a guard"],

@@ -188,7 +188,7 @@ def test_what_nearly_is_a_player():
         make_player(Model(), TWO)
     with pytest.raises(TypeError, match=r"a `name` and choose\(states, seats, draws\)"):
         make_player(lambda states: states, TWO)
-    with pytest.raises(TypeError, match=r"players are a list, as in \['greedy', 'random'\]"):
+    with pytest.raises(TypeError, match=r"players must be a list, such as \['greedy', 'random'\]"):
         play_match(TWO, "greedy")
 
 

@@ -195,9 +195,9 @@ def test_a_temperature_means_the_same_by_name_and_in_python(path, options, found
 
 
 def test_a_temperature_for_who_does_not_sample_is_refused(path):
-    with pytest.raises(ValueError, match=r"temperature=1000 is for who samples"):
+    with pytest.raises(ValueError, match=r"temperature=1000 needs sampling"):
         load_policy(path, sample=False, temperature=1000.0)
-    with pytest.raises(ValueError, match=r"temperature=1000 is for who samples"):
+    with pytest.raises(ValueError, match=r"temperature=1000 needs sampling"):
         make_player(f"{path}:sample=false,temperature=1000", GAME)
 
 
@@ -286,7 +286,7 @@ def test_a_changed_claim_of_strength(path):
     data = path.read_bytes()
     path.write_bytes(data.replace(b'strength\\": []', b'strength\\": {}'))
     assert path.read_bytes() != data
-    with pytest.raises(PolicyError, match="do not match their checksum"):
+    with pytest.raises(PolicyError, match="do not match its checksum"):
         read_policy_metadata(path)
 
 
@@ -312,8 +312,8 @@ def test_files_of_other_kinds(tmp_path):
     for name, said in (
         ("model.zip", r"model.zip is no policy of ours: .*save_policy\('model.safetensors'"),
         ("weights.pkl", "weights.pkl is no policy of ours"),
-        ("notes.txt", "notes.txt is no safetensors file, which saved policies are$"),
-        ("short", "short is no safetensors file, which saved policies are$"),
+        ("notes.txt", "notes.txt is not a safetensors file; saved policies are"),
+        ("short", "short is not a safetensors file; saved policies are"),
         ("pl.py", "pl.py is a file of Python: .* by the name pl:Class"),
         ("ok.onnx", "ok.onnx is an ONNX file: .* by the name onnx:.*ok.onnx"),
     ):
@@ -329,7 +329,7 @@ def test_foreign_safetensors(path):
     with pytest.raises(PolicyError, match="not written by this version of ArmaRL"):
         load_policy(path)
     save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-checkpoint-1"})})
-    with pytest.raises(PolicyError, match=r"policy\.safetensors is the checkpoint of a run"):
+    with pytest.raises(PolicyError, match=r"policy\.safetensors is a training checkpoint"):
         load_policy(path)
     save_file(dict(TENSORS), path, {"armarl": json.dumps({"format": "armarl-policy-9"})})
     with pytest.raises(PolicyError, match=f"as '{FORMAT}': its format is 'armarl-policy-9'"):
@@ -341,7 +341,7 @@ def test_foreign_safetensors(path):
     # A dtype that NumPy does not know.
     header = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
     path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0\0")
-    with pytest.raises(PolicyError, match="damaged or no safetensors"):
+    with pytest.raises(PolicyError, match="damaged or not a safetensors"):
         load_policy(path)
 
 
@@ -354,7 +354,9 @@ def test_the_checkpoint_beside_a_policy(tmp_path):
     run.train()
     path = run.folder / "checkpoint.safetensors"
     for read in (load_policy, read_policy_metadata, lambda path: make_player(path, GAME)):
-        with pytest.raises(PolicyError, match=f"a run, .* name the run's folder {run.folder}, or"):
+        with pytest.raises(
+            PolicyError, match=f"a training checkpoint, .* name the run's folder {run.folder}, or"
+        ):
             read(path)
     assert load_policy(run.folder).game.variant == run.game.variant
 
@@ -417,7 +419,7 @@ def test_what_is_no_game(path, game):
 @pytest.mark.parametrize("name", [None, 3, b"armadora-2p"])
 @pytest.mark.parametrize("read", [load_policy, read_policy_metadata, policy_game])
 def test_what_names_no_policy(name, read):
-    with pytest.raises(TypeError, match="a policy is named by text or a Path"):
+    with pytest.raises(TypeError, match="a policy must be given as text or a Path"):
         read(name)
 
 
@@ -425,7 +427,7 @@ def test_a_player_by_a_policy_is_no_policy():
     """It was once called a missing file, and the player itself was suggested instead."""
     with pytest.raises(ValueError, match="load_policy takes 'armadora-2p' with sample= or temp"):
         load_policy("armadora-2p:sample")
-    with pytest.raises(FileNotFoundError, match="shipped are"):
+    with pytest.raises(FileNotFoundError, match="the shipped policies are"):
         load_policy("nobody:sample")
 
 
@@ -448,7 +450,7 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
     [
         (
             {"policy_0_weight": TENSORS["policy.0.weight"][:, 1:]},
-            "policy.0 does not fit what comes before it: it takes .* inputs, not",
+            "policy.0 does not fit its input: it takes .* inputs, not",
         ),
         ({"policy_1_weight": TENSORS["policy.1.weight"][:, :8]}, "policy.1 does not fit"),
         ({"value_1_weight": TENSORS["value.1.weight"][0]}, "value.1 does not fit"),
@@ -457,7 +459,7 @@ INFINITE = TENSORS["value.1.weight"] * np.float32(np.inf)
         ({"policy_0_weight": None}, "policy.0 lacks"),
         ({"policy_1_weight": None, "policy_1_bias": None}, "policy network has 16 outputs"),
         ({"value_0_weight": None, "value_1_weight": None}, "value network has"),
-        ({"value_0_bias": FLOAT64}, "value.0 is not of float32"),
+        ({"value_0_bias": FLOAT64}, "value.0 is not float32"),
         ({"policy_1_bias": NAN}, "not finite"),
         ({"value_1_weight": INFINITE}, "not finite"),
     ],
@@ -473,7 +475,7 @@ def test_networks_that_do_not_fit(tmp_path, changes, message):
 
 @pytest.mark.parametrize("activation", [None, "sigmoid", ["relu"]])
 def test_an_unknown_activation(path, activation):
-    with pytest.raises(PolicyError, match="is none of relu, tanh"):
+    with pytest.raises(PolicyError, match="choose from relu, tanh"):
         load_policy(forged(path, {"activation": activation}), GAME)
 
 

@@ -518,7 +518,7 @@ def test_a_cluster_that_does_not_answer_is_not_written_down(tmp_path, stopped, m
     """It once was, and every later plain resume failed."""
 
     def refuse(address):
-        raise ClusterError(f"there is no cluster of Ray at {address!r}")
+        raise ClusterError(f"there is no Ray cluster at {address!r}")
 
     monkeypatch.setattr(config_checks, "reach", refuse)
     before = (stopped / "config.yaml").read_bytes()

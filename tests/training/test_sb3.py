@@ -139,7 +139,7 @@ def test_a_model_behind_a_wrapper_of_observations(make, tmp_path):
 
 
 def test_a_policy_is_not_called_a_pickle(tmp_path):
-    with pytest.raises(PolicyError, match=r"a policy is no pickle.*call it mine\.safetensors"):
+    with pytest.raises(PolicyError, match=r"a policy is not a pickle.*call it mine\.safetensors"):
         save_policy(tmp_path / "mine.zip", model_of(mini()))
     with pytest.raises(TypeError, match="takes a model of SB3's, not one of NoneType"):
         save_policy(tmp_path / "mine.safetensors", None)

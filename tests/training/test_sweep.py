@@ -101,7 +101,7 @@ def test_what_every_trial_would_fail_of_is_refused_before_the_first(
 
 def test_a_cluster_that_does_not_answer_begins_no_sweep(config, tmp_path, monkeypatch):
     def refuse(address):
-        raise ClusterError(f"there is no cluster of Ray at {address!r}")
+        raise ClusterError(f"there is no Ray cluster at {address!r}")
 
     monkeypatch.setattr(config_checks, "reach", refuse)
     with pytest.raises(ClusterError, match="at 'nowhere:1'"):

@@ -113,7 +113,9 @@ def contents(folder):
 
 def test_who_dies_always_is_told_of(nodes):
     cluster = RayCluster(retries=1)
-    with pytest.raises(ClusterError, match="a job was begun 2 times, and its worker or node died"):
+    with pytest.raises(
+        ClusterError, match="a job was started 2 times, and its worker or node died"
+    ):
         play_match(TWO, [tiny.Killed(), "random"], 2, workers=cluster)
 
 
@@ -124,7 +126,9 @@ def test_errors_come_as_they_are(nodes):
 
 def test_another_version_on_a_node_is_refused(nodes, monkeypatch):
     monkeypatch.setattr("armarl.workers.ray_cluster._sources", lambda package: "another")
-    with pytest.raises(ClusterError, match=r"has another ArmaRL .* install the same on every node"):
+    with pytest.raises(
+        ClusterError, match=r"has another ArmaRL .* install the same ArmaRL on every node"
+    ):
         play_match(TWO, ["random", "random"], 2, workers=RayCluster())
 
 
@@ -158,12 +162,12 @@ def test_a_training_without_its_cluster_does_not_begin(no_cluster, tmp_path, cap
     folder = tmp_path / "run"
     arguments = ["train", str(tmp_path / "small.yaml"), "--run", str(folder), "--ray", no_cluster]
     assert main(arguments) == 1
-    assert f"there is no cluster of Ray at '{no_cluster}'" in capsys.readouterr().err
+    assert f"there is no Ray cluster at '{no_cluster}'" in capsys.readouterr().err
     assert not folder.exists()
 
 
 def test_no_cluster_there(no_cluster):
-    with pytest.raises(ClusterError, match=r"no cluster of Ray at '127.*' \(nobody .*ray start"):
+    with pytest.raises(ClusterError, match=r"no Ray cluster at '127.*' \(nobody .*ray start"):
         list(RayCluster(no_cluster).results(int, ["1"]))
 
 
@@ -176,7 +180,7 @@ def test_ray_is_not_asked_where_nobody_listens(no_cluster, monkeypatch, address,
         address = address.format(f"127.0.0.1:{server.getsockname()[1]}")
     if named:
         monkeypatch.setenv("RAY_ADDRESS", address)
-    with pytest.raises(ClusterError, match=r"no cluster of Ray at .*ray start"):
+    with pytest.raises(ClusterError, match=r"no Ray cluster at .*ray start"):
         RayCluster("auto" if named else address).connect()
 
 

@@ -1,8 +1,8 @@
-"""Matches: any players against any players, seats rotated over the same deals.
+"""Matches between players, with seats rotated over the same deals.
 
-Every deal is played once per rotation of the players around the seats, so luck of the deal and of
-the seat falls on all alike. A game depends on nothing but the seed and its number, so the same
-seed repeats a match exactly, with any number of worker processes.
+Every deal is played once per rotation of the players around the seats, so the luck of the deal and
+of the seat is the same for all players. A game depends only on the seed and its number. The same
+seed therefore repeats a match exactly, with any number of worker processes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,29 @@ from armarl.roster.make_player import make_player
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
-DEALS_AT_ONCE = 64  # part of the repeatable arithmetic of networks: never a matter of the machine
+# Networks repeat their arithmetic exactly only with a fixed batch size, so no machine changes it.
+DEALS_AT_ONCE = 64
 MOST_GAMES = 10**8
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """The outcome of a match; `as_dict` gives it as plain JSON types."""
+    """The outcome of a match.
+
+    Attributes:
+        variant: the game's name, version and options, and the hashes of its tables.
+        seed: the seed of the match.
+        deals: number of deals.
+        games: number of games; each deal is played once per rotation.
+        mean_actions: mean number of actions per game.
+        standings: result of each player, in the order they were given.
+
+    Example:
+        >>> import armarl
+        >>> result = armarl.play_match("armadora", ["random", "random"], games=10, seed=1)
+        >>> result.games, result.deals, sorted(result.as_dict())[:3]
+        (10, 5, ['deals', 'games', 'mean_actions'])
+    """
 
     variant: dict[str, Any]
     seed: int
@@ -45,24 +61,25 @@ class MatchResult:
     standings: tuple[Standing, ...]
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON types."""
         return asdict(self)
 
 
 def as_game(game: Game | str) -> Game:
-    """A game as it is, or by its name with default options.
+    """Return a game unchanged, or make it from its name with default options.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: `game` is neither a game nor a name.
         ValueError: no game has that name.
     """
     return make_game(game) if isinstance(game, str) else check_game(game, or_name=True)
 
 
 def seatings(entrants: int, game: Game) -> list[list[int]]:
-    """Which entrant sits where, per rotation: one list of entrant numbers by seat each.
+    """Return the seating of each rotation: a list with the entrant number of every seat.
 
-    Each side plays for one entrant, partners together. With fewer entrants than sides the last one
-    holds the remaining sides. The entrants are then rotated around the sides.
+    Each side plays for one entrant, so partners play for the same one. With fewer entrants than
+    sides, the last entrant holds the remaining sides. The entrants rotate around the sides.
     """
     sides = len(set(game.sides))
     return [
@@ -79,28 +96,36 @@ def play_match(
     progress: Callable[[int, int], None] | None = None,
     records: str | Path | None = None,
 ) -> MatchResult:
-    """Play one match.
+    """Play a match and return its result.
 
     Args:
-        game: the variant, or the name of a game, which is played with default options.
-        players: 2 up to as many as the game has sides; specifications, paths or `Player`s. With
-            fewer players than sides the last one holds the remaining sides (A, B, B).
-        games: number of games, 1 to MOST_GAMES; rounded up so that every deal is played in every
-            rotation.
-        seed: repeats the match exactly; 0 to MOST_SEED.
-        workers: processes, or a cluster; `Player` objects must be picklable if more than 1.
-        progress: called with (games done, games in all).
-        records: a file to which the record of every game is added (see `arena.records`).
+        game: the game, or the name of a game to play with default options.
+        players: list of players, from 2 up to the number of sides: specifications, paths or
+            `Player` objects. With fewer players than sides, the last one holds the remaining sides
+            (A, B, B).
+        games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
+            every rotation.
+        seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
+        workers: number of processes, or a cluster. With more than 1, `Player` objects must be
+            picklable.
+        progress: function called with (games done, games in all).
+        records: file to which the record of every game is appended (see `matches.records`).
 
     Raises:
-        TypeError: a number that is no integer, a game that is none, or no list of players.
-        ValueError: a wrong number of players, games or workers, a seed below 0, or a file that
-            holds no records.
-        OSError: the records may not be written.
+        TypeError: a number is not an integer, `game` is not a game, or `players` is not a list.
+        ValueError: the number of players, games or workers is out of range, the seed is out of
+            range, or the records file holds something else.
+        OSError: the records cannot be written.
+
+    Example:
+        >>> import armarl
+        >>> result = armarl.play_match("armadora", ["greedy", "random"], games=20, seed=1)
+        >>> result.games, [standing.player for standing in result.standings]
+        (20, ['greedy', 'random'])
     """
     game = as_game(game)
     if isinstance(players, str | Path):
-        raise TypeError(f"players are a list, as in [{str(players)!r}, 'random'], not one")
+        raise TypeError(f"players must be a list, such as [{str(players)!r}, 'random']")
     _check_entrants(game, len(players))
     whole_number("games", games, 1, MOST_GAMES)
     whole_number("seed", seed, 0, MOST_SEED)
@@ -140,7 +165,7 @@ def play_match(
 
 
 def _check_entrants(game: Game, entrants: int) -> None:
-    """Raise ValueError for a number of entrants that the game's sides cannot take."""
+    """Raise ValueError if the game's sides cannot take this number of entrants."""
     sides = len(set(game.sides))
     if 2 <= entrants <= sides:
         return
@@ -155,10 +180,11 @@ def _check_entrants(game: Game, entrants: int) -> None:
 def _play_deals(
     job: tuple[str, dict[str, Any], list[Any], int, int, int, bool],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], list[str]]:
-    """Play deals `first` to `last` of a match in all rotations, in lockstep.
+    """Play deals `first` to `last - 1` of a match in all rotations, in lockstep.
 
-    Returns shares of victory (deals, rotations, entrants), NaN in games that were cut short;
-    returns (likewise), lengths (deals, rotations), and the records, if they are wanted.
+    Returns:
+        Shares of victory (deals, rotations, entrants), NaN in games that were cut short; returns of
+        the same shape; lengths (deals, rotations); and the records, if requested.
     """
     name, options, specs, seed, first, last, record = job
     game = make_game(name, **options)
@@ -181,8 +207,8 @@ def _play_deals(
 
 
 def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
-    """One number per deal, whatever the chunk it is played in."""
-    high, low = divmod(seed, 1 << 32)  # a word of 32 bits each, or one seed has another's deals
+    """Return one seed per deal. It does not depend on the chunk that the deal is played in."""
+    high, low = divmod(seed, 1 << 32)  # 32 bits each, or two seeds could share deals
     streams = (np.random.SeedSequence([low, deal, high]) for deal in range(first, last))
     return np.array([s.generate_state(1, np.uint64)[0] >> np.uint64(1) for s in streams], np.int64)
 
@@ -197,14 +223,15 @@ def play_games(
     """Play games to their end, in lockstep.
 
     Args:
-        players: by their numbers.
-        entrants: (games, seats) which of `players` holds each seat.
-        seeds: (games,) the deal of each game, and the source of its players' chance.
-        recorder: told of all that is played, for records of the games.
+        game: the game to play.
+        players: players by number.
+        entrants: (games, seats), the number of the player that holds each seat.
+        seeds: (games,) seeds of the deal and of the random draws of the players.
+        recorder: recorder of everything that is played.
 
     Returns:
-        "win" returns (games, seats), the number of actions of each game, and whether it was cut
-        short.
+        The "win" returns (games, seats), the number of actions of each game, and a mask of the
+        games that were cut short.
     """
     states = game.new_states(seeds)
     chance = game.new_chance(seeds)
@@ -233,7 +260,7 @@ def play_games(
 def _by_entrant(
     game: Game, returns: NDArray[np.float64], entrants: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Shares of victory (games, entrants), and mean returns over the entrant's seats."""
+    """Return shares of victory and mean returns of each entrant, both (games, entrants)."""
     first_seats = _first_seats(game)
     per_side = returns[:, first_seats]
     share = shares_of_victory(game, returns)
@@ -244,7 +271,7 @@ def _by_entrant(
 
 
 def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares of victory (games, sides) by the "win" returns (games, seats).
+    """Compute shares of victory (games, sides) from "win" returns (games, seats).
 
     Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
     (return * (sides - 1) + 1) / sides.
@@ -254,19 +281,22 @@ def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _first_seats(game: Game) -> list[int]:
-    """A seat of each side."""
+    """Return the first seat of each side."""
     return [game.sides.index(side) for side in range(len(set(game.sides)))]
 
 
 def sent(players: Sequence[PlayerLike], game: Game, workers: Workers) -> list[PlayerLike]:
-    """Players as jobs name them. On other machines nobody finds the files of this one, so that
-    players go there as they are, with the weights of their policies."""
+    """Return the players in the form that jobs carry them.
+
+    Other machines cannot read the files of this one, so a cluster gets the player objects, with the
+    weights of their policies.
+    """
     if isinstance(workers, int):
         return list(players)
     return [make_player(player, game) for player in players]
 
 
 def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
-    """The same; but where a person is asked, at this terminal, all is played in this process."""
+    """Return `workers`, or 1 if a human plays, because the terminal belongs to this process."""
     asked = (one for player in players for one in everybody(player))
     return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers

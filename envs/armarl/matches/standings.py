@@ -1,4 +1,4 @@
-"""How each player fared in a match: win rates with 95 % intervals."""
+"""The results of each player in a match: win rates with 95 % intervals."""
 
 from __future__ import annotations
 
@@ -8,20 +8,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_Z = 1.959964  # 95 % of the normal distribution lie within
+_Z = 1.959964  # 95 % of a normal distribution lie within this many standard deviations
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How one player fared in a match.
+    """The result of one player in a match.
 
     Attributes:
-        fair: the win rate among equals: the part of the sides that it holds.
-        wins: games in which its side alone won.
-        shared: games whose victory its side shared.
-        cut_short: games that ended without a winner; they count as no victory for anybody.
-        win_rate: the mean share of victory (a draw of two counts a half), with its 95 % interval.
-        reward: the mean "win" return, in [-1, 1].
+        player: the player's name.
+        games: number of games.
+        wins: games that its side won alone.
+        shared: games in which its side shared the victory.
+        losses: games that it lost.
+        cut_short: games that ended without a winner. They count as a victory for no player.
+        win_rate: mean share of victory (a draw of two counts one half).
+        low: lower end of the 95 % interval of `win_rate`.
+        high: upper end of the 95 % interval of `win_rate`.
+        fair: win rate among equal players, which is the share of the sides that it holds.
+        reward: mean "win" return, in [-1, 1].
+
+    Example:
+        >>> import armarl
+        >>> result = armarl.play_match("armadora", ["random", "random"], games=10, seed=1)
+        >>> first = result.standings[0]
+        >>> first.player, first.games, first.wins + first.shared + first.losses, first.fair
+        ('random', 10, 10, 0.5)
     """
 
     player: str
@@ -67,10 +79,10 @@ def _standings(
 
 
 def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
-    """95 % interval of the mean of `share` (deals, rotations).
+    """Return the 95 % interval of the mean of `share` (deals, rotations).
 
-    The games of a deal are no independent ones. Where they vary together the number of games is
-    cut by the design effect (Kish, 1965), measured from the spread between deals.
+    Games of the same deal are not independent. If they vary together, the number of games is
+    divided by the design effect (Kish, 1965), measured from the spread between deals.
     """
     games, mean = share.size, float(share.mean())
     spread = mean * (1 - mean)
@@ -81,7 +93,12 @@ def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def wilson_interval(rate: float, games: float) -> tuple[float, float]:
-    """95 % interval of a probability, from the part of so many independent games (Wilson, 1927)."""
+    """Return the 95 % interval of a probability (Wilson, 1927).
+
+    Args:
+        rate: share of games won.
+        games: number of independent games.
+    """
     centre = (rate + _Z**2 / (2 * games)) / (1 + _Z**2 / games)
     half = math.sqrt(rate * (1 - rate) / games + _Z**2 / (4 * games**2)) * _Z / (1 + _Z**2 / games)
     return max(0.0, centre - half), min(1.0, centre + half)

@@ -1,9 +1,9 @@
-"""Critics of positions, by which a scripted player is improved; see `critic_lookahead`.
+"""Critics of positions, which improve a scripted player. See `critic_lookahead`.
 
-A critic is a trunk and a value, dense layers from the flat observation on with relu between them:
-the hyperbolic tangent of half its output is the return that the seat may expect. Beside it a policy
-of this kind has advisers: the scripted player that it improves, and besides him those for whom
-others are taken in turn.
+A critic has a trunk and a value head: dense layers over the flat observation with relu between
+them. The hyperbolic tangent of half its output is the expected return of the seat. A policy of this
+kind also has advisers. The first is the scripted player that it improves. The other seats are
+assumed to play like each of the advisers in turn.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PARTS = ("trunk", "value")
 
 
 def is_critic(tensors: Tensors) -> bool:
-    """Whether weights are those of a critic alone: they say what is expected, and play nothing."""
+    """Return True if the weights are a critic alone: a value head and no policy head."""
     return layers(tensors, "value") > 0 and layers(tensors, "policy") == 0
 
 
@@ -33,11 +33,11 @@ def check_critic(game: Game, tensors: Tensors, activation: object, advisers: int
     """Refuse weights that do not fit each other or the game.
 
     Raises:
-        NetworkError: they do not, or there is no adviser.
+        NetworkError: the weights do not fit, the activation is not relu, or there is no adviser.
     """
     if activation != "relu" or advisers < 1:
         raise NetworkError(
-            f"a critic's activation is relu, and it has advisers: not {activation!r} and {advisers}"
+            f"a critic uses relu and at least 1 adviser, not {activation!r} and {advisers} advisers"
         )
     width = check_layers(tensors, "trunk", game.observation.size)
     outputs = check_layers(tensors, "value", width)

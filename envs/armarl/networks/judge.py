@@ -1,10 +1,16 @@
-"""Networks that judge positions, in NumPy; `judge_kernels` has what plays, held to these.
+"""Networks that judge positions, in NumPy.
 
-A judge reads a survey (see the verb `survey`). The same weights look at every prize: *near* reads
-what lies around it and *far* the rest, and *prizes* says which part of it each side will take, the
-own first. *Whole* makes of all of them the expected return, and *direct* adds how sure the own lead
-in stakes over each rival is: the lead by its standard deviation, the prizes taken as independent.
-To learn who takes what beside who wins makes far more of each game (Wu, 2019).
+Players use the kernels of `judge_kernels`, which are tested against these networks.
+
+A judge reads a survey (see the verb `survey`). The same weights process every prize:
+
+- *near* reads the features around the prize, and *far* reads the rest of the survey.
+- *prizes* predicts the share of the prize that each side will take, the own side first.
+- *whole* computes the expected return from all prizes.
+- *direct* adds the own lead in stakes over each rival, divided by its standard deviation. The
+  prizes are treated as independent.
+
+Learning who takes each prize as well as who wins makes much more of each game (Wu, 2019).
 """
 
 from __future__ import annotations
@@ -29,17 +35,18 @@ if TYPE_CHECKING:
     from armarl.core.observation_table import ObservationTable
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
-VARIANCE = 0.003  # of a lead of which all is settled, in squared parts of all stakes
-MARGIN = 0.3  # what the lead in stakes counts beside the return, so that play stays sharp when won
+VARIANCE = 0.003  # variance of a settled lead, in squared shares of all stakes
+MARGIN = 0.3  # weight of the lead in stakes beside the return, so that play stays sharp when won
 
 
 class SurveyLayout(NamedTuple):
-    """How a judge reads a survey.
+    """The layout of a survey, as a judge reads it.
 
     Attributes:
         prizes: number of prizes.
-        features: of each prize; they stand before the rest, each with its number for every prize.
-        rest: number of entries that tell of no prize.
+        features: number of features of each prize. They come first in the survey, feature by
+            feature, each with one entry per prize.
+        rest: number of entries that do not belong to a prize.
         sides: number of sides.
     """
 
@@ -50,28 +57,31 @@ class SurveyLayout(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The survey's."""
+        """Number of entries of the survey."""
         return self.prizes * self.features + self.rest
 
     @property
     def whole(self) -> int:
-        """Number of inputs of the part whole: parts taken, alone and by stakes, leads, the rest."""
+        """Number of inputs of the part *whole*.
+
+        They are the shares of the prizes, the same weighed by stakes, the leads, and the rest.
+        """
         return 2 * self.prizes * self.sides + self.sides - 1 + self.rest
 
 
 def survey_of(game: Game) -> ObservationTable:
-    """The survey of a game.
+    """Return the survey table of a game.
 
     Raises:
-        ValueError: it has none, so that nothing can judge its positions.
+        ValueError: the game has no survey, so a judge cannot read its positions.
     """
     if game.survey is None:
-        raise ValueError(f"{game.name} has no survey, by which a network could judge its positions")
+        raise ValueError(f"{game.name} has no survey, which a judge of positions needs")
     return game.survey
 
 
 def layout_of(game: Game) -> SurveyLayout:
-    """How a judge of a game's positions reads them.
+    """Return the survey layout of a game.
 
     Raises:
         ValueError: the game has no survey.
@@ -83,16 +93,16 @@ def layout_of(game: Game) -> SurveyLayout:
 
 
 def is_judge(tensors: Tensors) -> bool:
-    """Whether weights are those of a judge."""
+    """Return True if the weights are those of a judge."""
     return layers(tensors, "prizes") > 0
 
 
 class JudgeNetwork:
-    """A judge with its weights; `check_judge` has found them right.
+    """A judge with weights that `check_judge` has accepted.
 
     Attributes:
-        tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,) float32 for layers K = 0, 1, ...
-            of each part. Between layers, and after near and far, stands relu.
+        tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,), float32, for layers
+            K = 0, 1, ... of each part. Relu is applied between layers, and after *near* and *far*.
     """
 
     def __init__(self, game: Game, tensors: Tensors) -> None:
@@ -100,8 +110,9 @@ class JudgeNetwork:
         self._layers = {part: layers(tensors, part) for part in PARTS}
 
     def values(self, surveys: Floats) -> tuple[Floats, Floats]:
-        """The expected return (n,) of surveys (n, size), and the lead over the rivals (n,), each in
-        [-1, 1]; the lead is in parts of all stakes, over the mean of the rivals.
+        """Return the expected return (n,) and the lead (n,) for surveys (n, size).
+
+        Both are in [-1, 1]. The lead is the mean lead over the rivals, as a share of all stakes.
         """
         layout, n = self._layout, len(surveys)
         around = surveys[:, : -layout.rest].reshape(n, layout.features, layout.prizes)
@@ -120,13 +131,13 @@ class JudgeNetwork:
         return np.tanh(x[:, 0] / 2), leads.mean(axis=1)
 
     def worths(self, surveys: Floats) -> Floats:
-        """What positions are worth in play, (n,): mostly the return, and something of the lead."""
+        """Return the worth of positions in play, (n,): mostly the return, partly the lead."""
         returns, leads = self.values(surveys)
         worths: Floats = (1 - MARGIN) * returns + MARGIN * leads
         return worths
 
     def layer(self, part: str, k: int, x: Floats) -> Floats:
-        """One layer, on the last axis."""
+        """Apply layer `k` of a part to the last axis."""
         return layer(self.tensors, part, k, x)
 
 
@@ -138,7 +149,10 @@ def _logistic(x: Floats) -> Floats:
 
 
 def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
-    """The own lead over each rival (n, sides - 1), and the same by its standard deviation."""
+    """Return the own lead over each rival, and the lead divided by its standard deviation.
+
+    Both have shape (n, sides - 1).
+    """
     gaps = parts[..., :1] - parts[..., 1:]
     leads = (stakes[..., None] * gaps).sum(axis=1)
     spread = parts * (1 - parts)
@@ -178,7 +192,7 @@ def check_judge(game: Game, tensors: Tensors, activation: object, advisers: int)
 
 
 def _check_part(tensors: Tensors, part: str, inputs: int, most: int | None = None) -> int:
-    """Refuse a part that is missing, or whose layers do not fit; returns its outputs."""
+    """Refuse a part that is missing, or whose layers do not fit. Returns its number of outputs."""
     number = layers(tensors, part)
     if number == 0 or (most is not None and number > most):
         raise NetworkError(f"the part {part} has {number} layers")

@@ -1,12 +1,18 @@
 """The networks of saved policies, computed with NumPy.
 
-Dense layers from the flat observation on: those of the *trunk*, then a *policy* head, one logit per
-action, and a *value* head. With the parts for a board (see `armarl.networks.board_layout`) every
-cell is looked at
-as well: *cells* sees it and those around it (on a chart its second layer does so again), *mix*
-adds what the trunk made of the whole, *at* scores the actions on a cell, *ends* and *between* those
-between two cells, and the value head sees the mean of all cells beside the trunk. *Trust* is what
-is added to the logit of each adviser's action (see `armarl.players.advice`).
+A network has dense layers over the flat observation: a *trunk*, a *policy* head with one logit per
+action, and a *value* head.
+
+A network can also have parts for a board (see `armarl.networks.board_layout`). They process every
+cell:
+
+- *cells* reads a cell and its neighbours. On a chart its second layer reads the neighbours again.
+- *mix* adds the trunk's output to each cell.
+- *at* scores the actions on a cell.
+- *ends* and *between* score the actions between two cells.
+- The value head reads the mean of all cells together with the trunk's output.
+
+*Trust* is added to the logit of each adviser's action (see `armarl.players.advice`).
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ FLAT_PARTS = ("trunk", "policy", "value")
 BOARD_PARTS = ("cells", "mix", "at", "ends", "between")
 PARTS = (*FLAT_PARTS, *BOARD_PARTS, "trust")
 MOST_LAYERS = 32
-MOST_UNITS = 1 << 16  # of a layer
+MOST_UNITS = 1 << 16  # outputs of one layer
 ACTIVATIONS = {
     "relu": lambda x: np.maximum(x, 0, out=x),
     "tanh": lambda x: np.tanh(x, out=x),
@@ -42,19 +48,20 @@ class NetworkError(ValueError):
 
 
 def layer(tensors: Tensors, part: str, k: int, x: Floats) -> Floats:
-    """One layer, on the last axis."""
+    """Apply layer `k` of a part to the last axis."""
     y: Floats = x @ tensors[f"{part}.{k}.weight"].T
     y += tensors[f"{part}.{k}.bias"]
     return y
 
 
 class Network:
-    """A network with its weights; `check_network` has found them right.
+    """A network with weights that `check_network` has accepted.
 
     Attributes:
-        tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,) float32 for layers K = 0, 1, ...
-            of each part.
-        activation: "relu" or "tanh", of the trunk and within the heads; the board's is relu.
+        tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,), float32, for layers
+            K = 0, 1, ... of each part.
+        activation: "relu" or "tanh", used in the trunk and within the heads. The board's parts
+            always use relu.
     """
 
     def __init__(self, game: Game, tensors: Tensors, activation: str) -> None:
@@ -64,7 +71,7 @@ class Network:
         self._looking = Looking(self._places) if self._places else None
 
     def logits(self, x: Floats, advice: NDArray[np.int64]) -> Floats:
-        """Logits (n, actions) of observations (n, size) and advised actions (n, advisers)."""
+        """Return the logits (n, actions) for observations (n, size) and advice (n, advisers)."""
         seen, cells = self._both(x)
         logits = self._logits(seen, cells)
         if self._layers["trust"]:
@@ -73,15 +80,15 @@ class Network:
         return logits
 
     def values(self, x: Floats) -> Floats:
-        """The expected return (n,) of observations (n, size)."""
+        """Return the expected return (n,) for observations (n, size)."""
         return self._value(*self._both(x))
 
     def layer(self, part: str, k: int, x: Floats) -> Floats:
-        """One layer, on the last axis."""
+        """Apply layer `k` of a part to the last axis."""
         return layer(self.tensors, part, k, x)
 
     def _both(self, x: Floats) -> tuple[Floats, Floats | None]:
-        """What the trunk makes of observations, and what is made of every cell."""
+        """Return the trunk's output, and the channels of every cell (None without a board)."""
         seen = x
         for k in range(self._layers["trunk"]):
             seen = ACTIVATIONS[self.activation](self.layer("trunk", k, seen))
@@ -119,22 +126,22 @@ class Network:
 
 
 def flat(x: Floats) -> Floats:
-    """What is there of each of the first axis in one row, (n, all); there may be none of them."""
+    """Flatten all axes but the first, to shape (n, all). The first may be empty."""
     return x.reshape(len(x), math.prod(x.shape[1:]))
 
 
 def layers(tensors: Tensors, part: str) -> int:
-    """The number of layers of a part."""
+    """Return the number of layers of a part."""
     return sum(name.startswith(f"{part}.") and name.endswith(".weight") for name in tensors)
 
 
 def has_board(tensors: Tensors) -> bool:
-    """Whether the network looks at the cells of a board."""
+    """Return True if the network has parts for a board."""
     return any(layers(tensors, part) for part in BOARD_PARTS)
 
 
 def widths(tensors: Tensors, parts: Sequence[str] = PARTS) -> dict[str, list[int]]:
-    """The widths of the layers of each part, as a saved policy describes its network."""
+    """Return the layer widths of each part, as the metadata of a saved policy list them."""
     parts = [part for part in parts if part in FLAT_PARTS or layers(tensors, part)]
     return {
         part: [len(tensors[f"{part}.{k}.weight"]) for k in range(layers(tensors, part))]
@@ -146,10 +153,12 @@ def check_network(game: Game, tensors: Tensors, activation: Any, advisers: int) 
     """Refuse weights that do not fit each other, the game or the number of advisers.
 
     Raises:
-        NetworkError: they do not.
+        NetworkError: the weights do not fit, or the activation is unknown.
     """
     if activation not in list(ACTIVATIONS):
-        raise NetworkError(f"activation {activation!r} is none of {', '.join(ACTIVATIONS)}")
+        raise NetworkError(
+            f"unknown activation {activation!r}; choose from {', '.join(ACTIVATIONS)}"
+        )
     width = check_layers(tensors, "trunk", game.observation.size)
     channels = _check_board(game, tensors, width) if has_board(tensors) else 0
     for head, inputs, outputs in (
@@ -166,15 +175,15 @@ def check_network(game: Game, tensors: Tensors, activation: Any, advisers: int) 
 
 
 def check_tensors(tensors: Tensors, parts: Sequence[str]) -> None:
-    """Refuse tensors that belong to no part, or whose numbers are not finite."""
+    """Refuse tensors that belong to no part, or that have numbers that are not finite."""
     if len(tensors) != 2 * sum(layers(tensors, part) for part in parts):
-        raise NetworkError(f"some tensors belong to none of {', '.join(parts)}")
+        raise NetworkError(f"some tensors do not belong to any of the parts {', '.join(parts)}")
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
         raise NetworkError("some weights are not finite numbers")
 
 
 def _check_board(game: Game, tensors: Tensors, width: int) -> int:
-    """Refuse parts for a board that do not fit; returns the channels of a cell."""
+    """Refuse board parts that do not fit. Returns the number of channels of a cell."""
     try:
         places = places_of(game)
     except ValueError as error:
@@ -197,7 +206,7 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
 
 
 def _check_cells(tensors: Tensors, places: Places) -> int:
-    """Refuse a part cells that does not fit; returns the channels of a cell."""
+    """Refuse a part *cells* that does not fit. Returns the number of channels of a cell."""
     if layers(tensors, "cells") != 2:
         raise NetworkError("the part cells must have 2 layers")
     channels = check_layer(tensors, "cells", 0, places.first_inputs)
@@ -205,29 +214,29 @@ def _check_cells(tensors: Tensors, places: Places) -> int:
 
 
 def check_layers(tensors: Tensors, part: str, width: int) -> int:
-    """Refuse layers that do not follow on each other; returns the width of the last."""
+    """Refuse layers that do not fit each other. Returns the width of the last one."""
     number = layers(tensors, part)
     if number > MOST_LAYERS:
-        raise NetworkError(f"{part} has more than {MOST_LAYERS} layers")
+        raise NetworkError(f"the part {part} has more than {MOST_LAYERS} layers")
     for k in range(number):
         width = check_layer(tensors, part, k, width)
     return width
 
 
 def check_layer(tensors: Tensors, part: str, k: int, width: int) -> int:
-    """Refuse a layer that does not follow on so many inputs; returns how many it puts out."""
+    """Refuse a layer that does not take `width` inputs. Returns its number of outputs."""
     weight, bias = (tensors.get(f"{part}.{k}.{name}") for name in ("weight", "bias"))
     if weight is None or bias is None:
         raise NetworkError(f"layer {part}.{k} lacks its weight or bias")
     if weight.ndim != 2 or bias.shape != weight.shape[:1]:
-        raise NetworkError(f"layer {part}.{k} does not fit its bias, or is no matrix")
+        raise NetworkError(f"layer {part}.{k} does not fit its bias, or is not a matrix")
     if weight.shape[1] != width:
         raise NetworkError(
-            f"layer {part}.{k} does not fit what comes before it: "
+            f"layer {part}.{k} does not fit its input: "
             f"it takes {weight.shape[1]:,} inputs, not {width:,}"
         )
     if weight.dtype != np.float32 or bias.dtype != np.float32:
-        raise NetworkError(f"layer {part}.{k} is not of float32 numbers")
+        raise NetworkError(f"layer {part}.{k} is not float32")
     if not 1 <= len(weight) <= MOST_UNITS:
         raise NetworkError(f"layer {part}.{k} has {len(weight)} outputs, not 1 to {MOST_UNITS}")
     return len(weight)

@@ -1,4 +1,4 @@
-"""Players who act by a network: by its logits, or by what it says of where actions lead."""
+"""Players that use a network: its logits, or its values of the positions that actions lead to."""
 
 from __future__ import annotations
 
@@ -22,25 +22,39 @@ from armarl.players.protocol import Thoughts
 from armarl.policies.afterstates import Afterstates
 from armarl.policies.critic_lookahead import DEALS, Turns
 
-_LARGE = 10.0  # a loss of which nothing more need be known
-_HUGE = 1e30  # a logit beyond which none is; differences of them are numbers
-SHARPNESS = 100.0  # an action that leads to 0.01 more is e times as likely
+_LARGE = 10.0  # losses are clipped here; their exact size does not matter
+_HUGE = 1e30  # largest logit; differences of such logits are still finite
+SHARPNESS = 100.0  # an action that leads to a value 0.01 higher is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
-MOST_TEMPERATURE = 1e6  # by which all legal actions are equally likely anyway
-LEAST_GAIN = 0.1  # and by so much of a fair chance to win besides: a critic errs
+MOST_TEMPERATURE = 1e6  # all legal actions are about equally likely here
+# An action must also be better by this share of a fair chance to win, because a critic errs.
+LEAST_GAIN = 0.1
 
 
 class NetworkPlayer:
-    """Plays by a network over the flat observation (`armarl.networks`); illegal actions are masked.
+    """A player that uses a network over the flat observation and masks illegal actions.
+
+    `load_policy` makes it from a file. See `armarl.networks` for the networks.
 
     Attributes:
+        name: the player's name.
+        game: the game that it plays.
         tensors: the weights, see `armarl.networks.policy_network.Network`.
         activation: "relu" or "tanh".
         sample: draw from the policy's distribution instead of taking the likeliest action.
-        temperature: logits are divided by it; below 1 the likelier actions gain. Above 0, to 1e6;
-            who is given one samples.
-        advice: of scripted players, which the network weighs; mostly none.
-        metadata: of the file that it was loaded from, else empty.
+        temperature: number that logits are divided by, above 0 and at most 1e6. Below 1, likelier
+            actions become likelier still.
+        advice: the scripted players whose advice the network weighs. Most networks have none.
+        metadata: metadata of the file that it was loaded from, else empty.
+
+    Example:
+        >>> import numpy as np
+        >>> import armarl
+        >>> policy = armarl.load_policy("armadora-2p")
+        >>> states = policy.game.new_states(np.arange(3))  # three games, seat 0 to move
+        >>> probabilities = policy.probabilities(states, np.zeros(3, np.int64))
+        >>> probabilities.shape, probabilities.sum(axis=1).round(6).tolist()
+        ((3, 229), [1.0, 1.0, 1.0])
     """
 
     network_class: ClassVar[type[Network]] = Network
@@ -57,16 +71,22 @@ class NetworkPlayer:
         temperature: float | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """A player of `game` by weights that have been checked; see the attributes.
+        """Make a player of `game` from weights that have been checked.
 
         Args:
-            sample: None: where a temperature is given.
+            game: the game to play.
+            tensors: the weights, see the attributes.
+            activation: "relu" or "tanh".
+            advisers: specifications of the scripted players whose advice the network weighs.
+            name: the player's name.
+            sample: None: True if a temperature is given, else False.
             temperature: None: 1.
+            metadata: metadata of the policy's file.
 
         Raises:
-            TypeError: the temperature is no number, or `sample` neither true nor false.
-            ValueError: it is out of range, or given to who is not to sample; or there is no such
-                adviser.
+            TypeError: `temperature` is not a number, or `sample` is not a boolean.
+            ValueError: `temperature` is out of range, or given with `sample=False`; or an adviser
+                does not exist.
         """
         self.name = name
         self.tensors = tensors
@@ -78,13 +98,13 @@ class NetworkPlayer:
         self._prepare()
 
     def _prepare(self) -> None:
-        """Make of the weights what plays by them."""
+        """Build the network from the weights."""
         self._network = self.network_class(self.game, self.tensors, self.activation)
 
     def weights_digest(self) -> str:
-        """By what it is known again: a SHA-256 of the weights and of how they are played by.
+        """Return a SHA-256 of the weights, activation, advisers, `sample` and `temperature`.
 
-        What else a file says, such as how strong it was measured to be, counts for nothing.
+        Other metadata of the file, such as the measured strength, does not affect it.
         """
         how = (self.activation, list(self.advice.advisers), self.sample, self.temperature)
         digest = hashlib.sha256(repr(how).encode())
@@ -107,84 +127,85 @@ class NetworkPlayer:
         return np.asarray(chosen, np.int64)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The logits of all actions of `seats[i]`, to move in each state, float32 (batch, actions).
+        """Return the logits of all actions for `seats[i]` in each state, float32 (batch, actions).
 
-        They are -inf where an action is illegal, and throughout where the seat is not to move.
+        Illegal actions have -inf. A row is all -inf if its seat is not to move.
         """
         observations, masks = self.game.views(states, seats)
         with np.errstate(over="ignore", invalid="ignore"):
             logits = self._network.logits(observations, self.advice.actions(states, seats))
-        if not np.isfinite(logits).all():  # of huge weights; what is played must be legal still
+        if not np.isfinite(logits).all():  # huge weights; the chosen action must still be legal
             np.nan_to_num(logits, copy=False, nan=-_HUGE, posinf=_HUGE, neginf=-_HUGE)
         logits[masks == 0] = -np.inf
         return logits
 
     def probabilities(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How the policy of `seats[i]`, to move in each state, spreads over the actions.
+        """Return the action probabilities for `seats[i]` in each state.
 
-        It is the softmax of the logits by their temperature. With `sample` it is drawn from;
-        without, the likeliest action is played.
+        They are the softmax of the logits divided by the temperature. With `sample`, the player
+        draws its action from them. Without, it plays the likeliest action.
 
         Args:
             states: (batch,) records of the game, which may hold what the seats are not shown.
-            seats: (batch,) int64.
+            seats: (batch,) int64, the seat to move in each state.
 
         Returns:
-            float64 (batch, actions); the rows add up to 1, illegal actions have 0. A row of a seat
-            that is not to move is 0 throughout, and so are those of games that are over.
+            float64 (batch, actions). Rows add up to 1, and illegal actions have 0. A row is all 0
+            if its seat is not to move or its game is over.
 
         Raises:
-            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+            TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
         weights = self._weights(self.logits(states, seats))
         whole = weights.sum(axis=1, keepdims=True)
         return np.asarray(np.divide(weights, whole, out=weights, where=whole > 0))
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The return that the network expects for `seats[i]` in each state, float32 (batch,).
+        """Return the network's expected return for `seats[i]` in each state, float32 (batch,).
 
-        Any seat may be asked for, whoever is to move. It is an estimate even where the game is
-        over: what it brought, `Game.returns` says.
+        Any seat is allowed, also one that is not to move. The value is an estimate even in games
+        that are over. `Game.returns` has their actual returns.
 
         Args:
-            states, seats: see `probabilities`.
+            states: see `probabilities`.
+            seats: (batch,) int64, any seat in each state.
 
         Raises:
-            TypeError, ValueError: not one seat for each state, or a seat that there is not.
+            TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
         return self._network.values(self.game.views(states, seats)[0])
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """The policy's probabilities, and the return that the network expects."""
+        """Return the policy's action probabilities and the network's expected return."""
         value = self.values(states, seats).astype(np.float64)
         return Thoughts(self.probabilities(states, seats), value=value)
 
     def _of_movers(
         self, logits: NDArray[np.float32], states: States, seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """The same with -inf throughout where the seat is not to move."""
+        """Set the logits of seats that are not to move to -inf, in place, and return them."""
         statuses, movers = self.game.statuses(states)
         logits[(movers != seats) | (statuses != PLAYING)] = -np.inf
         return logits
 
     def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
-        """What the actions' probabilities are in proportion to."""
+        """Return the unnormalised action probabilities."""
         most = logits.max(axis=1, keepdims=True)
         most[np.isneginf(most)] = 0  # nothing is legal: the seat is not to move
         gaps = np.subtract(logits, most, dtype=np.float64)
-        with np.errstate(under="ignore", over="ignore"):  # to 0, and to -inf first
+        with np.errstate(under="ignore", over="ignore"):  # -inf, then 0
             return np.asarray(np.exp(gaps / self.temperature))
 
 
 class JudgingPlayer(NetworkPlayer):
-    """Plays by a judge of positions: the better what an action leads to, the likelier it is.
+    """A player that uses a judge: an action is likelier if it leads to a better position.
 
-    It tries every legal action on a copy, one step ahead and no further; see `afterstates`.
+    It tries every legal action on a copy of the state, one step ahead. See `afterstates`.
 
     Attributes:
-        around: what `+NAME` puts around him, where that is not what it puts around others.
+        around: the wrapper classes for `+NAME` that differ from those of other players.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:JudgeSearchPlayer"}
@@ -195,28 +216,29 @@ class JudgingPlayer(NetworkPlayer):
         self._afterstates = Afterstates(self.game)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.logits`: `SHARPNESS` times what each action leads to."""
+        """See `NetworkPlayer.logits`: `SHARPNESS` times the worth of each action's position."""
         found = self._afterstates.worths(states, seats, self._net)
         logits = np.full((states.size, len(self.game.actions)), -np.inf, np.float32)
         logits[found.decisions, found.actions] = SHARPNESS * found.worths
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.values`: the return that the judge expects."""
+        """See `NetworkPlayer.values`: the judge's expected return."""
         return self._judge.values(self._afterstates.surveys(states, seats))[0]
 
 
 class CriticPlayer(NetworkPlayer):
-    """Plays its first adviser's choice, or what a critic holds for better some turns later.
+    """A player that plays its first adviser's choice unless a critic values another action higher.
 
-    It tries every legal action; the first adviser plays on for its seat, and each of them in turn,
-    deal by deal, for all others; see `critic_lookahead`.
+    It tries every legal action and plays on for some turns before it asks the critic. The first
+    adviser plays on for its own seat. For all other seats the advisers take turns, deal by deal.
+    See `critic_lookahead`.
 
     Attributes:
-        deals: in which the last of the actions is tried, at most.
-        turns: that end before the critic is asked, the one under way included.
-        least_gain: of the return, without which the scripted choice stands.
-        around: what `+NAME` puts around him, where that is not what it puts around others.
+        deals: largest number of deals in which an action is tried.
+        turns: number of turns that end before the critic is asked, including the current one.
+        least_gain: smallest gain in return that replaces the scripted choice.
+        around: the wrapper classes for `+NAME` that differ from those of other players.
     """
 
     around: ClassVar[Mapping[str, str]] = {"search": "armarl.search:CriticSearchPlayer"}
@@ -224,14 +246,18 @@ class CriticPlayer(NetworkPlayer):
     def __init__(
         self, game: Game, *network: Any, deals: int = DEALS, rounds: int = 1, **options: Any
     ):
-        """As `NetworkPlayer`, with one adviser or more.
+        """Make a player as `NetworkPlayer` does, with at least one adviser.
 
         Args:
-            rounds: of turns, one for each seat, before the critic is asked.
+            game: the game to play.
+            network: weights and activation, as for `NetworkPlayer`.
+            deals: largest number of deals in which an action is tried.
+            rounds: rounds before the critic is asked; a round is one turn for each seat.
+            options: keyword arguments of `NetworkPlayer`.
         """
         self.deals, self.turns = deals, rounds * game.players
         sides = max(game.sides) + 1
-        self.least_gain = LEAST_GAIN / (sides - 1)  # what losing costs, if a victory is 1
+        self.least_gain = LEAST_GAIN / (sides - 1)  # a victory returns 1, a loss -1 / (sides - 1)
         super().__init__(game, *network, **options)
 
     def _prepare(self) -> None:
@@ -240,7 +266,7 @@ class CriticPlayer(NetworkPlayer):
         self._turns = Turns(self.game, self.tensors, styles, self.deals, self.turns)
 
     def logits(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.logits`: `SHARPNESS` times what each action surely gains."""
+        """See `NetworkPlayer.logits`: `SHARPNESS` times a lower bound of each action's gain."""
         found = self._turns.gains(states, seats)
         sure = np.maximum(found.gains - DOUBT * found.errors - self.least_gain, -_LARGE)
         sure[found.scripted[found.scripted >= 0]] = 0.0
@@ -249,16 +275,16 @@ class CriticPlayer(NetworkPlayer):
         return self._of_movers(logits, states, seats)
 
     def values(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        """See `NetworkPlayer.values`: the return that the critic expects."""
+        """See `NetworkPlayer.values`: the critic's expected return."""
         return np.tanh(super().values(states, seats) / 2)
 
 
 def _checked_chance(sample: Any, temperature: Any) -> tuple[bool, float]:
-    """Whether a player samples, and at which temperature: to give him one is to have him sample.
+    """Return whether a player samples, and its temperature. Giving a temperature turns it on.
 
     Raises:
-        TypeError: the temperature is no number, or `sample` neither true nor false.
-        ValueError: it is out of range, or given to who is not to sample.
+        TypeError: `temperature` is not a number, or `sample` is not a boolean.
+        ValueError: `temperature` is out of range, or given with `sample=False`.
     """
     if not isinstance(sample, bool | np.bool_ | None):
         raise TypeError(f"sample must be True or False, not {brief(repr(sample), 60)}")
@@ -267,21 +293,21 @@ def _checked_chance(sample: Any, temperature: Any) -> tuple[bool, float]:
     checked = _checked_temperature(temperature)
     if sample is not None and not sample:
         raise ValueError(
-            f"temperature={checked:g} is for who samples, and sample is False: leave one out"
+            f"temperature={checked:g} needs sampling, but sample is False; leave one of them out"
         )
     return True, checked
 
 
 def _checked_temperature(temperature: Any) -> float:
-    """A temperature by which logits can be divided: by none other is every choice legal.
+    """Return the temperature as a float. Only in this range is every sampled action legal.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is out of range.
+        TypeError: the temperature is not a number.
+        ValueError: the temperature is out of range.
     """
     if not isinstance(temperature, float | int | np.number) or isinstance(temperature, bool):
         raise TypeError(f"temperature must be a number, not {brief(repr(temperature))}")
-    if not 0 < temperature <= MOST_TEMPERATURE:  # no NaN is
+    if not 0 < temperature <= MOST_TEMPERATURE:  # refuses NaN too
         limits = f"above 0 and at most {MOST_TEMPERATURE:g}"
         raise ValueError(f"temperature must be {limits}, not {temperature}")
     return float(temperature)

@@ -18,9 +18,13 @@ if TYPE_CHECKING:
 
 
 def check_policy_variant(path: Path, variant: Any, game: Game) -> None:
-    """Refuse a policy of another game, version, variant or of other tables."""
+    """Refuse a policy of another game, version or variant, or with other tables.
+
+    Raises:
+        PolicyError: the policy was made for something else.
+    """
     if not isinstance(variant, dict):
-        raise PolicyError(f"{path} does not say which game it plays")
+        raise PolicyError(f"{path} does not name the game it plays")
     for key, wanted in game.variant.items():
         if variant.get(key) != wanted:
             raise PolicyError(
@@ -30,10 +34,14 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> None:
 
 
 def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[str]:
-    """Refuse advisers that there are not, or who advise otherwise than when it was trained."""
+    """Check the advisers named in the metadata, and return them.
+
+    Raises:
+        PolicyError: an adviser does not exist, or its advice differs from that in training.
+    """
     advisers = metadata.get("advisers", [])
     if not isinstance(advisers, list) or not all(isinstance(name, str) for name in advisers):
-        raise PolicyError(f"{path} does not name its advisers as a list of players")
+        raise PolicyError(f"{path}: advisers must be a list of player names")
     if len(advisers) > MOST_ADVISERS:
         raise PolicyError(f"{path} has more than {MOST_ADVISERS} advisers")
     try:
@@ -41,10 +49,10 @@ def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[
     except ValueError as error:
         raise PolicyError(f"{path}: its advisers: {brief(error)}") from error
     if found != metadata.get("advice"):
-        said = brief(", ".join(advisers) or "nobody")
+        said = brief(", ".join(advisers) or "no adviser")
         raise PolicyError(
             f"{path} was trained with advice of {said} that this version of the scripted player "
-            "does not give: train it anew"
+            "does not give; train it again"
         )
     return advisers
 
@@ -57,7 +65,11 @@ def check_weights(
     activation: Any,
     advisers: Sequence[str],
 ) -> None:
-    """Refuse weights that do not fit each other or the game."""
+    """Refuse weights that do not fit each other, the game or the advisers.
+
+    Raises:
+        PolicyError: the weights do not fit.
+    """
     try:
         kind.check(game, tensors, activation, len(advisers))
     except NetworkError as error:
@@ -65,20 +77,30 @@ def check_weights(
 
 
 def check_description(path: Path, kind: WeightKind, described: Any, tensors: Tensors) -> None:
-    """Refuse a file whose weights are not of the network that its metadata describe."""
+    """Refuse a file whose metadata describe another network than its weights form.
+
+    Raises:
+        PolicyError: the layer widths differ.
+    """
     found = layer_widths(kind, tensors)
     if described != found:
         said = brief(str(described))
-        raise PolicyError(f"{path} describes its network as {said}, but holds {brief(str(found))}")
+        raise PolicyError(
+            f"{path} describes its network as {said}, but its weights form {brief(str(found))}"
+        )
 
 
 def layer_widths(kind: WeightKind, tensors: Tensors) -> dict[str, list[int]]:
-    """The widths of a network's layers, by part."""
+    """Return the layer widths of each part of a network."""
     return widths(tensors, kind.parts)
 
 
 def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> None:
-    """Refuse a judge who reads another survey than the game's, and a survey without a judge."""
+    """Refuse a judge made for another survey than the game's, and a survey without a judge.
+
+    Raises:
+        PolicyError: the survey in the metadata is not the one that the network needs.
+    """
     try:
         wanted = survey_of(game).hash if kind.reads_survey else None
     except ValueError as error:
@@ -86,5 +108,5 @@ def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> Non
     if surveyed != wanted:
         said = brief(repr(surveyed))
         raise PolicyError(
-            f"{path} was made for the survey {said}, this game has {wanted!r}: train it anew"
+            f"{path} was made for the survey {said}, this game has {wanted!r}; train it again"
         )

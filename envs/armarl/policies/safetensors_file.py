@@ -18,26 +18,36 @@ from armarl.networks.policy_network import Tensors
 FORMAT = "armarl-policy-4"
 
 
-# What earlier versions wrote: no judges; no parts for a board; no trunk, nor a word of one in what
-# they say of their networks.
+# Formats of earlier versions. The first has no judges. The second also has no parts for a board.
+# The third also has no trunk, and its description of the network does not mention one.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 
 
-MOST_HEADER = 4 << 20  # bytes of it that are no weights
+MOST_HEADER = 4 << 20  # bytes before the weights
 
 
 MOST_TENSORS = 4096
 
 
 class PolicyError(ValueError):
-    """A policy file that cannot be used: damaged, foreign, or made for another game or variant."""
+    """A policy file that cannot be used: damaged, foreign, or made for another game or variant.
+
+    Example:
+        >>> import armarl
+        >>> game = armarl.make_game("armadora", players=3)
+        >>> try:
+        ...     armarl.load_policy("armadora-2p", game)
+        ... except armarl.PolicyError as error:
+        ...     print("was made for players 2, this game has players 3" in str(error))
+        True
+    """
 
 
 def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> None:
-    """Write a safetensors file so that `path` always holds the old file or the new one, whole.
+    """Write a safetensors file atomically: `path` always holds the complete old or new file.
 
     Raises:
-        OSError: the disk is full or not writable; what was at `path` is untouched.
+        OSError: the disk is full or not writable. An existing file at `path` is left unchanged.
     """
     from safetensors.numpy import save
 
@@ -51,11 +61,15 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
 
 
 def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Tensors and metadata of a file that `write_tensors` wrote, in one of these formats.
+    """Return the tensors and metadata of a file that `write_tensors` wrote.
+
+    Args:
+        path: the file.
+        formats: accepted values of the metadata's "format". Error messages name the first.
 
     Raises:
-        PolicyError: the file is damaged, or is no such file.
-        FileNotFoundError: there is none.
+        PolicyError: the file is damaged, or is not a file of these formats.
+        FileNotFoundError: the file does not exist.
     """
     try:
         from safetensors import SafetensorError, safe_open
@@ -71,47 +85,47 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
                 raise ValueError(f"it holds more than {MOST_TENSORS} tensors")
             tensors = {name: file.get_tensor(name) for name in names}
         if not all(array.dtype.isbuiltin == 1 for array in tensors.values()):
-            raise ValueError("it holds numbers of a type that NumPy lacks")  # ml_dtypes has it
+            raise ValueError("it has a dtype that NumPy lacks")  # a dtype of ml_dtypes
         text = header.get("armarl", "{}")
         metadata = json.loads(text)
     except PolicyError:
         raise
     except (
         *(SafetensorError, ValueError, OSError, RecursionError),
-        *(TypeError, AttributeError),  # NumPy lacks a type of numbers
+        *(TypeError, AttributeError),  # NumPy lacks the dtype
     ) as error:
-        raise PolicyError(f"{path} is damaged or no safetensors file: {brief(error)}") from error
+        raise PolicyError(f"{path} is damaged or not a safetensors file: {brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
         raise PolicyError(_of_another_format(path, metadata, formats[0]))
     if header.get("sha256") != _digest(text, tensors):
-        raise PolicyError(f"{path} is damaged: its contents do not match their checksum")
+        raise PolicyError(f"{path} is damaged: its contents do not match its checksum")
     return tensors, metadata
 
 
 def _check_header(path: Path) -> None:
-    """Check the length of the header, with which such a file begins, 8 bytes before a `{`.
+    """Check the header length: the first 8 bytes of the file, followed by a `{`.
 
     Raises:
-        PolicyError: the file is of another kind.
-        ValueError: it is too long.
+        PolicyError: the file is not a safetensors file.
+        ValueError: the header is too long.
     """
     with path.open("rb") as raw:
         length, brace = int.from_bytes(raw.read(8), "little"), raw.read(1)
     if length <= MOST_HEADER:
         return
     if brace != b"{":
-        raise PolicyError(f"{path} is no safetensors file, which saved policies are")
+        raise PolicyError(f"{path} is not a safetensors file; saved policies are safetensors files")
     raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
 
 
 def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
-    """What a file is, or that it is none of ours, in place of what is wanted."""
+    """Return the error text for a file of another format, or of a foreign one."""
     found = metadata.get("format") if isinstance(metadata, dict) else None
     found = found if isinstance(found, str) else ""
     if wanted == FORMAT and found.startswith("armarl-checkpoint-"):
         return (
-            f"{path} is the checkpoint of a run, by which training goes on, not a policy: name the "
-            f"run's folder {path.parent}, or the {POLICY_FILE} in it"
+            f"{path} is a training checkpoint, not a policy: name the run's folder {path.parent}, "
+            f"or the {POLICY_FILE} in it"
         )
     other = f": its format is {brief(repr(found), 60)}" if found else ""
     return f"{path} was not written by this version of ArmaRL as {wanted!r}{other}"

@@ -1,9 +1,9 @@
 """Saved policies: one safetensors file with the weights and readable metadata.
 
-Loading runs no code and checks everything; playing needs NumPy and safetensors only. The metadata
-is JSON in the file's header (`armarl info FILE --json` prints it): the variant with the hashes of
-its tables, the network, how it was trained and how strong it was measured to be. Some policies come
-with this package: their names stand for their files.
+Loading a file checks all of it and runs no code from it. Playing needs only NumPy and safetensors.
+The metadata is JSON in the file's header: the game variant with the hashes of its tables, the
+network, the training, and the measured strength. `armarl info FILE --json` prints it. Some policies
+come with this package. They can be loaded by name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from armarl.policies.safetensors_file import (
 )
 from armarl.policies.weight_kinds import weight_kind
 
-MOST_BYTES = 256 << 20  # of a file
+MOST_BYTES = 256 << 20  # largest size of a policy file
 
 
 def save_policy(
@@ -52,15 +52,35 @@ def save_policy(
     advisers: Sequence[str] = (),
     **details: Any,
 ) -> None:
-    """Save a policy. `details` are JSON values kept in the metadata: training, strength, ...
+    """Save a policy as a safetensors file.
+
+    Args:
+        path: file to write. An existing file is replaced.
+        game: the game that the policy plays.
+        tensors: the weights, see `NetworkPlayer.tensors`.
+        activation: "relu" or "tanh".
+        advisers: scripted players that the network weighs.
+        details: JSON values kept in the metadata: training, strength, ...
 
     Raises:
-        PolicyError: the weights do not fit each other or the game, or the name is a pickle's.
-        OSError: it could not be written; what was at `path` is untouched.
+        PolicyError: the weights do not fit each other or the game, or the file name is one that
+            pickles use.
+        OSError: the file could not be written. An existing file at `path` is left unchanged.
+
+    Example:
+        >>> import tempfile
+        >>> import armarl
+        >>> policy = armarl.load_policy("armadora-2p")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/copy.safetensors"
+        ...     armarl.save_policy(path, policy.game, policy.tensors, policy.activation, note="a")
+        ...     copy = armarl.load_policy(path)
+        >>> copy.name, copy.metadata["note"], copy.weights_digest() == policy.weights_digest()
+        ('copy', 'a', True)
     """
     if pickle_refusal(str(path)):
         raise PolicyError(
-            f"{path}: a policy is no pickle, for which its name would be taken; call it "
+            f"{path} would be taken for a pickle, and a policy is not a pickle; call it "
             f"{Path(path).with_suffix('.safetensors').name}"
         )
     kind = weight_kind(tensors)
@@ -76,60 +96,63 @@ def save_policy(
 
 
 def policy_file(name: str | Path) -> Path:
-    """The file of a saved policy: the path itself, a run's folder, or a shipped policy's name.
+    """Return the file of a saved policy.
+
+    Args:
+        name: path of the file or of a run's folder, or the name of a shipped policy.
 
     Raises:
-        FileNotFoundError: there is none; the message names the shipped policies.
-        ValueError: it is a specification of a policy with arguments.
-        TypeError: it is neither text nor a path.
+        FileNotFoundError: the policy does not exist. The message names the shipped policies.
+        ValueError: `name` is a player specification with arguments.
+        TypeError: `name` is neither text nor a path.
     """
     if not isinstance(name, str | Path):
         raise TypeError(
-            "a policy is named by text or a Path (a file, a run's folder, or a shipped policy), "
-            f"not {brief(repr(name), 60)}"
+            "a policy must be given as text or a Path (a file, a run's folder, or a shipped "
+            f"policy), not {brief(repr(name), 60)}"
         )
     found = policy_path(str(name))
     if found is None or not found.is_file():
         base, _, arguments = str(name).partition(":")
         if arguments and policy_path(base):
             raise ValueError(
-                f"{name} is a player by a policy, not a policy: load_policy takes {base!r} with "
+                f"{name} specifies a player, not a policy: load_policy takes {base!r} with "
                 f"sample= or temperature=, and make_player takes {str(name)!r}"
             )
         raise FileNotFoundError(
             f"there is no file {name}, no run with a policy, and no shipped policy of that "
-            f"name{did_you_mean(str(name), shipped_policies())}; shipped are: "
+            f"name{did_you_mean(str(name), shipped_policies())}; the shipped policies are: "
             f"{', '.join(shipped_policies())}"
         )
     return found
 
 
 def read_policy_metadata(path: str | Path) -> dict[str, Any]:
-    """The metadata of a saved policy, after checking that the file is whole."""
+    """Return the metadata of a saved policy, after checking that the file is intact."""
     return read_policy(policy_file(path))[1]
 
 
 def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Weights and metadata of a policy's file, after checking that it is whole."""
+    """Return the weights and metadata of a policy file, after checking that it is intact."""
     if said := file_refusal(Part(str(path))):
         raise PolicyError(said)
     if path.stat().st_size > MOST_BYTES:
-        raise PolicyError(f"{path} is larger than any policy, {MOST_BYTES >> 20} MiB")
+        raise PolicyError(f"{path} is larger than a policy may be, {MOST_BYTES >> 20} MiB")
     return read_tensors(path, FORMAT, *EARLIER_FORMATS)
 
 
 def policy_game(path: str | Path) -> Game:
-    """The game that a saved policy plays.
+    """Return the game that a saved policy plays.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        PolicyError: it is damaged, or made for a game or an option that this version lacks.
+        FileNotFoundError: the file does not exist.
+        PolicyError: the file is damaged, or made for a game or an option that this version lacks.
     """
     variant: Any = read_policy_metadata(path).get("variant")
     try:
         return restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError) as error:
-        raise PolicyError(f"{path} does not say a game that can be made: {brief(error)}") from error
+        raise PolicyError(f"{path} names a game that cannot be made: {brief(error)}") from error
 
 
 def load_policy(
@@ -142,16 +165,26 @@ def load_policy(
     """Load a saved policy as a player of `game` (default: the game it was made for).
 
     Args:
-        path: of the file or of a run's folder, or the name of a shipped policy: `armadora-2p`.
-        sample: draw from the policy's distribution instead of taking the likeliest action; None:
-            where a temperature is given.
-        temperature: the same, with logits divided by it; above 0, to 1e6. None: 1.
+        path: path of the file or of a run's folder, or the name of a shipped policy such as
+            `armadora-2p`.
+        game: the game to play. None: the game that the policy was made for.
+        sample: draw from the policy's distribution instead of taking the likeliest action. None:
+            True if a temperature is given, else False.
+        temperature: number that logits are divided by before sampling; above 0, at most 1e6.
+            None: 1.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        PolicyError: it is damaged, or was made for another game, version, variant or table.
-        TypeError: `path`, `game`, `sample` or `temperature` is of another kind.
-        ValueError: `temperature` is out of range, or given with `sample=False`.
+        FileNotFoundError: the file does not exist.
+        PolicyError: the file is damaged, or was made for another game, version, variant or table.
+        TypeError: `path`, `game`, `sample` or `temperature` has the wrong type.
+        ValueError: `temperature` is out of range, or given with `sample=False`; or `path` is a
+            player specification with arguments.
+
+    Example:
+        >>> import armarl
+        >>> policy = armarl.load_policy("armadora-2p", temperature=0.5)
+        >>> policy.name, policy.game.name, policy.game.players, policy.sample
+        ('armadora-2p', 'armadora', 2, True)
     """
     if game is not None:
         check_game(game)

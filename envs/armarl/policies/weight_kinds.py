@@ -1,6 +1,6 @@
-"""The kinds of weights that a saved policy can hold: how to detect, check, describe and play each.
+"""The kinds of weights that a saved policy can hold, and how to detect, check and play each.
 
-A new kind of network is a new row of `WEIGHT_KINDS`.
+To add a kind of network, add a row to `WEIGHT_KINDS`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class WeightKind(NamedTuple):
     Attributes:
         name: short name: "network", "judge" or "critic".
         title: noun phrase for messages.
-        parts: the parts of the network whose widths a file's metadata list.
-        detect: whether tensors are of this kind.
-        check: raise `NetworkError` if tensors do not fit each other, the game, the activation or
-            the number of advisers.
-        describe: say in one sentence how a policy with these advisers chooses.
-        reads_survey: whether the network reads the game's survey instead of its observation.
-        player: the class of the players that play by such weights.
+        parts: the network parts whose layer widths the metadata list.
+        detect: function that tells whether tensors are of this kind.
+        check: function that raises `NetworkError` if tensors do not fit each other, the game, the
+            activation or the number of advisers.
+        describe: function that describes how a policy with these advisers chooses.
+        reads_survey: True if the network reads the game's survey instead of its observation.
+        player: class of the players that use such weights.
     """
 
     name: str
@@ -94,5 +94,5 @@ WEIGHT_KINDS = (
 
 
 def weight_kind(tensors: Tensors) -> WeightKind:
-    """Return the kind of some weights: the first row of `WEIGHT_KINDS` that detects them."""
+    """Return the kind of the weights, the first row of `WEIGHT_KINDS` that detects them."""
     return next(kind for kind in WEIGHT_KINDS if kind.detect(tensors))

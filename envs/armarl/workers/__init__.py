@@ -1,1 +1,1 @@
-"""Jobs spread over processes of this machine or over a Ray cluster."""
+"""Workers that run jobs, in processes of this machine or on a Ray cluster."""

@@ -1,4 +1,4 @@
-"""Jobs that can be done anywhere, and what a worker must know to do them."""
+"""Jobs that can run on any worker, and the registered names that a worker needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Work = Callable[[Any], Any]
 
 
 class ClusterError(RuntimeError):
-    """A cluster that cannot be reached, or did not do a job; the message says why."""
+    """A cluster that cannot be reached, or that failed to run a job. The message has the reason."""
 
 
 @runtime_checkable
@@ -20,26 +20,26 @@ class Cluster(Protocol):
     """Workers on other machines, such as `armarl.workers.ray_cluster.RayCluster`."""
 
     def results(self, work: Work, jobs: Sequence[Any]) -> Generator[Any, None, None]:
-        """`work` of every job, in the order of the jobs."""
+        """Yield the result of `work` for every job, in the order of the jobs."""
         ...
 
 
-Workers = int | Cluster  # so many processes of this machine, or a cluster
+Workers = int | Cluster  # a number of processes on this machine, or a cluster
 
 
 class Known(NamedTuple):
-    """What this process calls by name, and a worker must know as well."""
+    """Players and games registered by name in this process, which a worker needs as well."""
 
     players: list[tuple[str, Factory, bool]]
     games: tuple[catalogue.GameEntry, ...]
 
     @classmethod
     def here(cls) -> Known:
-        """What has been registered in this process."""
+        """Return everything that is registered in this process."""
         return cls(registered(), catalogue.entries())
 
     def learn(self) -> None:
-        """Register it in this process."""
+        """Register all of it in this process."""
         for entry in self.games:
             catalogue.add(entry)
         for name, factory, around in self.players:
@@ -47,8 +47,13 @@ class Known(NamedTuple):
 
 
 def check_workers(workers: Workers) -> None:
-    """Raise ValueError for fewer than 1 process, TypeError for what is neither."""
+    """Check that `workers` is a number of processes or a cluster.
+
+    Raises:
+        TypeError: it is neither.
+        ValueError: the number is below 1.
+    """
     if isinstance(workers, bool) or not isinstance(workers, int | Cluster):
-        raise TypeError(f"workers is a number of processes, or a cluster, not {workers!r}")
+        raise TypeError(f"workers must be a number of processes or a cluster, not {workers!r}")
     if isinstance(workers, int) and workers < 1:
-        raise ValueError(f"it takes at least 1 worker, not {workers}")
+        raise ValueError(f"workers must be at least 1, not {workers}")

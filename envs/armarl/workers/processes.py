@@ -18,25 +18,26 @@ from armarl.workers.jobs import Known, Work
 
 
 def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any, None, None]:
-    """Yield `work` of every job, in order, from `number` processes of this machine.
+    """Yield the result of `work` for every job, in order, from `number` processes.
 
     Raises:
-        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself.
+        RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
+            again.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise RuntimeError(_GUARD)  # this is such a process, and runs the script that started it
+        raise RuntimeError(_GUARD)  # this is a worker process that runs the user's script again
     context = multiprocessing.get_context("spawn")
     each = max(1, min(threads.get_threads(), threads.available_cores() // number))
     with ProcessPoolExecutor(number, context, _prepare, (Known.here(), each)) as pool:
-        with _without_ctrl_c():  # they start here, and must be ready before one reaches them
+        with _without_ctrl_c():  # processes start here and must be ready before a Ctrl-C arrives
             futures = [pool.submit(_do, work, job) for job in jobs]
         try:
             for future in futures:
                 yield future.result()
         except BrokenProcessPool as error:
             raise RuntimeError(
-                f"a worker process has ended before its work: it was killed, for want of memory "
-                f"perhaps, or it could not start. {_GUARD}"
+                f"a worker process ended before its job was done: it was killed (perhaps the "
+                f"machine ran out of memory), or it could not start. {_GUARD}"
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -44,7 +45,7 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Ctrl-C waits meanwhile; in processes that start here, until they let it come."""
+    """Block Ctrl-C meanwhile. Processes that start here inherit the block until they lift it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -56,7 +57,7 @@ def _without_ctrl_c() -> Iterator[None]:
 
 
 def _do(work: Work, job: Any) -> Any:
-    """Do a job; an error that cannot travel between processes is told by one that can."""
+    """Run a job. An error that cannot be pickled is replaced by a RuntimeError with its text."""
     try:
         return work(job)
     except Exception as error:
@@ -71,17 +72,18 @@ def _do(work: Work, job: Any) -> Any:
 
 
 _GUARD = (
-    "With several workers a script is started once more in each of them, so what it does "
-    "must stand under `if __name__ == '__main__':`"
+    "With several workers, each worker starts the script again, so its main code must be "
+    "under `if __name__ == '__main__':`"
 )
 
 
 def _prepare(known: Known, threads_each: int) -> None:
-    """Make a worker process ready: players and games by name, its share of the cores, and Ctrl-C
-    ends it without a word. (The process that waits for it tells of it.)
+    """Prepare a worker process: thread count, Ctrl-C, and registered players and games.
+
+    Ctrl-C ends the worker without a message. The process that waits for it reports it.
     """
     threads.set_threads(threads_each)
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as of a shell's background jobs
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # shells ignore it in background jobs
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -90,7 +92,7 @@ def _prepare(known: Known, threads_each: int) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that waits for it is gone: else it would stay for ever."""
+    """End this process when its parent has ended. Otherwise it would run forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

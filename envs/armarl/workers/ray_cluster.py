@@ -1,12 +1,12 @@
-"""Matches and tournaments on a cluster of Ray. Needs the package `ray`.
+"""Matches and tournaments on a Ray cluster. Needs the package `ray`.
 
     from armarl.workers.ray_cluster import RayCluster
 
     play_tournament(game, players, deals=1000, workers=RayCluster("auto"), folder="runs/arena")
 
-Every job is a task of Ray with a core of its own, whose worker may be killed, or its machine lost:
-Ray begins it anew elsewhere, and a job's result is the same wherever it is done. Nodes that join
-while it runs get jobs as well. All nodes must have the same ArmaRL, which is checked.
+Every job is a Ray task with one core. If its worker is killed or its machine is lost, Ray starts
+the job again elsewhere. A job's result is the same wherever it runs. Nodes that join during a run
+get jobs as well. All nodes must have the same source files of ArmaRL, which is checked.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from armarl.core.threads import set_threads
 from armarl.workers.jobs import ClusterError, Known, Work
 
 _HOME = Path(__file__).resolve().parents[1]  # the folder of the package `armarl`
-RETRIES = 5  # of a job whose worker or node died
+RETRIES = 5  # times that a job is started again after its worker or node died
 _MOST_WORKERS = 100_000
-_PAUSE = 1.0  # seconds, after which is asked whether nodes have joined
-_PATIENCE = 10.0  # seconds that whoever has an address may take to answer
+_PAUSE = 1.0  # seconds between checks for new nodes
+_PATIENCE = 10.0  # seconds to wait for an answer from an address
 
 
 @dataclass
 class Share:
-    """What a worker has done.
+    """The share of the work that one worker has done.
 
     Attributes:
-        jobs: how many.
-        seconds: that they took.
+        jobs: number of jobs.
+        seconds: total time of these jobs.
     """
 
     jobs: int = 0
@@ -53,26 +53,39 @@ class Share:
 
 
 class RayCluster:
-    """Workers of a cluster of Ray.
+    """The workers of a Ray cluster.
+
+    Pass it as `workers` to `play_match` or `play_tournament`.
 
     Attributes:
-        shares: what every worker has done, by its node's name and its process.
+        address: address of the cluster.
+        workers: number of jobs at once, or None.
+        retries: number of times that a job is started again after its worker or node died.
+        shares: work done by each worker; the key is the node's name and the process id.
+
+    Example:
+        >>> from armarl.workers.ray_cluster import RayCluster
+        >>> cluster = RayCluster("local", workers=4)  # connects when it gets jobs
+        >>> cluster.address, cluster.workers, cluster.shares
+        ('local', 4, {})
     """
 
     def __init__(
         self, address: str = "auto", workers: int | None = None, retries: int = RETRIES
     ) -> None:
-        """Nothing is connected to before there are jobs, or `connect` is called.
+        """Describe a cluster. It connects when it gets jobs or when `connect` is called.
 
         Args:
             address: "auto" is the cluster that this process or machine belongs to (`ray start`), or
-                that RAY_ADDRESS names; "local" starts Ray on this machine; else `host:port`, or
-                `ray://host:port` from outside of the cluster.
-            workers: jobs at once; None: as many as there are cores, and some to wait for them.
-            retries: how often a job is begun anew whose worker or node died.
+                the one in RAY_ADDRESS. "local" starts Ray on this machine. Otherwise `host:port`,
+                or `ray://host:port` from outside the cluster.
+            workers: number of jobs at once. None: twice the number of cores, so that some jobs
+                wait for a free core.
+            retries: number of times that a job is started again after its worker or node died.
 
         Raises:
-            TypeError, ValueError: a number that is none, or out of range.
+            TypeError: `workers` or `retries` is not an integer.
+            ValueError: `workers` or `retries` is out of range.
         """
         self.address = address
         self.workers = workers
@@ -82,11 +95,11 @@ class RayCluster:
         self.shares: dict[str, Share] = {}
 
     def results(self, work: Work, jobs: Sequence[Any]) -> Generator[Any, None, None]:
-        """`work` of every job, in the order of the jobs.
+        """Yield the result of `work` for every job, in the order of the jobs.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or a job's workers died again and again.
-            Exception: whatever `work` raises.
+            ClusterError: the cluster cannot be reached, or a job's workers died too many times.
+            Exception: any error that `work` raises.
         """
         self.connect()
         task = ray.remote(num_cpus=1, max_retries=self.retries)(_do)
@@ -94,8 +107,8 @@ class RayCluster:
         waiting = iter(enumerate(jobs))
         running: dict[Any, int] = {}
         done: dict[int, Any] = {}
-        # After an error, jobs that are under way end by themselves, or with this process: where one
-        # is cancelled that ends just then, Ray 2.60 aborts the process that asked.
+        # After an error, running jobs are not cancelled: they end by themselves or with this
+        # process. Ray 2.60 aborts the calling process if a job ends just as it is cancelled.
         for number in range(len(jobs)):
             while number not in done:
                 for k, job in islice(waiting, max(0, self._at_once() - len(running))):
@@ -105,12 +118,12 @@ class RayCluster:
             yield done.pop(number)
 
     def connect(self) -> None:
-        """Connect now, and not before the first job: to hear early where nobody answers.
+        """Connect now instead of at the first job, to learn early if the cluster does not answer.
 
         Raises:
             ClusterError: the cluster cannot be reached.
         """
-        if ray.is_initialized():  # the cluster that the caller has chosen
+        if ray.is_initialized():  # the caller has already chosen a cluster
             return
         here = {"include_dashboard": False} if self.address == "local" else {}
         say(f"connecting to Ray at {self.address} ...")
@@ -119,8 +132,8 @@ class RayCluster:
             ray.init(self.address, log_to_driver=False, **here)
         except (OSError, OverflowError, RayError, RuntimeError, ValueError) as error:
             raise ClusterError(
-                f"there is no cluster of Ray at {self.address!r} ({error}); start one with "
-                "`ray start --head`, name another address, or take `local`"
+                f"there is no Ray cluster at {self.address!r} ({error}); start one with "
+                "`ray start --head`, give another address, or use `local`"
             ) from error
 
     def _at_once(self) -> int:
@@ -134,8 +147,8 @@ class RayCluster:
             raise error.cause from None
         except RayError as error:
             raise ClusterError(
-                f"a job was begun {self.retries + 1} times, and its worker or node died each time, "
-                f"for want of memory perhaps: {error}"
+                f"a job was started {self.retries + 1} times, and its worker or node died each "
+                f"time, perhaps because memory ran out: {error}"
             ) from error
         share = self.shares.setdefault(result.worker, Share())
         share.jobs += 1
@@ -150,14 +163,14 @@ class _Result(NamedTuple):
 
 
 def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
-    """Do a job, in a worker of the cluster."""
+    """Run a job in a worker of the cluster."""
     sources, known = asked
     if sources != _sources(_package(work)):
         raise ClusterError(
-            f"node {platform.node()} has another ArmaRL ({_HOME}) than the process that "
-            "asks: install the same on every node, so that all play the same"
+            f"node {platform.node()} has another ArmaRL ({_HOME}) than the process that sent "
+            "the job; install the same ArmaRL on every node, so that all play the same"
         )
-    set_threads(1)  # the core that the job has
+    set_threads(1)  # the job has one core
     known.learn()
     begun = time.perf_counter()
     value = work(job)
@@ -166,10 +179,11 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
 
 
 def _knock(address: str) -> None:
-    """Raise OSError where nobody listens at `host:port`; Ray would try for minutes.
+    """Check that a server listens at `host:port`. Ray itself would try for minutes.
 
     Raises:
-        OverflowError: there is no such port.
+        OSError: no server listens there.
+        OverflowError: the port number is out of range.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
@@ -177,13 +191,13 @@ def _knock(address: str) -> None:
 
 
 def _package(work: Work) -> str:
-    """The package that a function stands in, or the module."""
+    """Return the name of the top-level package or module that defines a function."""
     return work.__module__.partition(".")[0]
 
 
 @cache
 def _sources(package: str) -> str:
-    """A digest of the sources of this package, and of another one."""
+    """Return a digest of the sources of `armarl` and of another package."""
     digest = sha256()
     for home in [_HOME, *getattr(sys.modules[package], "__path__", [])]:
         for path in sorted(Path(home).rglob("*.py")):

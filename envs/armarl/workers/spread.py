@@ -1,7 +1,7 @@
-"""Jobs spread over worker processes of this machine, or over a cluster.
+"""Run jobs in worker processes of this machine, or on a cluster.
 
-A job is what a function that can be imported is called with; it depends on nothing else, so whoever
-does it, and however often it is begun, its result is the same.
+A job is the argument of an importable function. Its result depends on nothing else, so it is the
+same on every worker, and also when the job is started again.
 """
 
 from __future__ import annotations
@@ -18,30 +18,35 @@ if TYPE_CHECKING:
 
 
 def spread(work: Work, jobs: Sequence[Any], workers: Workers) -> Generator[Any, None, None]:
-    """`work` of every job in their order, by workers that know the same players and games.
+    """Yield the result of `work` for every job, in order.
+
+    The workers know the same registered players and games as this process.
 
     Raises:
         RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
-            over and over; of a cluster, see there.
+            again and again.
+        ClusterError: see `Cluster`.
     """
     if not isinstance(workers, int):
         yield from workers.results(work, jobs)
     elif min(workers, len(jobs)) <= 1:
-        for job in jobs:  # a StopIteration of a job would end `map` without a word
+        for job in jobs:  # `map` would end silently if a job raised StopIteration
             yield work(job)
     else:
         yield from in_processes(work, jobs, min(workers, len(jobs)))
 
 
 def workers_at(cluster: str | None, processes: int | None) -> Workers:
-    """A cluster of Ray by its address, or so many processes of this machine.
+    """Return a Ray cluster, or a number of processes on this machine.
 
     Args:
-        processes: None: as many as there are cores; of a cluster, jobs at once.
+        cluster: address of a Ray cluster. None: use processes of this machine.
+        processes: number of processes, or of jobs at once on a cluster. None: the number of
+            available cores; on a cluster, see `RayCluster`.
 
     Raises:
         ImportError: Ray is not installed.
-        ValueError: fewer than 1.
+        ValueError: `processes` is below 1 for a cluster.
     """
     if cluster is None:
         return threads.available_cores() if processes is None else processes
@@ -49,7 +54,7 @@ def workers_at(cluster: str | None, processes: int | None) -> Workers:
 
 
 def reach(cluster: str) -> None:
-    """Connect to a cluster of Ray, or hear that nobody answers, before there are jobs for it.
+    """Connect to a Ray cluster before there are jobs for it, to learn early if it does not answer.
 
     Raises:
         ImportError: Ray is not installed.
@@ -63,6 +68,6 @@ def _ray_cluster(address: str, jobs_at_once: int | None) -> RayCluster:
         from armarl.workers.ray_cluster import RayCluster
     except ImportError as error:
         raise ImportError(
-            f"a cluster of Ray needs one more package ({error}): pip install 'armarl[ray]'"
+            f"a Ray cluster needs one more package ({error}): pip install 'armarl[ray]'"
         ) from error
     return RayCluster(address, jobs_at_once)
