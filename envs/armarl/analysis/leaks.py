@@ -171,7 +171,8 @@ def assert_no_leak(
             if leaks:
                 told = "\n".join(f"  {leak}" for leak in leaks[:20])
                 raise AssertionError(
-                    f"{game.name}: position {number} reveals hidden information to seat {seat}:\n{told}"
+                    f"{game.name}: position {number} reveals hidden information to seat {seat}:\n"
+                    f"{told}"
                 )
     return compared
 
