@@ -140,7 +140,7 @@ def check_learner(found: Any, name: str) -> Learner:
     return learner
 
 
-if TYPE_CHECKING:  # the type checker checks here that these are learners
+if TYPE_CHECKING:  # lets the type checker check that these are learners
     from armarl_training.learners.critic.critic_learner import CriticLearner
     from armarl_training.learners.maskable import MaskablePPOLearner
     from armarl_training.learners.ppo.ppo_learner import PPO

@@ -96,7 +96,7 @@ class ShardedLearner:
         return self.shards.in_play()
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """Load the weights of a saved policy. The other networks start afresh."""
+        """Load the weights of a saved policy, also into its average; the rest starts anew."""
         check_alike(policy, self._config)
         self._playing.take_over(policy.tensors)
         self.networks[AVERAGE].load_state_dict(self._playing.state_dict())
