@@ -64,7 +64,7 @@ def test_what_leaks_is_found(leaking, where):
     def look(game, states, seat):
         return leaking(views_of(game, states, seat), states[0])
 
-    with pytest.raises(AssertionError, match=rf"(?s)tells seat \d what it cannot know.*{where}"):
+    with pytest.raises(AssertionError, match=rf"(?s)hidden information to seat \d.*{where}"):
         assert_no_leak(GAME, seed=2, look=look)
 
 

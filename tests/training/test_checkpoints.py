@@ -30,7 +30,7 @@ def test_a_damaged_checkpoint(stopped):
     [
         ({"options": {"players": 3}}, "checkpoint.* but this is .*'players': 3"),
         ({"learner": "maskable_ppo"}, "of the learner PPO, but config.yaml has MaskablePPO"),
-        ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .* with config"),
+        ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .* config"),
         (
             {"network": {"widths": [8]}},
             "of another run than config.yaml: the network's .* has shape",

@@ -1,9 +1,9 @@
 """Tests for leaks of hidden information.
 
-Two states that differ only in what is hidden from a seat must look the same to it, in everything it
-can be given: observation, mask, info, reward, picture, error messages. A difference is a leak, and
-`find_leaks` locates it. `assert_no_leak` searches whole games for leaks: at every position, for
-every seat, it deals the hidden information anew and compares.
+Two states that differ only in information hidden from a seat must look the same to that seat, in
+everything it can get: observation, mask, info, reward, picture, error messages. A difference is a
+leak, and `find_leaks` locates it. `assert_no_leak` searches whole games for leaks: at every
+position, for every seat, it deals the hidden information anew and compares.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
         look: a function from a state to everything that the seat can get, by name: numbers, text,
             arrays, and lists and dictionaries of them. See `views_of` and `views_of_env`.
         one: a state.
-        other: a state that differs from `one` only in what the seat cannot know.
+        other: a state that differs from `one` only in information hidden from the seat.
 
     Example:
         >>> for leak in find_leaks(lambda hand: {"cards": hand}, [1, 2], [1, 3]):
@@ -63,9 +63,15 @@ def find_leaks(look: Callable[[Any], Views], one: Any, other: Any) -> list[Leak]
 def views_of(game: Game, states: States, seat: int) -> Views:
     """Return everything that a seat can get of a game in this package, an array of one state.
 
-    These are its observation and mask; its public view and picture; the seat to move and the
-    game's status; the concealed state that a player gets; for the seat to move, the explanation
-    of each illegal action; and at the end the returns.
+    These are its observation and mask, its description and picture of the game, the game's status,
+    the seat to move, and the concealed state that a player gets. The seat to move also gets the
+    explanation of each illegal action. A finished game also has returns.
+
+    Example:
+        >>> from armarl import make_game
+        >>> game = make_game("armadora")
+        >>> list(views_of(game, game.new_states(np.array([0])), seat=1))
+        ['observation', 'mask', 'describe', 'picture', 'status', 'to move', 'concealed']
     """
     seats = np.array([seat])
     observations, masks = game.views(states, seats)
@@ -136,9 +142,9 @@ def assert_no_leak(
     Args:
         game: a variant, or the name of a game with its `options`.
         games: number of games.
-        every: check only every so many positions.
+        every: interval of the checked positions; 1 checks all.
         seed: seed; the same seed repeats the games exactly.
-        look: function that returns everything a seat is given of an array of one state; by default
+        look: function that returns everything a seat can get of an array of one state; by default
             `views_of`.
         options: options of the game, if it is given by name.
 
@@ -165,7 +171,8 @@ def assert_no_leak(
             if leaks:
                 told = "\n".join(f"  {leak}" for leak in leaks[:20])
                 raise AssertionError(
-                    f"{game.name}: position {number} tells seat {seat} what it cannot know:\n{told}"
+                    f"{game.name}: position {number} reveals hidden information to seat {seat}:\n"
+                    f"{told}"
                 )
     return compared
 
@@ -175,7 +182,7 @@ def _leaks_between(one: Views, other: Views) -> list[Leak]:
 
 
 def _differ(one: States, other: States) -> bool:
-    """Whether two states differ in more than their random generators."""
+    """Return whether two states differ in more than their random generators."""
     names = [name for name in one.dtype.names or () if name != "rng"]
     return any(not np.array_equal(one[name], other[name]) for name in names)
 

@@ -1,8 +1,8 @@
 """Batches of games on a GPU: torch tensors and the same game kernels, one game per GPU thread.
 
 `SelfPlayBatch(..., device="cuda")` uses this module. `CudaGame` also has the batched methods of
-`Game`. This file only adds how kernels see tensors (`cuda_kernels`), and the memory layout of those
-tensors.
+`Game`. This file only converts tensors to the arrays that kernels read (`cuda_kernels` compiles the
+kernels), and sets the memory layout of the tensors.
 
 Kernels start on torch's current stream without synchronisation. Types, shapes and the device of
 arrays are checked, but their contents are trusted. Needs torch built for CUDA and numba-cuda. Under
@@ -98,6 +98,17 @@ class CudaGame:
     Attributes:
         game: the variant.
         name: the device's name in torch.
+
+    Example:
+        >>> from armarl import make_game
+        >>> game, seeds = make_game("armadora"), np.arange(8)
+        >>> if fault() is None:  # games can run on this machine's GPU
+        ...     gpu = CudaGame(game)
+        ...     states = gpu.fetch(gpu.new_states(gpu.put(seeds)))
+        ... else:
+        ...     states = game.new_states(seeds)
+        >>> states.shape
+        (8,)
     """
 
     def __init__(self, game: Game, name: str = "cuda") -> None:
@@ -147,7 +158,7 @@ class CudaGame:
         return self._as_records(fetched) if self._holds_records(array) else fetched
 
     def is_array(self, array: Tensor, shape: Shape, dtype: Any) -> bool:
-        """Whether an object is a contiguous tensor of this device, shape and type."""
+        """Return whether an object is a contiguous tensor of this device, shape and type."""
         return (
             isinstance(array, self._torch.Tensor)
             and array.device == self._place
@@ -178,7 +189,7 @@ class CudaGame:
         return getattr(self._torch, np.dtype(dtype).name)
 
     def _holds_records(self, array: Tensor) -> bool:
-        """Whether an array holds records: its last axis is bytes, as many as in a record.
+        """Return whether an array holds records: the bytes of a record along its last axis.
 
         No other array of the API has this form.
         """
@@ -217,8 +228,10 @@ class CudaGame:
             self._turn_over(columns, rows)
 
     def step(self, games: int, batch: batch_loops.SelfPlay) -> None:
-        """Play an action in each game, and show what it left: in two kernels, since one would take
-        the registers of the greedier for both, and so have fewer threads under way.
+        """Play an action in each game and compute the resulting observations.
+
+        This takes two kernels. A single kernel would need the registers of the more demanding part
+        for both, so fewer threads could run at once.
         """
         self.run(batch_loops.take_turn, games, batch.plays)
         self.run(batch_loops.view_mover, games, batch.sights)
@@ -251,7 +264,7 @@ class CudaGame:
             launch(*flat, *rows.shape)
 
     def _seen(self, value: Any, states: bool | None = None) -> Any:
-        """Convert a batch without copying to what kernels see: arrays, and arrays of records.
+        """Convert a batch, without copying, to the arrays and record arrays that kernels read.
 
         A byte array need not hold records, so a batch's annotations say which fields are `States`.
         """

@@ -32,10 +32,11 @@ except ImportError:
     cuda = None  # reported by `armarl.devices.cuda_game.fault`
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
-"""Whether kernels run in Numba's simulator."""
+"""True if kernels run in Numba's simulator."""
 
-# Threads per block, and most threads of a kernel, which share the games in turn. The limit is what
-# the largest cards can run at once. It also bounds the scratch memory, which has a row per thread.
+# Threads per block, and maximum number of threads of a kernel, which take the games in turn. The
+# maximum is the number of threads that the largest cards run at once. It also bounds the scratch
+# memory, which has a row per thread.
 BLOCK, MOST_THREADS = (2, 4) if SIMULATED else (64, 2**18)
 # Side of a tile in a copy from columns to rows, and rows of it that are copied at once.
 TILE, TILE_ROWS = (4, 2) if SIMULATED else (32, 8)
@@ -44,7 +45,7 @@ MOST_IN_CONSTANT_MEMORY = 2048  # bytes of a table
 
 
 def range_over_games(body: Body) -> Callable[[int, Any], None]:
-    """Return the function of a GPU thread: it runs the body for every so many-th game."""
+    """Return the function of a GPU thread: it runs the body for the thread's share of games."""
 
     def play(games: int, batch: Any) -> None:
         thread = cuda.grid(1)

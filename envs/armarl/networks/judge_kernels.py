@@ -96,7 +96,7 @@ def scratch_of(weights: Weights, rows: int) -> Scratch:
 
 @part
 def _sure(net: Weights, stakes: Any, rival: int, survey: Floats, whole: Floats) -> Any:
-    """The own lead over a rival side, and the lead divided by its standard deviation."""
+    """Return the own lead over a rival side, and that lead over its standard deviation."""
     lead, variance = 0.0, VARIANCE
     for prize in range(net.layout.prizes):
         own, theirs = whole[prize * net.layout.sides], whole[prize * net.layout.sides + rival]
@@ -119,7 +119,7 @@ def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
 
 @part
 def _is_known(seen: Floats, known: Floats) -> Any:
-    """Whether the cache entry is for the same input."""
+    """Return whether the cache entry is for the same input."""
     for k in range(seen.size):
         if seen[k] != known[k]:
             return False
@@ -128,7 +128,7 @@ def _is_known(seen: Floats, known: Floats) -> Any:
 
 @part
 def _begin(net: Weights, seen: Floats, near: Floats, one: Floats) -> None:
-    """Compute what is the same for all prizes: both biases, and the layer far."""
+    """Compute the sums that are the same for all prizes: both biases, and the layer far."""
     bias(net, 0, near)
     bias(net, 1, one)
     for k in range(net.layers[0, 2]):

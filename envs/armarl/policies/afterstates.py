@@ -134,7 +134,7 @@ class Afterstates:
         return found
 
     def worths(self, states: States, seats: NDArray[np.int64], net: Weights) -> Worths:
-        """Return the value of each legal action of `seats[i]`, to move in `states[i]`.
+        """Return the value of each legal action of `seats[i]`, the seat to move in `states[i]`.
 
         Args:
             states: states of games in progress, shape (n,). Information hidden from the seats has

@@ -2,12 +2,12 @@
 
 This is the rollout algorithm with a critic at the end of rollouts (Tesauro & Galperin, 1997;
 Bertsekas, 2019). Every legal action is tried. The scripted player continues from it to the end of
-the turn and plays the others' turns too, and there the critic estimates the return. So an action is
-judged where sensible players end their turns, not in the middle of one, where all positions look
-much alike, and after every opponent has answered. Hidden information is dealt anew. All actions
-meet the same deals, the same chance, and opponents that play alike: in one style in one deal, in
-the next style in the next, as their style is unknown. The fewer actions are left, the more often
-each is tried (sequential halving: Karnin, Koren & Somekh, 2013).
+the turn and plays the others' turns too. There the critic estimates the return. So an action is
+judged after every opponent has answered, and at the end of a sensible turn. In the middle of a turn
+all positions look much alike. Hidden information is dealt anew. All actions meet the same deals,
+the same chance, and opponents of the same style. The opponents' style is unknown, so it changes
+from deal to deal. The fewer actions are left, the more often each is tried (sequential halving:
+Karnin, Koren & Somekh, 2013).
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ class Turns:
         self._critic = Critic(*flat_layers(tensors, PARTS))
 
     def gains(self, states: States, seats: NDArray[np.int64]) -> Gains:
-        """Return what each legal action of `seats[i]`, to move in `states[i]`, gains.
+        """Return the gain of each legal action of `seats[i]`, the seat to move in `states[i]`.
 
         Args:
             states: state records, shape (n,). Information hidden from the seats has no influence.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-MOST_FIELDS = 1_000_000  # limit of fields read; each weight tensor of a network is one field
+MOST_FIELDS = 1_000_000  # limit on fields read; each weight tensor of a network is one field
 
 # For each kind of message: the fields that lead to a tensor or a node, and the kinds of those.
 _LEADS: Mapping[str, Mapping[int, str]] = {
@@ -49,7 +49,7 @@ class Field(NamedTuple):
 
 
 def reads_other_files(content: bytes) -> bool:
-    """Whether a tensor in an ONNX file keeps its numbers in another file.
+    """Return whether a tensor in an ONNX file keeps its numbers in another file.
 
     Raises:
         ValueError: the content is not a message, or has many more fields than a network.
@@ -132,4 +132,4 @@ def _varint(content: bytes, at: int, end: int) -> tuple[int, int]:
         number |= (byte & 0x7F) << (7 * k)
         if byte < 0x80:
             return number, at + k + 1
-    raise ValueError("a number in it is cut")
+    raise ValueError("a number in it is cut off")

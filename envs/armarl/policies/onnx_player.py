@@ -1,8 +1,8 @@
 """Players from ONNX files with networks of any kind: `onnx:mine.onnx`. Needs `onnxruntime`.
 
 A file holds a graph of arithmetic and its weights, so loading it runs no code. The file is read
-once as a whole. It is refused if its weights are in another file, or if it draws random numbers,
-as games must repeat from their seeds.
+once as a whole. It is refused if its weights are in another file. It is also refused if it draws
+random numbers, as games must repeat from their seeds.
 """
 
 from __future__ import annotations
@@ -152,5 +152,5 @@ class OnnxPlayer:
 
 
 def _is_batch_of(size: int, shape: list[Any]) -> bool:
-    """Whether a shape is (any number, size); free dimensions are names or None."""
+    """Return whether a shape is (any number, size); free dimensions are names or None."""
     return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)

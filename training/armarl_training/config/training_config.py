@@ -63,7 +63,16 @@ PLAYERS = "opponents.players."  # prefix of keys that end in a player's name
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be used. The message names the settings and the valid values."""
+    """A configuration that cannot be used. The message names the settings and the valid values.
+
+    Example:
+        >>> from armarl_training.config.training_config import ConfigError, load_config
+        >>> try:
+        ...     load_config("armadora-quick", ["ppo.epochs"])
+        ... except ConfigError as error:
+        ...     print(error)
+        'ppo.epochs' must be written key=value, like ppo.epochs=3
+    """
 
 
 class _Section(BaseModel):

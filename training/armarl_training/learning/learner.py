@@ -1,10 +1,10 @@
-"""The seam between a run and what learns in it.
+"""The interface between a run and its learner.
 
-A *run* owns its folder, the clock, the configuration and the checkpoint file; the *pool* owns the
-opponents; the *learner* owns its networks, its optimiser, its games in play and all their chance.
-Each saves what it owns (`saving` has what they share of that). A learner is one module, and a line
-in `config.learner_kinds`: `ppo`, `td` and `critic` are ours, `maskable` is sb3-contrib's. One from
-outside is named as `module:Class`.
+A *run* owns its folder, the clock, the configuration and the checkpoint file. The *pool* owns the
+opponents. The *learner* owns its networks, its optimiser, its games in play and all their random
+generators. Each saves what it owns, with the shared functions of `saving`. A learner is one module
+and a line in `config.learner_kinds`: `ppo`, `td` and `critic` are implemented in this package, and
+`maskable` uses sb3-contrib. A learner in user code is named as `module:Class`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Learner(Protocol):
-    """What a run asks of a learner.
+    """The methods that a run needs of a learner.
 
     Attributes:
-        decisions: that it has learned from, in all.
+        decisions: total number of decisions that it has learned from.
     """
 
     @property
@@ -45,47 +45,47 @@ class Learner(Protocol):
         """Play one rollout and learn from it.
 
         Args:
-            done: the part of the training that is over, by which rates fall, in [0, 1].
+            done: the fraction of the training that is over, in [0, 1]. Rates fall with it.
 
         Returns:
-            Statistics to plot, numbers by name; no name is a column of the run's own, such as
-            `decisions`, see `progress`.
+            Statistics to plot, numbers by name. A name must not be one of the run's own columns,
+            such as `decisions`; see `progress`.
         """
         ...
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
-        """One pass over a teacher's choices; returns the part of them that was guessed right."""
+        """Make one pass over a teacher's choices; return the fraction predicted correctly."""
         ...
 
     def recent(self) -> dict[str, float]:
-        """Its mean return in the last games against each opponent, by the opponent's name."""
+        """Return its mean return in the last games against each opponent, by opponent name."""
         ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """The pool's slots of who sits in games under way, any number; LEARNER is among them."""
+        """Return the pool slots of the players in games in progress, any number, with LEARNER."""
         ...
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """A copy of the policy as it is now, or of its average, which plays better."""
+        """Return a copy of the current policy, or of its average, which plays better."""
         ...
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """Take over the weights of a saved policy.
+        """Load the weights of a saved policy.
 
         Raises:
-            ValueError: its network has another shape.
+            ValueError: the policy's network has another shape.
         """
         ...
 
     def save(self) -> Saved:
-        """All that its future depends on."""
+        """Return everything that its further training depends on."""
         ...
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved.
+        """Restore a saved state.
 
         Raises:
-            ValueError: it was saved with another network or another number of games.
+            ValueError: the state was saved with another network or another number of games.
         """
         ...
 
@@ -94,17 +94,18 @@ Maker: TypeAlias = "Callable[[TrainingConfig, Game, OpponentPool], Learner]"
 
 
 def find_maker(learner: str, *, code: bool) -> Maker:
-    """What makes the learner of a name.
+    """Return the function or class that makes a learner.
 
     Args:
-        code: whether it may be `module:Class`, which is imported.
+        learner: the learner's name in the configuration.
+        code: whether to allow `module:Class`, which imports user code.
 
     Raises:
-        ConfigError: there is none, or it may not be imported.
+        ConfigError: the learner does not exist, or importing user code is not allowed.
     """
     if is_from_outside(learner) and not code:
         raise ConfigError(
-            f"learner: {brief(learner)}: a learner of one's own, module:Class, is code: train "
+            f"learner: {brief(learner)}: a learner named as module:Class is user code: train "
             "with --code, or code=True, to import it"
         )
     module, name = kind_of(learner).made_by.split(":")
@@ -120,22 +121,26 @@ def find_maker(learner: str, *, code: bool) -> Maker:
 
 
 def check_learner(found: Any, name: str) -> Learner:
-    """What a learner's name has made, if it is one.
+    """Check that an object is a learner, and return it.
+
+    Args:
+        found: the object that the learner's function or class has made.
+        name: the learner's name in the configuration.
 
     Raises:
-        ConfigError: it is none; the message says what it lacks.
+        ConfigError: the object is not a learner. The message names the missing members.
     """
     asked = [member for member in vars(Learner) if not member.startswith("_")]
     if lacking := [member for member in asked if not hasattr(found, member)]:
         raise ConfigError(
-            f"learner: {brief(name)}: what it makes, of type {type(found).__name__}, lacks "
+            f"learner: {brief(name)}: the object it makes, of type {type(found).__name__}, lacks "
             f"{', '.join(lacking)} of a learner (armarl_training.learning.learner.Learner)"
         )
     learner: Learner = found
     return learner
 
 
-if TYPE_CHECKING:  # the type checker sees here that they are learners
+if TYPE_CHECKING:  # lets the type checker check that these are learners
     from armarl_training.learners.critic.critic_learner import CriticLearner
     from armarl_training.learners.maskable import MaskablePPOLearner
     from armarl_training.learners.ppo.ppo_learner import PPO

@@ -1,18 +1,20 @@
-"""Schedules and sizes that all learners share."""
+"""Constants and schedules that all learners share."""
 
 from __future__ import annotations
 
-LONGEST_GRADIENT = 1.0  # of judges, critics and MaskablePPO's head start; longer are scaled down
+# Largest gradient norm of judges, critics and MaskablePPO's head start. Longer gradients are scaled
+# down to it.
+LONGEST_GRADIENT = 1.0
 
 
 def minibatches(rows: int, minibatch: int) -> int:
-    """In how many parts to learn from so many rows, that each has about as many as a minibatch."""
+    """Return the number of parts to split rows into, each about as large as a minibatch."""
     return max(1, round(rows / minibatch))
 
 
 def annealed(start: float, end: float, done: float) -> float:
-    """A rate that goes linearly from `start` to `end`, at a part `done` of the way, in [0, 1]."""
+    """Interpolate a rate linearly from `start` to `end`; `done` is the fraction, in [0, 1]."""
     return start + done * (end - start)
 
 
-RECENT_GAMES = 500  # against each opponent, of which the mean is shown
+RECENT_GAMES = 500  # number of last games against each opponent whose mean return is shown

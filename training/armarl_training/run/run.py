@@ -91,6 +91,11 @@ class Report:
             start; empty otherwise.
         seconds_left: estimated time left at the pace since this part of the run began; infinite
             at its start.
+
+    Example:
+        >>> report = Report(decisions=5000, done=0.25, seconds=60.0, returns={"greedy": -0.1})
+        >>> f"{report.done:.0%} done, {report.returns['greedy']:+.2f} against greedy"
+        '25% done, -0.10 against greedy'
     """
 
     decisions: int

@@ -1,4 +1,4 @@
-"""The loops of `passes`: the last layers', and in play the forward pass of all."""
+"""Compiled loops of `passes`: the last layers, and the whole forward pass for play."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class LastLayers(NamedTuple):
-    """The last layers of both, or their gradients."""
+    """The last layers of the actor and the critic, or their gradients."""
 
-    actor: Floats  # (actions + 1, units of the actor), after the actions what it expects
+    actor: Floats  # (actions + 1, units of the actor); the last row is the actor's value
     actor_biases: Floats  # (actions + 1,)
     trust: Floats  # (advisers, units of the actor)
     trust_biases: Floats  # (advisers,)
@@ -37,24 +37,24 @@ class LastLayers(NamedTuple):
 
 
 class Learning(NamedTuple):
-    """Decisions to learn from. Sums are taken, so by one thread alone."""
+    """Decisions to learn from. The loop adds up sums, so it uses one thread."""
 
-    rows: NDArray[np.int64]  # (n,), of the samples
+    rows: NDArray[np.int64]  # (n,), indices into the samples
     samples: Samples
-    number: int  # over which the mean is taken
+    number: int  # of decisions over which the mean is taken
     advice: NDArray[np.int64]  # (rows of the samples, advisers)
     loss_weights: LossWeights
     scratch: LossScratch
     layers: LastLayers
-    hidden: Floats  # (n, units of both), what goes into the last layers
-    values: Floats  # (2 * threads, 1 + players) scratch: what the actor expects, critic's logits
-    slopes: Floats  # (2 * threads, 1 + players) scratch: the gradients of these
+    hidden: Floats  # (n, units of both), inputs of the last layers
+    values: Floats  # (2 * threads, 1 + players) scratch: actor's value, critic's logits
+    slopes: Floats  # (2 * threads, 1 + players) scratch: gradients of `values`
     hidden_gradients: Floats  # (n, units of both) written
-    gradients: LastLayers  # to which those of the decisions are added
+    gradients: LastLayers  # output: the decisions' gradients are added to it
 
 
 def learn(batch: Learning, i: int, thread: int) -> None:
-    """The last layers' forward and backward pass for decision `i`, and between its losses."""
+    """Run the last layers forward for decision `i`, compute its losses, and run backward."""
     mine, row, decisions = own(thread), batch.rows[i], batch.number
     samples, layers, sums = batch.samples, batch.layers, batch.gradients
     softmax, units = batch.scratch.softmax, layers.actor.shape[1]
@@ -90,35 +90,35 @@ def learn(batch: Learning, i: int, thread: int) -> None:
 
 
 class Hidden(NamedTuple):
-    """The layers of both between the first and the last ones.
+    """The layers between the first and the last, of both the actor and the critic.
 
-    What goes into all layers after the first lies in one row: of each what goes into the actor's,
-    then what goes into the critic's. The weights of each of these numbers are a row of `weights`.
+    The inputs of all layers after the first are stored in one row: for each layer the inputs of
+    the actor, then those of the critic. The weights of each of these inputs are a row of `weights`.
     """
 
-    units: NDArray[np.int64]  # (layers + 1, 2), what goes into the actor's and the critic's
-    weights: Floats  # (numbers of all but the last layers, most units of a layer), filled up
-    biases: Floats  # (layers, 2, most units of a layer), filled up
-    rows: NDArray[np.int64]  # those of `weights`, by their numbers
-    tanh: bool  # what is done to what goes in; else relu
+    units: NDArray[np.int64]  # (layers + 1, 2), inputs of the actor's and the critic's
+    weights: Floats  # (inputs of all but the last layers, most units of a layer), padded
+    biases: Floats  # (layers, 2, most units of a layer), padded
+    rows: NDArray[np.int64]  # the row of `weights` of each input
+    tanh: bool  # the activation of the inputs; otherwise relu
 
 
 class Acting(NamedTuple):
-    """Positions of which is asked what to play there, and what to expect."""
+    """Positions in which to compute the policy's logits and the critic's logits."""
 
     following: Following
     masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits
     advice: NDArray[np.int64]  # (n, advisers)
     hidden: Hidden
     layers: LastLayers
-    inputs: Floats  # (2 * threads, numbers of all layers after the first) scratch
+    inputs: Floats  # (2 * threads, inputs of all layers after the first) scratch
     scratch: SoftmaxScratch
-    logits: Floats  # (n, actions) written where an action is legal
-    critic_logits: Floats  # (n, players) written: logits of winning, the mover's first
+    logits: Floats  # (n, actions) output, written only for legal actions
+    critic_logits: Floats  # (n, players) output: logits of winning, the mover's first
 
 
 def act(batch: Acting, i: int, thread: int) -> None:
-    """Forward through all layers for position `i`."""
+    """Run all layers forward for position `i`."""
     mine, layers, scratch = own(thread), batch.layers, batch.scratch
     found, inputs, units = batch.following.found[i], batch.inputs[mine], layers.actor.shape[1]
     follow(batch.following, i, mine)
@@ -135,7 +135,7 @@ def act(batch: Acting, i: int, thread: int) -> None:
 
 @inlined
 def _through_hidden(found: Any, hidden: Hidden, inputs: Any) -> Any:
-    """Write what goes into all layers after the first; returns where that of the last begins."""
+    """Write the inputs of all layers after the first; return where the last layer's begin."""
     units, place = hidden.units, 0
     for k in range(found.size):
         inputs[k] = found[k]
@@ -153,7 +153,7 @@ def _through_hidden(found: Any, hidden: Hidden, inputs: Any) -> Any:
 
 @inlined
 def _outputs(hidden: Hidden, biases: Any, inputs: Any, first: int, last: int, outputs: Any) -> None:
-    """What a layer makes of some of the inputs."""
+    """Compute a layer's outputs from the inputs `first` to `last`."""
     for k in range(outputs.size):
         outputs[k] = biases[k]
     add_rows(outputs, hidden.weights, hidden.rows, inputs, first, last, 0, 0)
@@ -172,7 +172,7 @@ def _activate(numbers: Any, with_tanh: bool) -> None:
 def find_legal_logits(
     layers: LastLayers, hidden: Any, mask: Any, advice: Any, scratch: SoftmaxScratch, mine: int
 ) -> Any:
-    """Write the ids and logits of the legal actions to row `mine`; returns how many they are."""
+    """Write the ids and logits of the legal actions to row `mine`; return their number."""
     legal, logits = scratch.legal[mine], scratch.logits[mine]
     number = find_legal(mask, legal)
     _some_outputs(hidden, layers.actor, layers.actor_biases, legal, number, logits)
@@ -184,7 +184,7 @@ def find_legal_logits(
 
 @inlined
 def _some_outputs(x: Any, weights: Any, biases: Any, some: Any, number: int, outputs: Any) -> None:
-    """Write some of a layer's outputs."""
+    """Compute the outputs of a layer whose indices are in `some`."""
     j = 0
     while j + 4 <= number:
         a, b, c, d = some[j], some[j + 1], some[j + 2], some[j + 3]
@@ -199,7 +199,7 @@ def _some_outputs(x: Any, weights: Any, biases: Any, some: Any, number: int, out
 
 @inlined
 def _backward_output(x: Any, weights: Any, slope: Any, back: Any, gradients: Any) -> None:
-    """Back through one output of a layer, by the gradient of that output."""
+    """Propagate the gradient of one output back to the inputs and the weights."""
     add(back, weights, np.float32(slope))
     add(gradients, x, np.float32(slope))
 

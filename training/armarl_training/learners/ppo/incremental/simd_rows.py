@@ -1,8 +1,8 @@
-"""Sums of rows of a table, sixty-four numbers at a time, for the loops of passes by what changes.
+"""SIMD sums of table rows, 64 numbers at a time, for the loops of incremental passes.
 
-Numba compiles loops over numbers, and LLVM does several of them at once, but keeps no row in
-registers while others are added to it. So there are a few instructions for numbers side by side.
-Rows and tables lie in one piece each, row by row.
+LLVM vectorises the loops that Numba compiles, but it does not keep a row in registers while other
+rows are added to it. So this module defines a few vector instructions. Rows and tables must be
+C-contiguous.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ANY_ORDER = ("reassoc", "nsz", "contract")  # as in `armarl.compiler.decorators
 
 
 class _Numbers(types.Type):
-    """So many of float32 side by side."""
+    """A vector of `width` float32 numbers."""
 
     def __init__(self, width: int) -> None:
         self.width = width
@@ -40,13 +40,16 @@ def _lanes(width: int) -> Any:
 
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any, width: int) -> Any:
-    """Of so many numbers in a row, the first two arguments being the row and the first's place."""
+    """Return a pointer to `width` numbers of an array.
+
+    The first two arguments are the array and the index of the first number.
+    """
     array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
     return builder.bitcast(builder.gep(array.data, [arguments[1]]), _lanes(width).as_pointer())
 
 
 def _everywhere(builder: Any, number: Any, width: int) -> Any:
-    """So many times the same number."""
+    """Return a vector with the same number in every lane."""
     nothing, index = ir.Constant(_lanes(width), ir.Undefined), ir.IntType(32)
     first = builder.insert_element(nothing, number, ir.Constant(index, 0))
     places = ir.Constant(ir.VectorType(index, width), [0] * width)
@@ -54,7 +57,7 @@ def _everywhere(builder: Any, number: Any, width: int) -> Any:
 
 
 def _instructions(width: int) -> tuple[Callable[..., Any], ...]:
-    """To load so many numbers, to store them, and to add a multiple of some to others."""
+    """Return the vector instructions: load, store, and add a multiple of a vector to another."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def load(typing_context: Any, row: Any, k: Any) -> Any:
@@ -96,9 +99,9 @@ def _instructions(width: int) -> tuple[Callable[..., Any], ...]:
 
 
 def _loops(width: int) -> tuple[Callable[..., Any], ...]:
-    """Of `add_rows` and `add_to_rows`, so many units at a time from unit `k` on.
+    """Return the loops of `add_rows` and `add_to_rows`, over `width` units at a time from `k` on.
 
-    They return the first unit that is left: what there is are fewer.
+    They return the first unit that is left over. Fewer than `width` units remain there.
     """
     load, store, add = _instructions(width)
 
@@ -135,7 +138,7 @@ def _loops(width: int) -> tuple[Callable[..., Any], ...]:
     return gather, scatter
 
 
-# Numbers side by side: as many as half of the registers hold, one register, and what is left.
+# Vector widths: half of all registers, and one register. Remaining numbers are added one by one.
 MANY, SOME = 64, 8
 _gather_many, _scatter_many = _loops(MANY)
 _gather_some, _scatter_some = _loops(SOME)
@@ -156,10 +159,14 @@ def add_rows(
     """Add multiples of rows of a table to a row of numbers.
 
     Args:
-        total: (units,) written.
-        chosen: whole numbers; rows `chosen[first:last] - before` are added.
-        factors: float32, beside them.
-        apart: columns of the table that are passed over before those that are added.
+        total: the row of numbers, float32, shape (units,), updated.
+        table: the table, float32.
+        chosen: integers. Rows `chosen[first:last] - before` of the table are added.
+        factors: the factor of each chosen row, float32, parallel to `chosen`.
+        first: index in `chosen` of the first row.
+        last: index in `chosen` after the last row.
+        before: number that is subtracted from each index in `chosen`.
+        apart: number of columns of the table to skip.
     """
     k = _gather_many(0, total, table, chosen, factors, first, last, before, apart)
     k = _gather_some(k, total, table, chosen, factors, first, last, before, apart)
@@ -168,11 +175,14 @@ def add_rows(
 
 @inlined
 def add_to_rows(row: Any, table: Any, chosen: Any, factors: Any, number: int) -> None:
-    """Add multiples of a row of numbers to rows of a table, the first of the chosen.
+    """Add multiples of a row of numbers to rows of a table.
 
     Args:
-        table: written.
-        factors: float32, beside `chosen`.
+        row: the row of numbers, float32, shape (units,).
+        table: the table, float32, updated.
+        chosen: integers. The first `number` of them are the rows to add to.
+        factors: the factor for each chosen row, float32, parallel to `chosen`.
+        number: number of rows to add to.
     """
     k = _scatter_many(0, row, table, chosen, factors, number)
     k = _scatter_some(k, row, table, chosen, factors, number)

@@ -1,7 +1,7 @@
-"""Steps of Adam on a CPU: weights, their moments and their average in one go.
+"""Adam steps on a CPU that update weights, moments and averages in one pass.
 
-Torch goes over all numbers once for the length of the gradient, once to scale it, once for the step
-and once for the average, which for small networks takes twice as long.
+Torch makes separate passes over all numbers: for the norm of the gradient, to scale it, for the
+step, and for the average. For small networks this takes twice as long.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRST, SECOND = "exp_avg", "exp_avg_sq"  # torch's names of the moments
 
 
 class Adam:
-    """Takes the steps of torch's Adam, whose settings it uses and whose state it keeps up."""
+    """Makes the steps of a torch Adam optimiser, with its settings, and updates its state."""
 
     def __init__(
         self,
@@ -29,11 +29,12 @@ class Adam:
         parameters: Sequence[torch.Tensor],
         averages: Sequence[torch.Tensor],
     ) -> None:
-        """On the CPU.
+        """Create for an optimiser of CPU tensors.
 
         Args:
-            parameters: all that the optimiser has, in its order.
-            averages: of as many of the first of them.
+            optimiser: the torch optimiser.
+            parameters: all parameters of the optimiser, in its order.
+            averages: averages of the first parameters. There may be fewer of them.
         """
         self._group, self._counts = optimiser.param_groups[0], []
         self._parameters, self._averages = [_array(each) for each in parameters], []
@@ -52,10 +53,12 @@ class Adam:
     def step(
         self, gradients: Sequence[torch.Tensor], max_gradient_norm: float, newest: float
     ) -> float:
-        """One step, by a gradient that is scaled down where its norm is above the highest allowed.
+        """Make one step.
 
         Args:
-            newest: what the weights after it count for in their average.
+            gradients: the gradient of each parameter.
+            max_gradient_norm: the norm to which a longer gradient is scaled down.
+            newest: weight of the new parameters in their average.
 
         Returns:
             The norm of the gradient.
@@ -83,7 +86,10 @@ def _array(tensor: torch.Tensor) -> Floats:
 
 
 def _laid_out_as(parameter: Floats, numbers: Floats) -> Floats:
-    """In the order of memory of a parameter, which may be turned; a copy if need be."""
+    """Return `numbers` in the memory order of a parameter, which may be transposed.
+
+    Copies only if the order differs.
+    """
     if numbers.strides == parameter.strides:
         return numbers
     copy = np.empty_like(parameter)
@@ -92,18 +98,21 @@ def _laid_out_as(parameter: Floats, numbers: Floats) -> Floats:
 
 
 def _row(numbers: Floats) -> Floats:
-    """The same memory, in its order, as one row."""
+    """Return the same memory as a one-dimensional array, in memory order."""
     return numbers.ravel(order="K")
 
 
 def lay_out_by_input(layer: nn.Linear) -> None:
-    """Have the weights of each input lie side by side, where those of each output did."""
+    """Change a layer's memory order so that the weights of each input are contiguous.
+
+    Usually those of each output are.
+    """
     layer.weight.data = layer.weight.detach().t().contiguous().t()
 
 
 @summed
 def sum_of_squares(numbers: Floats) -> Any:
-    """Of so many numbers."""
+    """Return the sum of the squares of an array."""
     total = np.float32(0)
     for k in range(numbers.size):
         total += numbers[k] * numbers[k]
@@ -123,13 +132,19 @@ def adam_step(
     correction: Any,
     eps: Any,
 ) -> None:
-    """Move weights by moments of their gradients (Kingma & Ba, 2015, algorithm 1).
+    """Update weights and moments by one Adam step (Kingma & Ba, 2015, algorithm 1).
 
     Args:
-        scale: of the gradients, for their length.
-        beta1, beta2: what remains of the moments from step to step.
-        rate: of learning, corrected for first moments that began at zero.
-        correction: of the roots of second moments, likewise.
+        gradients: the gradients, float32, shape (n,).
+        weights: the weights, float32, shape (n,), updated.
+        exp_avg: the first moments, float32, shape (n,), updated.
+        exp_avg_sq: the second moments, float32, shape (n,), updated.
+        scale: factor of the gradients that limits their norm.
+        beta1: decay rate of the first moments.
+        beta2: decay rate of the second moments.
+        rate: learning rate, corrected for the bias of first moments that started at zero.
+        correction: factor of the square roots of second moments, for the same reason.
+        eps: added to the divisor.
     """
     for k in range(weights.size):
         gradient = scale * gradients[k]
@@ -141,6 +156,6 @@ def adam_step(
 
 @summed
 def lerp(averages: Floats, weights: Floats, newest: Any) -> None:
-    """Let averages follow weights, part of the way; see `torch.lerp`."""
+    """Move averages towards weights by the fraction `newest`, as in `torch.lerp`."""
     for k in range(averages.size):
         averages[k] += newest * (weights[k] - averages[k])

@@ -1,6 +1,6 @@
 """Memory that is reused from minibatch to minibatch.
 
-The system has to clear new memory first, which takes as long as a small network's products.
+The operating system clears new memory first, which takes as long as a small network's products.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Workspace:
 
 
 def aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:
-    """Zeros in torch's alignment: rows of sixty-four numbers begin at the start of cache lines."""
+    """Return zeros with torch's alignment: rows of 64 numbers start at cache lines."""
     zeros: NDArray[np.float32] = torch.zeros(shape).numpy()
     return zeros
 

@@ -87,13 +87,14 @@ def gradient_of_outputs(
 
 
 class Entries(NamedTuple):
-    """What is to be noted of rows: of row i it stands from `starts[i]` to `starts[i + 1]`.
+    """Sparse inputs of rows: the entries of row i are at `starts[i]` to `starts[i + 1]`.
 
-    These are changes from row i - 1, or, where `anew`, from zeros. Where an input is `alike`, see
-    `alike_inputs`, it is by how much its change is another than that of the input before it.
+    An entry is a change of an input from row i - 1, or from 0 where `anew`. For an input that is
+    `alike` (see `alike_inputs`), it is the difference between its change and that of the input
+    before it.
     """
 
     starts: NDArray[np.int64]  # (rows + 1,)
-    columns: NDArray[np.uint16]  # (k,), those of the secrets after those of the observation
+    columns: NDArray[np.uint16]  # (k,), the secrets follow the observation
     changes: NDArray[np.float32]  # (k,), of inputs
     anew: NDArray[np.bool_]  # (rows,)
