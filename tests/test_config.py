@@ -416,5 +416,7 @@ def test_overrides_are_a_list_of_texts(write, settings):
 
 
 def test_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none\.yaml.*shipped configurations: .*armadora-quick"):
+    with pytest.raises(
+        FileNotFoundError, match=r"none\.yaml.*shipped configurations: .*armadora-quick"
+    ):
         load_config(tmp_path / "none.yaml")
