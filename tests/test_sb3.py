@@ -82,7 +82,7 @@ def mini(**more):
     [
         (
             lambda: PPO("MlpPolicy", VecNormalize(mini()), n_steps=8, device="cpu"),
-            "VecNormalize has changed",
+            "changed by VecNormalize",
         ),
         (
             lambda: DQN("MlpPolicy", mini(), buffer_size=10, device="cpu"),
@@ -103,7 +103,7 @@ def mini(**more):
         ),
         (
             lambda: model_of(VecFrameStack(make_vec_env("armadora", 2), 3)),
-            "takes 1,728 inputs, but an .* for 2 players .* has 576: .*without VecFrameStack",
+            "takes 1,728 inputs, but an .* for 2 players .* has 576; .*without VecFrameStack",
         ),
     ],
     ids=["normalised", "no actor-critic", "masks observed", "another activation", "stacked"],

@@ -479,7 +479,7 @@ def test_a_place_beyond_the_words_of_torch_s_generator(
         tensors["chance/torch"][16:24] = np.array([place], np.uint64).view(np.uint8)
 
     forge(tmp_path / "run", spoil)
-    with pytest.raises(PolicyError, match=r"checkpoint.*the place in torch's generator is none"):
+    with pytest.raises(PolicyError, match=r"checkpoint.*the position in torch's generator is out of range"):
         resume_run(tmp_path / "run")
 
 
@@ -494,7 +494,7 @@ def test_what_is_no_state_of_torch_s_generator(tmp_path: Path, spoil: Any) -> No
             {"chance/torch": spoil(tensors["chance/torch"]).copy()}
         ),
     )
-    with pytest.raises(PolicyError, match=r"checkpoint.*the chance of torch"):
+    with pytest.raises(PolicyError, match=r"checkpoint.*the random state of torch"):
         resume_run(tmp_path / "run")
 
 

@@ -1,10 +1,11 @@
-"""The seam between a run and what learns in it.
+"""The interface between a run and its learner.
 
-A *run* owns its folder, the clock, the configuration and the checkpoint file; the *pool* owns the
-opponents; the *learner* owns its networks, its optimiser, its games in play and all their chance.
-Each saves what it owns (`saving` has what they share of that). A learner is one module, and a line
-in `learners`: `ppo`, `td` and `critic` are ours, `maskable` is sb3-contrib's. One from outside is
-named as `module:Class`.
+A *run* owns its folder, the clock, the configuration and the checkpoint file. The *pool* owns the
+opponents. The *learner* owns its networks, its optimiser, its games in play and their random number
+generators. Each saves what it owns; `saving` has the code they share for this.
+
+A learner is one module and one line in `learners`. `ppo`, `td` and `critic` are ours, and
+`maskable` wraps sb3-contrib. A learner of your own is named as `module:Class`.
 """
 
 from __future__ import annotations
@@ -27,19 +28,20 @@ from armarl_training.lessons import Lessons
 from armarl_training.opponents import OpponentPool
 from armarl_training.saving import Saved
 
-LONGEST_GRADIENT = 1.0  # of judges, critics and MaskablePPO's head start; longer are scaled down
+# Gradients longer than this are scaled down, for judges, critics and MaskablePPO's head start.
+LONGEST_GRADIENT = 1.0
 
 
 def minibatches(rows: int, minibatch: int) -> int:
-    """In how many parts to learn from so many rows, that each has about as many as a minibatch."""
+    """Return the number of parts into which to split rows, each about one minibatch long."""
     return max(1, round(rows / minibatch))
 
 
 class Learner(Protocol):
-    """What a run asks of a learner.
+    """The methods that a run needs from a learner.
 
     Attributes:
-        decisions: that it has learned from, in all.
+        decisions: total number of decisions that the learner has learned from.
     """
 
     @property
@@ -49,44 +51,52 @@ class Learner(Protocol):
         """Play one rollout and learn from it.
 
         Args:
-            done: the part of the training that is over, by which rates fall, in [0, 1].
+            done: the fraction of the training that is over, in [0, 1]; rates fall with it.
 
         Returns:
-            Statistics to plot, numbers by name; no name is a column of the run's own, such as
-            `decisions`, see `progress`.
+            Statistics to plot, numbers by name. A name must not be a column of the run's own, such
+            as `decisions`, see `progress`.
         """
         ...
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
-        """One pass over a teacher's choices; returns the part of them that was guessed right."""
+        """Learn from imitation data in one pass.
+
+        Args:
+            lessons: the imitation data.
+            rate: the learning rate.
+
+        Returns:
+            The fraction of the teacher's choices that the policy predicted.
+        """
         ...
 
     def recent(self) -> dict[str, float]:
-        """Its mean return in the last games against each opponent, by the opponent's name."""
+        """Return the mean return in the last games against each opponent, by opponent name."""
         ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """The pool's slots of who sits in games under way, any number; LEARNER is among them."""
+        """Return the pool's slots that play in running games, in any order; LEARNER may appear."""
         ...
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """A copy of the policy as it is now, or of its average, which plays better."""
+        """Return a copy of the current policy, or of its average, which plays better."""
         ...
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """Take over the weights of a saved policy.
+        """Load the weights of a saved policy.
 
         Raises:
-            ValueError: its network has another shape.
+            ValueError: the policy's network has another shape.
         """
         ...
 
     def save(self) -> Saved:
-        """All that its future depends on."""
+        """Return the full state of the learner."""
         ...
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved.
+        """Restore the state that `save` returned.
 
         Raises:
             ValueError: it was saved with another network or another number of games.
@@ -95,7 +105,7 @@ class Learner(Protocol):
 
 
 def annealed(start: float, end: float, done: float) -> float:
-    """A rate that goes linearly from `start` to `end`, at a part `done` of the way, in [0, 1]."""
+    """Interpolate linearly from `start` to `end`; `done` in [0, 1] is the fraction of the way."""
     return start + done * (end - start)
 
 
@@ -103,18 +113,19 @@ Maker = Callable[[TrainingConfig, Game, OpponentPool], Learner]
 
 
 def find_maker(learner: str, *, code: bool) -> Maker:
-    """What makes the learner of a name.
+    """Return the class or function that creates the learner with this name.
 
     Args:
-        code: whether it may be `module:Class`, which is imported.
+        learner: name of the learner.
+        code: whether the name may be `module:Class`, which is imported.
 
     Raises:
-        ConfigError: there is none, or it may not be imported.
+        ConfigError: there is no such learner, or importing it is not allowed.
     """
     if is_from_outside(learner) and not code:
         raise ConfigError(
-            f"learner: {brief(learner)}: a learner of one's own, module:Class, is code: train "
-            "with --code, or code=True, to import it"
+            f"learner: {brief(learner)}: a learner module:Class is user code; train with --code, "
+            "or code=True, to import it"
         )
     module, name = kind_of(learner).made_by.split(":")
     try:
@@ -129,22 +140,22 @@ def find_maker(learner: str, *, code: bool) -> Maker:
 
 
 def check_learner(found: Any, name: str) -> Learner:
-    """What a learner's name has made, if it is one.
+    """Check that an object has the methods of a learner, and return it.
 
     Raises:
-        ConfigError: it is none; the message says what it lacks.
+        ConfigError: it lacks methods. The message lists them.
     """
     asked = [member for member in vars(Learner) if not member.startswith("_")]
     if lacking := [member for member in asked if not hasattr(found, member)]:
         raise ConfigError(
-            f"learner: {brief(name)}: what it makes, of type {type(found).__name__}, lacks "
-            f"{', '.join(lacking)} of a learner (armarl_training.learner.Learner)"
+            f"learner: {brief(name)}: it creates an object of type {type(found).__name__}, which "
+            f"lacks {', '.join(lacking)} of a learner (armarl_training.learner.Learner)"
         )
     learner: Learner = found
     return learner
 
 
-if TYPE_CHECKING:  # the type checker sees here that they are learners
+if TYPE_CHECKING:  # lets the type checker verify that these are learners
     from armarl_training.critic.learner import CriticLearner
     from armarl_training.maskable import MaskablePPOLearner
     from armarl_training.ppo.learner import PPO

@@ -1,7 +1,7 @@
-"""What learners save and take up again: names of arrays, and checks of what a file says of them.
+"""Saving and restoring of learners: names of arrays in checkpoints, and checks of saved data.
 
-An array of a checkpoint is named `SECTION/NAME`: `networks/actor/...`, `optimiser/0/step`,
-`games/states`. What is put back is refused if it is not as the configuration has it.
+An array in a checkpoint is named `SECTION/NAME`, as in `networks/actor/...`, `optimiser/0/step` and
+`games/states`. Saved data that does not fit the configuration is refused.
 """
 
 from __future__ import annotations
@@ -34,38 +34,38 @@ _WORDS: Mapping[type[NetworkPlayer], str] = {
 
 
 def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
-    """Refuse to begin with a policy whose weights would mean something else here.
+    """Refuse a policy as a start if its weights would have another meaning in this run.
 
     Raises:
-        ValueError: it is of another learner's kind, or its activation, or advisers whose advice it
-            weighs, are not those of the configuration.
+        ValueError: the policy is for another kind of learner, or its activation or its advisers
+            differ from the configuration.
     """
     network, advisers = config.network, tuple(policy.advice.advisers)
     found, wanted = type(policy), kind_of(config.learner).plays
     if wanted is not None and found != wanted:
         raise ValueError(
-            f"the policy is {_told(found)}, and learner: {config.learner} needs {_told(wanted)}"
+            f"the policy is {_told(found)}, but learner: {config.learner} needs {_told(wanted)}"
         )
     if policy.activation != network.activation:
         raise ValueError(
-            f"the policy's activation is {policy.activation}, network.activation is "
+            f"the policy's activation is {policy.activation}, but network.activation is "
             f"{network.activation}"
         )
     if config.learner == "ppo" and advisers != tuple(network.advisers):
         raise ValueError(
-            f"the policy's advisers are {list(advisers)}, network.advisers are "
+            f"the policy's advisers are {list(advisers)}, but network.advisers is "
             f"{list(network.advisers)}"
         )
 
 
 def _told(plays: type[NetworkPlayer]) -> str:
-    """A class of players, and the learners that train them, in words."""
+    """Describe a class of players and the learners that train it."""
     learners = either(name for name, kind in LEARNERS.items() if kind.plays is plays)
     return f"{_WORDS[plays]} (learner: {learners})"
 
 
 def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin with `name/`, without it."""
+    """Return the arrays whose names begin with `name/`, without that prefix."""
     start = f"{name}/"
     return {
         key.removeprefix(start): array for key, array in tensors.items() if key.startswith(start)
@@ -73,7 +73,7 @@ def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray
 
 
 def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
-    """The weights of some networks, as `networks/NETWORK/NAME`; they are not copied."""
+    """Return the weights of networks, named `networks/NETWORK/NAME`, without copying them."""
     return {
         f"networks/{network}/{name}": weights
         for network, module in networks.items()
@@ -82,17 +82,17 @@ def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
 
 
 def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
-    """The same as arrays; they are not copied where they are on the CPU."""
+    """Do the same with NumPy arrays. Weights on the CPU are not copied."""
     return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
 
 
 def restore_networks(
     networks: Mapping[str, nn.Module], tensors: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Put the weights of some networks in place.
+    """Load the saved weights of networks.
 
     Raises:
-        ValueError: they are not those of these networks.
+        ValueError: the weights do not fit these networks.
     """
     saved, own = section(tensors, "networks"), section(saved_networks(networks), "networks")
     check_arrays(saved, own, "the network's")
@@ -101,13 +101,13 @@ def restore_networks(
 
 @torch.no_grad()
 def put_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, torch.Tensor]) -> None:
-    """Copy weights, as `weights_of` gives them, into networks of the same shapes."""
+    """Copy weights, as `weights_of` returns them, into networks with the same shapes."""
     for name, its in weights_of(networks).items():
         its.copy_(weights[name])
 
 
 def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """The moments of all weights, as `optimiser/NUMBER/NAME`."""
+    """Return an optimiser's moments of all weights, named `optimiser/NUMBER/NAME`."""
     return {
         f"optimiser/{number}/{name}": tensor.cpu().numpy()
         for number, moments in optimiser.state_dict()["state"].items()
@@ -118,10 +118,10 @@ def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]
 def restore_optimiser(
     optimiser: torch.optim.Optimizer, tensors: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Put the moments of all weights into an optimiser.
+    """Load the moments of all weights into an optimiser.
 
     Raises:
-        ValueError: they are not those of its weights.
+        ValueError: the moments do not fit its weights.
     """
     moments = section(tensors, "optimiser")
     weights = [weight.detach().cpu().numpy() for weight in optimiser.param_groups[0]["params"]]
@@ -133,8 +133,9 @@ def restore_optimiser(
     }
     check_arrays(moments, wanted if moments else {}, "the optimiser's")
     for name, array in moments.items():
-        if not name.endswith("/exp_avg") and (array < 0).any():  # torch divides by them, or roots
-            raise ValueError(f"the optimiser's {name} is below 0")
+        # torch divides by these numbers or takes their roots.
+        if not name.endswith("/exp_avg") and (array < 0).any():
+            raise ValueError(f"the optimiser's {name} has numbers below 0")
     state = optimiser.state_dict()
     state["state"] = {}
     for name, array in moments.items():
@@ -146,72 +147,78 @@ def restore_optimiser(
 def check_arrays(
     saved: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArray[Any]], of: str
 ) -> None:
-    """Refuse saved arrays that are missing, or not of the shapes and types of those `wanted`, which
-    the configuration gives, or that have numbers which are none.
+    """Check that saved arrays are complete, finite, and have the wanted shapes and dtypes.
+
+    Args:
+        saved: the saved arrays.
+        wanted: arrays of the shapes and dtypes that follow from the configuration.
+        of: owner of the arrays in error messages, such as "the network's".
 
     Raises:
-        ValueError: names the first of them.
+        ValueError: an array is wrong. The message names the first one.
     """
     for name, own in wanted.items():
         found = saved[name].shape if name in saved else None
         if found != own.shape:
             raise ValueError(
-                f"{of} {name} has shape {found}, but with {CONFIG_FILE} it would be {own.shape}"
+                f"{of} {name} has shape {found}, but with {CONFIG_FILE} it must be {own.shape}"
             )
         if saved[name].dtype != own.dtype:
-            raise ValueError(f"{of} {name} is of {saved[name].dtype}, not of {own.dtype}")
+            raise ValueError(f"{of} {name} must be {own.dtype}, got {saved[name].dtype}")
         if own.dtype.kind == "f" and not np.isfinite(saved[name]).all():
             raise ValueError(f"{of} {name} has numbers that are not finite")
     if unknown := sorted(set(saved) - set(wanted)):
-        raise ValueError(f"{of} {unknown[0]} is unknown with {CONFIG_FILE}")
+        raise ValueError(f"{of} {unknown[0]} does not exist with {CONFIG_FILE}")
 
 
 def refuse_diverged(arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse to go on with weights that are no numbers any more.
+    """Stop the training if weights are no longer finite.
 
     Raises:
-        RunError: names the first of them.
+        RunError: an array has infinite numbers or NaN. The message names the first one.
     """
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise RunError(
-                f"the training has diverged: {name} has numbers that are not finite. What was "
-                "saved before is whole; in another run a lower learning rate may help"
+                f"the training has diverged: {name} has numbers that are not finite. Earlier "
+                "files are intact; in a new run, a lower learning rate may help"
             )
 
 
 def count_of(saved: Any) -> int:
-    """A saved number of decisions or updates.
+    """Check a saved number of decisions or updates, and return it.
 
     Raises:
-        TypeError, ValueError: it is none.
+        TypeError: it is not an integer.
+        ValueError: it is out of range.
     """
     return whole_number("a number in the checkpoint", saved, 0, MOST)
 
 
 def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
-    """The learner's last returns by opponent, as they were saved.
+    """Check the saved last returns of the learner, and return them by opponent.
 
     Raises:
-        TypeError, ValueError: they are no returns.
+        TypeError: they are not lists of numbers.
+        ValueError: a name or a return is wrong.
     """
     found = {name: np.array(returns, np.float64) for name, returns in saved.items()}
     for name, returns in found.items():
-        if not name.isprintable():  # it is shown while the training goes on
-            raise ValueError(f"{name[:100]!r} is no opponent's name")
+        if not name.isprintable():  # names are printed during the training
+            raise ValueError(f"{name[:100]!r} is not an opponent's name")
         if returns.ndim != 1 or not returns.size or not (np.abs(returns) <= 1).all():
-            raise ValueError(f"the returns against {name[:100]!r} are not all in -1 to 1")
+            raise ValueError(f"the returns against {name[:100]!r} must be a list in -1 to 1")
     return {name: deque(returns.tolist(), RECENT_GAMES) for name, returns in found.items()}
 
 
 def check_range(saved: NDArray[Any], lowest: int, highest: int, what: str) -> None:
-    """Refuse saved numbers that compiled loops would follow beyond the ends of their arrays.
+    """Refuse saved indices that would make compiled loops read or write beyond their arrays.
 
     Raises:
-        ValueError: they are no integers, or one is out of range.
+        ValueError: the numbers are not int64, or one is out of range.
     """
     if saved.dtype != np.int64:
-        raise ValueError(f"{what} must be int64, not {saved.dtype}")
+        raise ValueError(f"{what} must be int64, got {saved.dtype}")
     outside = saved[(saved < lowest) | (saved > highest)]
     if outside.size:
-        raise ValueError(f"{what} must be in {lowest} to {highest}, not {outside[0]}")
+        raise ValueError(f"{what} must be in {lowest} to {highest}, got {outside[0]}")

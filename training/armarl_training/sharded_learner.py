@@ -1,4 +1,4 @@
-"""What our learners have in common: networks and their optimiser, games in shards, checkpoints."""
+"""Base class of ArmaRL's own learners: networks and optimiser, games in shards, checkpoints."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ AVERAGE = "average"
 
 
 class ShardedLearner:
-    """The base of a learner whose games are played in shards; see `learner.Learner`.
+    """Base class of a learner whose games are played in shards; see `learner.Learner`.
 
     Attributes:
-        networks: by their names in checkpoints; that by the name `AVERAGE` is of what plays.
+        networks: the networks, by their names in checkpoints. The network `AVERAGE` is the average
+            of the one that plays.
         shards: the games.
-        decisions: that it has learned from, in all.
+        decisions: total number of decisions that the learner has learned from.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class ShardedLearner:
         networks: Mapping[str, nn.Module],
         shards: Shards,
     ) -> None:
-        """For networks that are on the device where they are to learn; one of them is `playing`."""
+        """Create a learner. The networks, one of which is `playing`, must be on their device."""
         self._config, self._game, self._playing = config, game, playing
         self.networks, self.shards = networks, shards
         learning = (network for name, network in networks.items() if name != AVERAGE)
@@ -57,7 +58,10 @@ class ShardedLearner:
         self.decisions = 0
 
     def _minibatches(self, size: int, minibatch: int, epochs: int) -> Iterator[NDArray[np.int64]]:
-        """Rows of so many, in random parts, anew in every epoch; of none there is no part."""
+        """Yield the rows 0 to `size` - 1 in random minibatches, in a new order in every epoch.
+
+        Yields nothing if `size` is 0.
+        """
         for _ in range(epochs):
             order = self._rng.permutation(size)
             for some in np.array_split(order, minibatches(size, minibatch)):
@@ -67,7 +71,10 @@ class ShardedLearner:
     def _descend(
         self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
     ) -> float:
-        """A step of the one network that learns, and its average; the length of the gradient."""
+        """Take a step of the one network that learns, and of its average.
+
+        Returns the length of the gradient.
+        """
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         length = nn.utils.clip_grad_norm_(network.parameters(), LONGEST_GRADIENT)
@@ -80,7 +87,7 @@ class ShardedLearner:
             group["lr"] = rate
 
     def recent(self) -> dict[str, float]:
-        """Mean returns of the last games against each opponent."""
+        """Return the mean return of the last games against each opponent."""
         return self.shards.recent()
 
     def in_play(self) -> NDArray[np.int64]:
@@ -88,23 +95,24 @@ class ShardedLearner:
         return self.shards.in_play()
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """Take over the weights of a saved policy; what learns beside begins anew."""
+        """Load the weights of a saved policy. Other networks start fresh."""
         check_alike(policy, self._config)
         self._playing.take_over(policy.tensors)
         self.networks[AVERAGE].load_state_dict(self._playing.state_dict())
 
     def save(self) -> Saved:
-        """Networks, optimiser, games, chance."""
+        """Return networks, optimiser, games and random state."""
         games, values = self.shards.save()
         tensors = saved_networks(self.networks) | saved_optimiser(self._optimiser) | games
         chance = self._rng.bit_generator.state
         return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved.
+        """Restore the state that `save` returned.
 
         Raises:
-            TypeError, ValueError: it was saved with another network or other games.
+            TypeError: a saved value has the wrong type.
+            ValueError: it was saved with another network or other games.
         """
         self.shards.restore(tensors, values["games"])
         restore_networks(self.networks, tensors)
