@@ -105,7 +105,9 @@ class Idle:
 
 
 def test_a_learner_that_lacks_something(tmp_path):
-    with pytest.raises(ConfigError, match="type Idle, lacks imitate, recent, in_play, policy"):
+    with pytest.raises(
+        ConfigError, match="type Idle, which lacks imitate, recent, in_play, policy"
+    ):
         start_run(config(learner="test_runs_with_ones_own:Idle"), tmp_path / "run", code=True)
     assert not (tmp_path / "run").exists()
 
