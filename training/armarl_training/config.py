@@ -101,7 +101,7 @@ class NetworkConfig(_Section):
 
 
 class PPOConfig(_Section):
-    """Settings of PPO (Schulman et al., 2017). Settings that maskable_ppo does not read are marked."""
+    """Settings of PPO (Schulman et al., 2017). Those that maskable_ppo does not read are marked."""
 
     rollout_length: Count = Field(
         64,
