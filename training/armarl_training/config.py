@@ -127,7 +127,9 @@ class PPOConfig(_Section):
         json_schema_extra=OURS,
     )
     value_coefficient: Weight = Field(0.5, description="weight of the value loss")
-    max_gradient_norm: Real = Field(0.5, gt=0, description="longer gradients are scaled to this")
+    max_gradient_norm: Real = Field(
+        0.5, gt=0, description="longer gradients are scaled down to this"
+    )
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0,
         description="lookahead: other actions that the critic judges at each decision; needs "
@@ -315,7 +317,7 @@ class TrainingConfig(_Section):
     )
     total_decisions: Positive = Field(description="number of decisions to learn from")
     time_limit_minutes: Real | None = Field(
-        None, gt=0, description="ends the training earlier, as if it were complete"
+        None, gt=0, description="time limit; the training ends at the first of both limits"
     )
     environments: Count = Field(512, description="games played at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(

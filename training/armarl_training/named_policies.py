@@ -47,7 +47,7 @@ def as_kept(folder: Path, name: str | Path) -> Spec:
 def _copy_of(folder: Path, spec: Spec) -> Path:
     """The path of a player's copy, chosen such that the player's name stays the same.
 
-    The name comes from the folder, or for `RUN/best` from folder and file.
+    The name comes from the copy's folder, or from folder and file for names such as `RUN/best`.
     """
     path, name = spec.base.name, called(spec.base.name)
     place = folder / "named" / f"{zlib.crc32(path.encode()):08x}"

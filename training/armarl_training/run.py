@@ -183,7 +183,7 @@ class Run:
             self.close()
             raise RunError(
                 f"the run in {self.folder} was continued after this one was closed; use resume_run "
-                "to go on with it"
+                "to continue it"
             )
 
     def close(self) -> None:
@@ -274,7 +274,7 @@ class Run:
             error.add_note(
                 f"{whole} is intact; `armarl train --resume {self.folder}` continues from it"
                 if whole.exists()
-                else f"there is no checkpoint yet; --resume {self.folder} starts from the beginning"
+                else f"there is no checkpoint yet; `armarl train --resume {self.folder}` starts again"
             )
             raise
         self._paced_from = self._paced_from or (self.seconds, self.done)
