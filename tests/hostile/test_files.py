@@ -291,7 +291,7 @@ def test_a_table_that_is_damaged(folder: Path) -> None:
     tables = [b"decisions,rating\n" + row + b"\n" for row in rows]
     for content in (b"decisions\nmany\n", b"\xff", b"a,b\n1,2,3\n", b"minutes\n1\n", *tables):
         (folder / "progress.csv").write_bytes(content)
-        with pytest.raises(RunError, match="remove it and the table begins anew"):
+        with pytest.raises(RunError, match="remove it to start a new table"):
             resume_run(folder)
 
 
@@ -300,7 +300,7 @@ def test_an_earlier_self_that_is_missing(folder: Path) -> None:
         values["pool"]["snapshots"] = [512]
 
     forge(folder, spoil)
-    with pytest.raises(PolicyError, match=r"000000000512\.safetensors is missing, an earlier"):
+    with pytest.raises(PolicyError, match=r"000000000512\.safetensors is missing; the run trains"):
         resume_run(folder)
 
 

@@ -274,7 +274,8 @@ class Run:
             error.add_note(
                 f"{whole} is intact; `armarl train --resume {self.folder}` continues from it"
                 if whole.exists()
-                else f"there is no checkpoint yet; `armarl train --resume {self.folder}` starts again"
+                else "there is no checkpoint yet; "
+                f"`armarl train --resume {self.folder}` starts from the beginning"
             )
             raise
         self._paced_from = self._paced_from or (self.seconds, self.done)
