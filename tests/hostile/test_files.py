@@ -292,7 +292,7 @@ def test_a_table_that_is_damaged(folder: Path) -> None:
     tables = [b"decisions,rating\n" + row + b"\n" for row in rows]
     for content in (b"decisions\nmany\n", b"\xff", b"a,b\n1,2,3\n", b"minutes\n1\n", *tables):
         (folder / "progress.csv").write_bytes(content)
-        with pytest.raises(RunError, match="remove it and the table begins anew"):
+        with pytest.raises(RunError, match="remove it to start a new table"):
             resume_run(folder)
 
 
@@ -301,7 +301,7 @@ def test_an_earlier_self_that_is_missing(folder: Path) -> None:
         values["pool"]["snapshots"] = [512]
 
     forge(folder, spoil)
-    with pytest.raises(PolicyError, match=r"000000000512\.safetensors is missing, an earlier"):
+    with pytest.raises(PolicyError, match=r"000000000512\.safetensors is missing; the run trains"):
         resume_run(folder)
 
 
@@ -482,7 +482,7 @@ def test_a_place_beyond_the_words_of_torch_s_generator(
         tensors["chance/torch"][16:24] = np.array([place], np.uint64).view(np.uint8)
 
     forge(tmp_path / "run", spoil)
-    with pytest.raises(PolicyError, match=r"checkpoint.*the place in torch's generator is none"):
+    with pytest.raises(PolicyError, match=r"checkpoint.*the position in torch's generator is out"):
         resume_run(tmp_path / "run")
 
 
@@ -497,7 +497,7 @@ def test_what_is_no_state_of_torch_s_generator(tmp_path: Path, spoil: Any) -> No
             {"chance/torch": spoil(tensors["chance/torch"]).copy()}
         ),
     )
-    with pytest.raises(PolicyError, match=r"checkpoint.*the chance of torch"):
+    with pytest.raises(PolicyError, match=r"checkpoint.*the random state of torch"):
         resume_run(tmp_path / "run")
 
 

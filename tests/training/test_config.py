@@ -91,7 +91,7 @@ def test_the_table_of_learners():
 
 def test_the_name_of_a_learner(write):
     path = write("total_decisions: 1000")
-    said = "learner: must be ppo, td, critic or maskable_ppo, or module:Class, not "
+    said = "learner: must be ppo, td, critic or maskable_ppo, or module:Class, got "
     for name in ("sac", "PPO", "a:", "a.b", ":b", "a b:C", "a:b:C", "''"):
         assert said in refused(path, [f'learner="{name}"'])
     assert "learner: Input should be a valid string, not 3" in refused(path, ["learner=3"])
@@ -269,7 +269,7 @@ def test_an_unknown_setting_names_the_known_ones(write):
         ("time_limit_minutes=true", "time_limit_minutes: Input should be a valid number"),
         ("ppo.entropy='0.1'", "ppo.entropy: Input should be a valid number, not '0.1'"),
         ("td.cut_traces=1", "td.cut_traces: Input should be a valid boolean, not 1"),
-        ("opponents.players={greedy: 1, greedy: 2}", "'greedy' stands there twice"),
+        ("opponents.players={greedy: 1, greedy: 2}", "'greedy' is given twice"),
         ("evaluation.opponents=[greedy, random, greedy]", "opponents has 'greedy' twice"),
         ("evaluation.opponents=[]", "evaluation.opponents: Tuple should have at least 1 item"),
         ("opponents.players={greedy: 1.0e308}", "opponents: the sum of the weights must be"),
@@ -340,7 +340,7 @@ def test_nobody_to_play_against(write):
     [
         ("total_decisions: [", "is not valid YAML"),
         ("a: b: c", "is not valid YAML"),
-        ("total_decisions: 5\nseed: 1\nppo: {}\nseed: 2\n", "'seed' stands there twice"),
+        ("total_decisions: 5\nseed: 1\nppo: {}\nseed: 2\n", "'seed' is given twice"),
         ("- 1\n- 2\n", "must contain settings"),
         ("nonsense", "must contain settings"),
         ("", "total_decisions: missing, and it has no default"),

@@ -81,10 +81,10 @@ def test_players_of_one_name_are_refused(tmp_path):
         (tmp_path / folder).mkdir()
         tiny.policy(tmp_path / folder, game, name="mine.safetensors")
     both = {str(tmp_path / folder / "mine.safetensors"): 1.0 for folder in ("one", "other")}
-    with pytest.raises(ConfigError, match=r"two of the name mine: .* rename one"):
+    with pytest.raises(ConfigError, match=r"two players have the name mine; .* rename one"):
         start_run(config(opponents={"players": both}), tmp_path / "run")
     alone = {str(tiny.policy(tmp_path, game, name="earlier.safetensors")): 1.0}
-    with pytest.raises(ConfigError, match="earlier selves are called earlier"):
+    with pytest.raises(ConfigError, match="earlier versions of the policy are named earlier"):
         start_run(config(opponents={"players": alone}), tmp_path / "run")
 
 

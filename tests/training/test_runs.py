@@ -590,7 +590,7 @@ def test_a_run_can_begin_with_a_policy_of_another_table(tmp_path, whole):
 
 def test_a_policy_of_another_kind_is_refused_by_what_it_is(tmp_path):
     for learner, policy, reason in (
-        ("ppo", "armadora-2p", "a judge of positions .*, and learner: ppo needs a network"),
+        ("ppo", "armadora-2p", "a judge of positions .*, but learner: ppo needs a network"),
         ("td", tiny.policy(tmp_path, make_game("armadora")), "needs a judge of positions"),
         ("ppo", tiny.policy(tmp_path, make_game("armadora")), "activation is tanh"),
     ):

@@ -58,16 +58,16 @@ def test_what_is_searched_for():
         ("ppo.epochs=2..2", "low below high"),
         ("ppo.entropy=0..0.1:log", "above 0"),
         ("ppo.entropy=1.2.3..4", "could not convert"),
-        ("ppo.epochs=[1,2", "no YAML"),
+        ("ppo.epochs=[1,2", "not valid YAML"),
         ("ppo.epoch=1..3", "unknown setting"),
         ("ppo.epochs=0..3", "greater than 0"),
         ("network.activation=relu,relux", "activation"),
-        ("seed=1", "nothing is searched for"),
-        ("evaluation.opponents=[random],[greedy]", "evaluation.opponents says by which games"),
+        ("seed=1", "nothing to search for"),
+        ("evaluation.opponents=[random],[greedy]", "evaluation.opponents decides which games"),
         ("evaluation.games=2..4", "cannot be searched for"),
-        ("options.players=2,3", "options.players says by which games"),
-        ("game=armadora,armada", "game says by which games"),
-        ("ppo.learning_rate=1e-4..3e-3:lg", "after low..high stands nothing, or :log"),
+        ("options.players=2,3", "options.players decides which games"),
+        ("game=armadora,armada", "game decides which games"),
+        ("ppo.learning_rate=1e-4..3e-3:lg", "only :log may follow low..high"),
     ],
 )
 def test_refused(config, tmp_path, setting, said):
@@ -136,7 +136,7 @@ def test_the_folder_of_a_run_is_none_for_a_sweep(config, tmp_path):
     with start_run(load_config(config), tmp_path / "run"):
         pass
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(RunError, match="run is a run's, and a sweep holds runs: give another"):
+    with pytest.raises(RunError, match="run holds a run, not a sweep; choose another"):
         Sweep(config, SEARCHED, tmp_path / "run")
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -321,7 +321,7 @@ def test_damaged_folders(config, tmp_path):
     with closing(Sweep(config, SEARCHED, other)) as sweep:
         assert sweep.run(1, said.append)
     assert len(said) == 1
-    assert "000 holds a run with other settings: remove it" in said[0]
+    assert "000 holds a run with other settings; remove it" in said[0]
     (other / "study.db").write_bytes(b"no database" * 100)
     with pytest.raises(RunError, match=r"study\.db cannot be used"):
         Sweep(config, SEARCHED, other)

@@ -1,4 +1,4 @@
-"""RLlib on our environments, with masks: one seat of many games at once, or all seats.
+"""RLlib with action masks on ArmaRL environments, for one seat or all seats.
 
     from ray.rllib.algorithms.ppo import PPOConfig
     from armarl_training import rllib
@@ -6,8 +6,11 @@
     config = rllib.one_seat(PPOConfig(), "armadora", opponents="greedy")
     config = rllib.self_play(PPOConfig(), "armada", players=3)
 
-Needs `ray[rllib]`, whose new stack of interfaces it is for. What else a configuration says is the
-caller's: rates, runners, machines. Runners on other nodes need this package there.
+`one_seat` trains one seat of many games at once. `self_play` trains all seats with one policy. All
+other settings (learning rates, env runners, machines) are up to the caller.
+
+Needs `ray[rllib]` and uses its new API stack. Env runners on other nodes need this package
+installed there.
 """
 
 from __future__ import annotations
@@ -25,14 +28,14 @@ from armarl.environments.aec import checked_env
 from armarl.environments.registration import NAMESPACE
 from armarl.games.catalogue import game_entry
 
-ONE_SEAT, ALL_SEATS = "armarl-one-seat", "armarl-all-seats"  # environments, as Ray knows them
-LEARNER = "learner"  # the one policy of all seats
-# As RLlib's masked module has them.
+ONE_SEAT, ALL_SEATS = "armarl-one-seat", "armarl-all-seats"  # names of the environments in Ray
+LEARNER = "learner"  # id of the one policy that plays all seats
+# Keys of the observation dictionary that RLlib's masked module expects.
 _NAMES: dict[str, Any] = {"mask": "observation", "observation_key": "observations"}
 
 
 def vector_env(settings: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
-    """Many games in which one seat learns; other players hold the others.
+    """Create a Gymnasium vector environment in which one seat of each game learns.
 
     Args:
         settings: `game`, `num_envs`, which RLlib adds, and options of
@@ -44,7 +47,7 @@ def vector_env(settings: Any) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
 
 
 def aec_env(settings: Any) -> PettingZooEnv:
-    """One game in which all seats learn, as RLlib's environment of many agents.
+    """Create an RLlib multi-agent environment of one game in which all seats learn.
 
     Args:
         settings: `game`, and options of `armarl.environments.aec.checked_env`.
@@ -54,15 +57,27 @@ def aec_env(settings: Any) -> PettingZooEnv:
 
 
 def one_seat(config: Any, game: str, **options: Any) -> Any:
-    """Let a configuration of PPO train one seat against other players, in batches of games.
+    """Set up an RLlib configuration to train one seat against other players, in batches of games.
 
     Args:
-        config: an `AlgorithmConfig`, which is changed and returned.
-        options: of `armarl.environments.seat_env.SeatEnv`: `opponents`, `seat`, `reward`, those of
-            the game.
+        config: an `AlgorithmConfig` such as RLlib's `PPOConfig`. It is changed in place.
+        game: name of the game.
+        options: options of `armarl.seat_env.SeatEnv`: `opponents`, `seat`, `reward` and the
+            options of the game.
+
+    Returns:
+        The same configuration.
 
     Raises:
-        TypeError, ValueError: no such game, option or opponent.
+        TypeError: an option does not exist.
+        ValueError: the game or an opponent does not exist, or a value is wrong.
+
+    Example:
+        >>> from ray.rllib.algorithms.ppo import PPOConfig
+        >>> from armarl_training import rllib
+        >>> config = rllib.one_seat(PPOConfig(), "armadora", opponents="greedy")
+        >>> config.env
+        'armarl-one-seat'
     """
     register()
     settings = {"game": game, **options}
@@ -80,19 +95,31 @@ def one_seat(config: Any, game: str, **options: Any) -> Any:
 
 
 def self_play(config: Any, game: str, **options: Any) -> Any:
-    """Let a configuration of PPO train all seats of a game by one policy, `LEARNER`.
+    """Set up an RLlib configuration to train all seats of a game with one policy, `LEARNER`.
 
     Args:
-        config: an `AlgorithmConfig`, which is changed and returned.
-        options: of `armarl.environments.aec.checked_env`: `reward`, those of the game.
+        config: an `AlgorithmConfig` such as RLlib's `PPOConfig`. It is changed in place.
+        game: name of the game.
+        options: options of `armarl.aec.checked_env`: `reward` and the options of the game.
+
+    Returns:
+        The same configuration.
 
     Raises:
-        TypeError, ValueError: no such game or option.
+        TypeError: an option does not exist.
+        ValueError: the game does not exist, or a value is wrong.
+
+    Example:
+        >>> from ray.rllib.algorithms.ppo import PPOConfig
+        >>> from armarl_training import rllib
+        >>> config = rllib.self_play(PPOConfig(), "armada", players=3)
+        >>> config.env
+        'armarl-all-seats'
     """
     register()
     settings = {"game": game, **options}
     env = aec_env(settings)
-    agent = env.env.possible_agents[0]  # all see and do the same
+    agent = env.env.possible_agents[0]  # all agents have the same spaces
     module = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
         observation_space=env.env.observation_space(agent),
@@ -106,11 +133,17 @@ def self_play(config: Any, game: str, **options: Any) -> Any:
 
 
 def learner_everywhere(agent: str, *rest: Any, **more: Any) -> str:
-    """The policy of every agent of a game: whoever learns plays against itself."""
+    """Map every agent to the policy `LEARNER`, which then plays against itself.
+
+    Example:
+        >>> from armarl_training import rllib
+        >>> rllib.learner_everywhere("player_1")
+        'learner'
+    """
     return LEARNER
 
 
 def register() -> None:
-    """Tell Ray of both environments, by the names `ONE_SEAT` and `ALL_SEATS`."""
+    """Register both environments with Ray, under the names `ONE_SEAT` and `ALL_SEATS`."""
     register_env(ONE_SEAT, vector_env)
     register_env(ALL_SEATS, aec_env)

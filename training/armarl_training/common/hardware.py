@@ -1,4 +1,4 @@
-"""What a policy is trained on: in the words of its card, and what is quick on it."""
+"""The hardware that trains a policy: its description for the card, and its faster precision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from armarl.core.threads import available_cores
 
 
 def hardware(device: str) -> dict[str, str | int]:
-    """The machine as a run finds it, and torch's version; threads are a setting of the run."""
+    """Describe the machine and torch's version. Threads are not included; a setting has them."""
     import torch
 
     found: dict[str, str | int] = {
@@ -17,21 +17,20 @@ def hardware(device: str) -> dict[str, str | int]:
         "cores": available_cores(),
         "torch": torch.__version__,
     }
-    if device == "cpu" or not torch.cuda.is_available():  # the simulator of one
+    if device == "cpu" or not torch.cuda.is_available():  # not available: a simulated GPU
         return found
     return {**found, "gpu": torch.cuda.get_device_name(device)}
 
 
 def processor() -> str:
-    """The processor's model, where the system says it; else its kind."""
+    """Return the processor's model if the system tells it, otherwise its architecture."""
     return _of_the_processor("model name") or platform.processor() or platform.machine()
 
 
 def quicker_precision(device: str) -> str:
-    """Of a learner's products of matrices: bfloat16 where there are units for them, else float32.
+    """Return the faster precision of matrix products: bfloat16 if there are units, else float32.
 
-    On a processor without such instructions float32 was six times as quick
-    (docs/training/training.md).
+    On a processor without such instructions, float32 was six times as fast (docs/training.md).
     """
     if device == "cpu":
         its_own = {"amx_bf16", "avx512_bf16"} & _instructions()
@@ -43,7 +42,7 @@ def quicker_precision(device: str) -> str:
 
 
 def multiplies_matrices() -> bool:
-    """Whether the processor has units for products of matrices, many times as quick as the rest."""
+    """Whether the processor has matrix units (AMX), many times as fast as its other units."""
     return "amx_bf16" in _instructions()
 
 
@@ -52,7 +51,7 @@ def _instructions() -> set[str]:
 
 
 def _of_the_processor(name: str) -> str:
-    """What the system says of it; nothing where it does not say it as Linux does."""
+    """An entry of Linux's /proc/cpuinfo; empty on other systems."""
     info = Path("/proc/cpuinfo")
     for line in info.read_text().splitlines() if info.exists() else ():
         key, _, value = line.partition(":")

@@ -1,7 +1,7 @@
-"""Saved policies that a run names by path, kept in its folder.
+"""Copies, in a run's folder, of the saved policies that its configuration names by path.
 
-Whoever they are, they stay the same: the file that was named may be written anew, as that of a run
-which goes on is at each of its checkpoints, or may be gone when this one is resumed.
+The copies make sure that these players never change. The original file may be overwritten, as a
+continuing run does at each of its checkpoints, or be gone when this run is resumed.
 """
 
 from __future__ import annotations
@@ -18,23 +18,26 @@ from armarl_training.common.run_folder import RunError
 
 
 def keep_policies(folder: Path, names: Iterable[str | Path]) -> None:
-    """Copy the policies that specifications name by path; shipped ones stay as they are anyway.
+    """Copy the policies that player specifications name by path. Shipped ones need no copy.
 
     Raises:
-        RunError: a link leads out of the folder.
+        RunError: a folder on the way to a copy is a link.
     """
     for spec in map(as_spec, names):
         path, copy = policy_path(spec.base.name), _copy_of(folder, spec)
         if path is not None and spec.base.name not in shipped_policies() and not copy.exists():
             for step in (copy.parent, *copy.parent.parents[:2]):
                 if step.is_symlink():
-                    raise RunError(f"{step} is a link: what belongs to a run lies in its folder")
+                    raise RunError(f"{step} is a link; the files of a run must be in its folder")
             copy.parent.mkdir(parents=True, exist_ok=True)
             write_bytes(copy, path.read_bytes())
 
 
 def as_kept(folder: Path, name: str | Path) -> Spec:
-    """A player's specification, of the copy where there is one. He is called as before."""
+    """Return a player's specification, with the path of its copy if there is one.
+
+    The name of the player does not change.
+    """
     spec = as_spec(name)
     copy = _copy_of(folder, spec)
     if not copy.exists():
@@ -43,7 +46,10 @@ def as_kept(folder: Path, name: str | Path) -> Spec:
 
 
 def _copy_of(folder: Path, spec: Spec) -> Path:
-    """Where he is called as before: in a folder of the policy's name, `best` in that of its run."""
+    """The path of a player's copy, chosen such that the player's name stays the same.
+
+    The name comes from the copy's folder, or from folder and file for names such as `RUN/best`.
+    """
     path, name = spec.base.name, called(spec.base.name)
     place = folder / "named" / f"{zlib.crc32(path.encode()):08x}"
     return place / f"{name}.safetensors" if "/" in name else place / name / POLICY_FILE

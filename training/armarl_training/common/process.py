@@ -1,4 +1,4 @@
-"""How the process that learns, or plays for a learner, goes about its work."""
+"""Process-wide settings of a process that learns or plays for a learner."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import platform
 
 import torch
 
-_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1  # of mallopt, as glibc's malloc.h numbers them
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1  # parameters of mallopt, from glibc's malloc.h
 _KEPT = 1 << 27  # bytes
 
 
 def settle(threads: int) -> None:
-    """Give torch so many threads, have it take tiny numbers for 0, and keep memory that is freed.
+    """Set torch's number of threads, flush denormal numbers to 0, and keep freed memory.
 
-    Else glibc gives large arrays back to the system with every minibatch, and gets them as new
-    pages with the next one: a sixth of the time of PPO where there are a thousand actions.
+    By default, glibc returns large arrays to the system after every minibatch and gets them as new
+    pages for the next one. With a thousand actions, that took a sixth of PPO's time.
     """
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)

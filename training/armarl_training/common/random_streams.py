@@ -1,6 +1,6 @@
-"""The streams of chance of a run: generators that have its seed in common, and no draws.
+"""The random streams of a run: independent random number generators from one seed.
 
-What a run draws hangs on these numbers, so that none of them is ever changed.
+The random numbers of a run depend on the numbers below, so these must never change.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import numpy as np
 
 
 class Stream(IntEnum):
-    """What is drawn from a stream."""
+    """The purpose of a stream."""
 
-    GAMES = 1  # of a shard: its number follows, and of a critic's games that of the lot
-    LESSONS = 2  # of the head start
-    UPDATES = 3  # of a learner of ours: the order in which it learns
+    GAMES = 1  # a shard's games; the shard's number follows, and for critics the batch's number
+    LESSONS = 2  # games of the head start
+    UPDATES = 3  # order of the minibatches of our own learners
 
 
 def entropy(seed: int, stream: Stream, *more: int) -> tuple[int, ...]:
-    """What a generator is seeded with; `more` tells streams of one kind apart."""
+    """Return the entropy that seeds a generator. `more` tells streams of one kind apart."""
     return seed, int(stream), *more
 
 
 def generator(seed: int, stream: Stream, *more: int) -> np.random.Generator:
-    """A stream at its beginning; see `entropy`."""
+    """Create the random number generator of a stream, see `entropy`."""
     return np.random.default_rng(entropy(seed, stream, *more))

@@ -1,4 +1,4 @@
-"""The folder of a run."""
+"""Errors about a run's folder, and its lock."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from armarl.common.files import lock_folder
 
 
 class RunError(RuntimeError):
-    """A run folder that cannot be used so; the message says what would be right."""
+    """A run's folder cannot be used this way. The message says what would be right."""
 
 
 class LockError(RunError):
-    """A run's folder that cannot be had to oneself: somebody is at work there, or it has links."""
+    """A run's folder cannot be locked: another process uses it, or it has links."""
 
 
 def lock_run(folder: Path) -> IO[str]:
-    """Keep other processes from training in a folder, as long as the returned file is open.
+    """Lock a run's folder against other processes until the returned file is closed.
 
     Raises:
-        LockError: see `lock_folder`.
+        LockError: the folder cannot be locked, see `lock_folder`.
     """
     return lock_folder(folder, LockError)

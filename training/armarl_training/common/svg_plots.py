@@ -1,4 +1,4 @@
-"""Small plots as SVG: what a run or a sweep has shown so far."""
+"""Small SVG plots of a run or a sweep."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from html import escape
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#999999")
-GRID = 4  # lines between the ends of an axis, at most
+GRID = 4  # most grid lines between the ends of an axis
 
 Points = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Axes:
-    """A rectangle of a picture, and the numbers at its ends.
+    """The axes of a plot: a rectangle of the picture and its number ranges.
 
     Attributes:
-        left, top, width, height: where it lies, in pixels.
-        x, y: the lowest and the highest number across and upwards.
-        log: whether the numbers across are shown by their logarithms.
+        left, top, width, height: the rectangle, in pixels.
+        x, y: the lowest and the highest number of each axis.
+        log: whether the x axis is logarithmic.
     """
 
     left: float
@@ -32,7 +32,7 @@ class Axes:
     log: bool = False
 
     def place(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point lies, in pixels."""
+        """Return the pixel coordinates of a point."""
         along = [math.log(number) if self.log else number for number in (x, *self.x)]
         return (
             self.left + self.width * _part(along[0], along[1], along[2]),
@@ -40,7 +40,13 @@ class Axes:
         )
 
     def frame(self, across: Sequence[float], unit: str = "", scale: float = 1.0) -> list[str]:
-        """The grid with its numbers; those upwards are shown times `scale`, with their unit."""
+        """Draw the grid and its labels.
+
+        Args:
+            across: the labelled numbers of the x axis.
+            unit: unit of the labels of the y axis.
+            scale: factor of the labels of the y axis.
+        """
         parts = []
         for number in ticks(self.y[0] * scale, self.y[1] * scale):
             y = self.place(self.x[0], number / scale)[1]
@@ -56,13 +62,13 @@ class Axes:
         return parts
 
     def line(self, points: Points, colour: str, dashed: bool = False) -> str:
-        """A line through points."""
+        """Draw a line through points."""
         marks = " ".join("{:.1f},{:.1f}".format(*self.place(*point)) for point in points)
         dashes = ' stroke-dasharray="3 3"' if dashed else ""
         return f'<polyline points="{marks}" fill="none" stroke="{colour}"{dashes}/>'
 
     def dots(self, points: Points, colour: str) -> list[str]:
-        """A dot at each point."""
+        """Draw a dot at each point."""
         places = [self.place(*point) for point in points]
         return [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
 
@@ -70,14 +76,14 @@ class Axes:
 def _part(number: float, low: float, high: float) -> float:
     if high <= low:
         return 0.5
-    return (number / 2 - low / 2) / (high / 2 - low / 2)  # halves: the difference may be too large
+    return (number / 2 - low / 2) / (high / 2 - low / 2)  # halves, as the difference may overflow
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers from `low` to `high`, some four of them."""
+    """Return about four round numbers from `low` to `high`."""
     if high <= low:
         return [low]
-    rough = high / GRID - low / GRID  # in this order nothing is too large
+    rough = high / GRID - low / GRID  # in this order nothing overflows
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
@@ -85,7 +91,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = "#000") -> str:
-    """A line of text."""
+    """Draw a line of text."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(words)}'
         "</text>"
@@ -93,7 +99,7 @@ def text(x: float, y: float, words: str, anchor: str = "start", colour: str = "#
 
 
 def picture(width: float, height: float, parts: Sequence[str]) -> str:
-    """The parts on white."""
+    """Return the parts as an SVG picture with a white background."""
     begin = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" '
         'font-family="sans-serif" font-size="12">'

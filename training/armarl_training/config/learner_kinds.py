@@ -1,7 +1,7 @@
-"""The learners that there are, and what is known of each before it is made; needs no torch.
+"""The table of learners, with the properties of each that are known without importing torch.
 
-Another learner of ours is one more line here. One from outside is named as `module:Class` in a
-configuration, and nothing is known of it before it is imported.
+A new learner of ours is one more line here. A configuration names a learner of your own as
+`module:Class`, and nothing is known about it before it is imported.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ LearnerName = Literal["td", "critic", "ppo", "maskable_ppo"]
 
 
 class LearnerKind(NamedTuple):
-    """What the configuration, the run and saved policies know of a learner.
+    """The properties of a learner that the configuration, the run and saved policies need.
 
     Attributes:
-        made_by: `module:Class`, called with the configuration, the game and the pool.
-        section: of the configuration, with its own settings; some may share one. None: any.
-        plays: the kind of weights that it trains, a name in `WEIGHT_KINDS`; None: any.
-        reads: which it reads of the settings that only some learners read.
-        ours: whether it reads those that are marked so; its games may be in shards.
+        made_by: `module:Class`, which is called with the configuration, the game and the pool.
+        section: section of the configuration with the learner's own settings. Several learners
+            may share one. None: any section.
+        plays: class of the players that the learner trains. None: any class.
+        reads: the settings it reads among those that only some learners read.
+        ours: whether it reads the settings marked OURS. The games of such a learner may be split
+            into shards.
     """
 
     made_by: str
@@ -74,35 +76,35 @@ _ALL_READ = frozenset[str]().union(*(kind.reads for kind in LEARNERS.values()))
 
 
 def is_from_outside(name: str) -> bool:
-    """Whether a learner's name is `module:Class`, which has to be imported."""
+    """Whether a learner's name has the form `module:Class`, which has to be imported."""
     return _FROM_OUTSIDE.fullmatch(name) is not None
 
 
 def kind_of(name: str) -> LearnerKind:
-    """What is known of a learner; one from outside may read every setting.
+    """Return the properties of a learner. A learner of your own may read every setting.
 
     Raises:
-        ValueError: there is none of the name.
+        ValueError: there is no learner of this name.
     """
     for known, kind in LEARNERS.items():
         if known == name:
             return kind
     if not is_from_outside(name):
-        raise ValueError(f"must be {either(LEARNERS)}, or module:Class, not {brief(repr(name))}")
+        raise ValueError(f"must be {either(LEARNERS)}, or module:Class, got {brief(repr(name))}")
     return LearnerKind(made_by=name, section=None, plays=None, reads=_ALL_READ)
 
 
 def is_read_by_some(setting: str) -> bool:
-    """Whether only some learners read a setting, or section; see `LearnerKind.reads`."""
+    """Whether only some learners read a setting or section, see `LearnerKind.reads`."""
     return setting in _ALL_READ
 
 
 def readers(setting: str) -> str:
-    """In words, the learners that read a setting that only some read."""
+    """Return the names of the learners that read a setting, as text: `ppo or td`."""
     return either(name for name, kind in LEARNERS.items() if setting in kind.reads)
 
 
 def either(names: Iterable[str]) -> str:
-    """Some names in words: `ppo, td or critic`."""
+    """Join names into text: `ppo, td or critic`."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last

@@ -35,9 +35,7 @@ Weight = Annotated[Real, Field(ge=0)]
 Part = Annotated[Real, Field(ge=0, le=1)]
 Exploration = Annotated[Part, Field(description="fraction of actions that are random")]
 Rate = Annotated[Real, Field(gt=0)]
-FinalRate = Annotated[
-    Real, Field(ge=0, description="learning rate at the end; the rate changes linearly")
-]
+FinalRate = Annotated[Real, Field(ge=0, description="learning rate at the end, reached linearly")]
 Average = Annotated[
     Real, Field(ge=0, lt=1, description="decay of the average of the weights, per step")
 ]
@@ -112,7 +110,7 @@ class NetworkConfig(_Section):
 
 
 class PPOConfig(_Section):
-    """Settings of PPO (Schulman et al., 2017). Settings that maskable_ppo lacks are marked."""
+    """Settings of PPO (Schulman et al., 2017). Those that maskable_ppo does not read are marked."""
 
     rollout_length: Count = Field(
         64,
@@ -129,7 +127,7 @@ class PPOConfig(_Section):
     clip_range: Real = Field(0.2, gt=0, description="clip range of the probability ratio")
     entropy: Weight = Field(0.02, description="weight of the entropy in the loss at the start")
     final_entropy: Weight = Field(
-        0.005, description="entropy weight at the end; the weight changes linearly"
+        0.005, description="weight of the entropy at the end, reached linearly"
     )
     magnet: Weight = Field(
         0.0,
@@ -138,7 +136,9 @@ class PPOConfig(_Section):
         json_schema_extra=OURS,
     )
     value_coefficient: Weight = Field(0.5, description="weight of the value loss")
-    max_gradient_norm: Real = Field(0.5, gt=0, description="longer gradients are scaled to this")
+    max_gradient_norm: Real = Field(
+        0.5, gt=0, description="longer gradients are scaled down to this"
+    )
     looks: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(
         0,
         description="lookahead: other actions that the critic judges at each decision; needs "
@@ -184,7 +184,7 @@ class TDConfig(_Section):
     cut_traces: bool = Field(
         False,
         strict=True,
-        description="end returns at random actions, so that positions learn nothing from them",
+        description="end returns at random actions, to learn nothing from what these led to",
     )
     prizes: Weight = Field(2.0, description="weight in the loss of predicting who takes each prize")
     averaging: Average = 0.999
@@ -322,11 +322,11 @@ class TrainingConfig(_Section):
     )
     reward: str = Field("win", description="name of the reward to learn: win, gold")
     seed: Annotated[int, Field(strict=True, ge=0, lt=1 << 31)] = Field(
-        0, description="seed of all random numbers"
+        0, description="seed of all random numbers in training"
     )
     total_decisions: Positive = Field(description="number of decisions to learn from")
     time_limit_minutes: Real | None = Field(
-        None, gt=0, description="ends the training earlier, as if it were complete"
+        None, gt=0, description="time limit; the training ends at the first of both limits"
     )
     environments: Count = Field(512, description="games played at the same time")
     shards: Annotated[int, Field(strict=True, gt=0, le=1024)] = Field(

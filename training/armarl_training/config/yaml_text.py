@@ -1,4 +1,4 @@
-"""The YAML of configurations: no stranger's can harm, and numbers are what people mean."""
+"""YAML for configurations: safe for files from strangers, and numbers are read as people expect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from armarl.common.messages import brief, printable
 
 MOST_NESTED = 32  # levels
-NUMBERS = {  # what is read as one
+NUMBERS = {  # texts that are read as numbers
     "tag:yaml.org,2002:int": re.compile(
         r"[-+]?(0b[01_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*|[1-9][0-9]*[eE]\+?[0-9]{1,2})$"
     ),
@@ -22,9 +22,11 @@ NUMBERS = {  # what is read as one
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without aliases, by which few lines could stand for billions of values, and without deep
-    nesting, for every level of which PyYAML goes through all levels above it again. Of numbers,
-    3e6 is a whole one, and 2:30 none, which would be 150.
+    """A YAML loader without aliases and deep nesting, and with other rules for numbers.
+
+    With aliases, a few lines could stand for billions of values. With deep nesting, PyYAML goes
+    through all outer levels again at every level. 3e6 is an integer here. 2:30 is not a number; in
+    plain YAML it would be 150.
     """
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own
@@ -57,18 +59,18 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
     def _refuse_twins(self, node: Any) -> None:
-        """Refuse a key that stands in a mapping twice, of which PyYAML takes the last."""
+        """Refuse a key that a mapping has twice. PyYAML would silently use the last one."""
         seen = set()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else []:
             if isinstance(key, yaml.ScalarNode):
                 if (name := (key.tag, key.value)) in seen:
-                    said = f"{key.value[:100]!r} stands there twice"
+                    said = f"{key.value[:100]!r} is given twice"
                     raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
                 seen.add(name)
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases (*name) are not taken")
+            raise yaml.YAMLError("aliases (*name) are not allowed")
         return super().compose_node(parent, index)
 
 
@@ -76,26 +78,26 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts into quotes what `_Loader` would not read as text."""
+    """A YAML dumper that quotes every text which `_Loader` would read as something else."""
 
     yaml_implicit_resolvers = _Loader.yaml_implicit_resolvers
 
 
 def parsed(text: str) -> Any:
-    """What a YAML text says.
+    """Parse a YAML text.
 
     Raises:
-        ValueError: it is no YAML, or goes beyond what a configuration may be.
+        ValueError: it is not valid YAML, or it has aliases, duplicate keys or deep nesting.
     """
     try:
         return yaml.load(text, _Loader)
-    except yaml.YAMLError as error:  # it shows the line, and below it where it went wrong
+    except yaml.YAMLError as error:  # its text shows the line, and marks the error below it
         raise ValueError("\n".join(map(printable, str(error).splitlines()))) from error
     except (TypeError, LookupError, AttributeError, ArithmeticError) as error:
-        # PyYAML's own: a list as a key, `!!float ''`, `!!timestamp x`
-        raise ValueError(f"a value is not what its tag says: {brief(error)}") from error
+        # Errors inside PyYAML: a list as a key, `!!float ''`, `!!timestamp x`
+        raise ValueError(f"a value does not fit its tag: {brief(error)}") from error
 
 
 def dumped(settings: dict[str, Any]) -> str:
-    """YAML that `parsed` reads back."""
+    """Write settings as YAML that `parsed` reads back."""
     return str(yaml.dump(settings, Dumper=_Dumper, sort_keys=False))

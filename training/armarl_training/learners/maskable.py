@@ -1,7 +1,7 @@
-"""sb3-contrib's MaskablePPO as a learner: all that knows SB3's private names.
+"""MaskablePPO of sb3-contrib as a learner. All uses of SB3's private names are in this module.
 
-It holds one seat, drawn anew for every game, and learns from that one; the policy as it is now, or
-a player of the pool, holds the others. A partner's seat is always the policy's.
+The learner holds one seat, drawn anew for every game, and learns only from that seat. The current
+policy or a player of the pool holds the other seats. A partner's seat is always held by the policy.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from armarl_training.networks.layers import ACTIVATIONS, put_in_place
 from armarl_training.sb3 import layers
 from armarl_training.vec_env import SeatVecEnv
 
-# torch's generator as it saves it: bytes, two numbers of which say where it is in its words.
+# Layout of torch's saved generator: bytes; two numbers give its position among its 624 words.
 _LEFT, _NEXT, _WORDS = slice(8, 12), slice(16, 24), 624
-LATEST = 0  # in place of a slot of the pool, whose first is then 1: the policy as it is now
+LATEST = 0  # player number of the current policy; the pool's slots follow from 1 on
 
 
 class PoolBatch(SeatBatch):
-    """Games whose other sides are drawn for every game, by the pool or for the policy itself."""
+    """Games whose other sides are drawn for every game: players of the pool or the policy."""
 
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
         self.pool = pool
@@ -58,11 +58,11 @@ class PoolBatch(SeatBatch):
         self.rng = np.random.default_rng(seed)
 
     def refresh(self, latest: Player) -> None:
-        """Let this policy hold what nobody else holds, and whoever is in the pool now the rest."""
+        """Set the players: this policy, and the players that are in the pool now."""
         self.players = [latest, *self.pool.players]
 
     def lineups_of(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
-        sides = np.array(self.game.sides)  # going round the table: the same from every seat
+        sides = np.array(self.game.sides)  # clockwise; the pattern is the same from every seat
         number = int(sides.max()) + 1
         held = np.full((games.size, number), LATEST)
         held[:, 1:] = self.pool.draw(self.rng, games.size, number) + 1  # LEARNER becomes LATEST
@@ -70,7 +70,7 @@ class PoolBatch(SeatBatch):
 
 
 class SelfPlayVecEnv(SeatVecEnv):
-    """Games against a pool, which keep the learner's recent returns by opponent."""
+    """Games against a pool. It keeps the learner's recent returns by opponent."""
 
     def __init__(self, game: Game, pool: OpponentPool, size: int, seed: int, reward: str) -> None:
         self.games = PoolBatch(game, pool, size, seed, reward)
@@ -82,20 +82,20 @@ class SelfPlayVecEnv(SeatVecEnv):
         for number in set(self.batch.lineups[i].tolist()) - {LEARNER}:
             name = self.batch.players[number].name
             self.recent.setdefault(name, deque(maxlen=RECENT_GAMES)).append(reward)
-        # By the rules a game that is cut short is worth 0 to all (ADA-30); told that it would have
-        # gone on, SB3 would add what its critic expects of the last position.
+        # A game that is cut short is worth 0 to all by the rules (ADA-30). If it were reported as
+        # truncated, SB3 would add its critic's value of the last position.
         return super()._account(i, reward, final) | {"TimeLimit.truncated": False}
 
 
 class MaskablePPOLearner:
-    """MaskablePPO in one seat of every game; see `learner.Learner`."""
+    """The learner of MaskablePPO, in one seat of every game; see `learner.Learner`."""
 
     def __init__(self, config: TrainingConfig, game: Game, pool: OpponentPool) -> None:
         rollout = config.environments * config.ppo.rollout_length
         if rollout % config.ppo.minibatch:
             raise ConfigError(
-                f"environments x ppo.rollout_length = {rollout} must be a multiple of "
-                f"ppo.minibatch = {config.ppo.minibatch} for maskable_ppo"
+                f"maskable_ppo needs environments x ppo.rollout_length, which is {rollout}, to be "
+                f"a multiple of ppo.minibatch, which is {config.ppo.minibatch}"
             )
         self._config, self._game = config, game
         self.env = SelfPlayVecEnv(game, pool, config.environments, config.seed, config.reward)
@@ -107,11 +107,11 @@ class MaskablePPOLearner:
 
     @property
     def decisions(self) -> int:
-        """Of the one seat, in all."""
+        """Total number of decisions of the learning seat."""
         return int(self.model.num_timesteps)
 
     def iterate(self, done: float) -> dict[str, float]:
-        """One rollout and its update, as `MaskablePPO.learn` does them."""
+        """Play one rollout and learn from it, as `MaskablePPO.learn` does."""
         model, ppo = self.model, self._config.ppo
         self.env.games.refresh(self.policy(average=False))
         if model._last_obs is None:
@@ -125,7 +125,7 @@ class MaskablePPOLearner:
             )
             model.train()
         except ValueError as error:
-            if "constraint" in str(error):  # torch's distributions take no NaN
+            if "constraint" in str(error):  # torch's distributions refuse NaN
                 raise RunError("the training has diverged: logits are not finite") from error
             raise
         return {
@@ -135,7 +135,7 @@ class MaskablePPOLearner:
         }
 
     def imitate(self, lessons: Lessons, rate: float) -> float:
-        """Learn a teacher's choices, and from how the games ended; one pass."""
+        """Learn from a teacher's choices and the results of the games, in one pass."""
         policy, settings = self.model.policy, self._config.imitation
         optimiser = policy.optimizer
         for group in optimiser.param_groups:
@@ -162,7 +162,7 @@ class MaskablePPOLearner:
         return right / order.size
 
     def recent(self) -> dict[str, float]:
-        """Mean returns of the last games against each opponent."""
+        """Return the mean return of the last games against each opponent."""
         return {name: float(np.mean(last)) for name, last in sorted(self.env.recent.items())}
 
     def in_play(self) -> NDArray[np.int64]:
@@ -170,20 +170,20 @@ class MaskablePPOLearner:
         return (self.env.games.lineups - 1).reshape(-1)
 
     def policy(self, *, average: bool) -> NetworkPlayer:
-        """A copy of the policy; it keeps no average."""
+        """Return a copy of the policy. This learner keeps no average."""
         tensors = {name: w.detach().numpy().copy() for name, w in self._parameters()}
         activation = self._config.network.activation
         return NetworkPlayer(self._game, tensors, activation, name="latest", sample=True)
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """Take over the weights of a saved policy with heads of their own."""
+        """Load the weights of a saved policy with separate policy and value networks."""
         check_alike(policy, self._config)
         put_in_place(dict(self._parameters()), policy.tensors)
 
     def _parameters(self) -> Iterator[tuple[str, torch.Tensor]]:
         return layers(self.model.policy)
 
-    # --- what a checkpoint keeps -----------------------------------------------------------------
+    # --- checkpoints -----------------------------------------------------------------------------
 
     def _games(self) -> dict[str, NDArray[Any]]:
         games = self.env.games
@@ -200,7 +200,7 @@ class MaskablePPOLearner:
         }
 
     def save(self) -> Saved:
-        """Weights, optimiser, games, and all chance, SB3's global generators too."""
+        """Return weights, optimiser, games and all random state, including SB3's global ones."""
         policy = self.model.policy
         tensors = {f"networks/{name}": t.numpy() for name, t in policy.state_dict().items()}
         tensors |= saved_optimiser(policy.optimizer)
@@ -220,7 +220,7 @@ class MaskablePPOLearner:
         }
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved."""
+        """Restore the state that `save` returned."""
         model, env = self.model, self.env
         networks, games = section(tensors, "networks"), section(tensors, "games")
         weights = {name: weight.numpy() for name, weight in model.policy.state_dict().items()}
@@ -238,7 +238,7 @@ class MaskablePPOLearner:
             check_range(games["seats"], 0, self._game.players - 1, "the games' seats")
             most = len(env.games.pool.players)  # 0 is the latest policy
             check_range(games["lineups"], LEARNER, most, "the games' lineups")
-            # Without a learner games would be dealt for ever, to find one that waits for him.
+            # Without a learner, games would be dealt forever to find one that waits for it.
             check_range(games["lineups"][:, 0], LEARNER, LEARNER, "the lineups' learners")
             env.games.states = states
             env.games.seats, env.games.lineups = games["seats"].copy(), games["lineups"].copy()
@@ -248,28 +248,30 @@ class MaskablePPOLearner:
         env.recent = recent_returns(values["recent"])
         env.games.rng.bit_generator.state = values["games_chance"]
         kind, place, *numpy_rest = values["numpy_chance"]
-        if not 0 <= count_of(place) <= tensors["chance/numpy"].size:  # NumPy would read beyond
-            raise ValueError(f"the place in NumPy's generator is none: {place}")
+        if not 0 <= count_of(place) <= tensors["chance/numpy"].size:  # NumPy does not check this
+            raise ValueError(f"the position in NumPy's generator is out of range: {place}")
         np.random.set_state((kind, tensors["chance/numpy"], place, *numpy_rest))
         torch.set_rng_state(torch.from_numpy(_generator(tensors["chance/torch"])))
 
 
 def _generator(saved: NDArray[Any]) -> NDArray[np.uint8]:
-    """A saved state of torch's generator, which torch itself would take on trust.
+    """Check a saved state of torch's generator, since torch does not check it, and return it.
 
     Raises:
-        ValueError: it is none, or of a place from which words beyond its last would be read.
+        ValueError: it is not a state, or its position would make torch read beyond its last word.
     """
-    check_arrays({"torch": saved}, {"torch": torch.get_rng_state().numpy()}, "the chance of")
+    check_arrays({"torch": saved}, {"torch": torch.get_rng_state().numpy()}, "the random state of")
     state = np.ascontiguousarray(saved)
     left, place = int(state[_LEFT].view(np.int32)[0]), int(state[_NEXT].view(np.uint64)[0])
-    if left < 1 or left + place > _WORDS + 1:  # the last that are left begin with a new round
-        raise ValueError(f"the place in torch's generator is none: {place}, with {left} left")
+    if left < 1 or left + place > _WORDS + 1:  # with 1 left, torch generates new words first
+        raise ValueError(
+            f"the position in torch's generator is out of range: {place}, with {left} words left"
+        )
     return state.copy()
 
 
 class _NoCallback(BaseCallback):
-    """SB3 asks for one; the run does what others do in callbacks."""
+    """An empty callback, since SB3 needs one. The run does the usual work of callbacks."""
 
     def _on_step(self) -> bool:
         return True

@@ -1,8 +1,9 @@
 """Advantages and value targets of every decision, seat by seat (Schulman et al., 2016).
 
-In a game of several seats what follows a decision, for the seat that took it, is its own next
-decision: what the others do in between is its environment. A seat's return therefore arrives at
-its last decision of the game, whoever ended it, and partners each get their side's return.
+In a game with several seats, the next step after a seat's decision is that seat's own next
+decision. The moves of the others in between are part of its environment. So a seat's return arrives
+at its last decision of the game, no matter which seat ended the game. Partners each get the return
+of their side.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Course(NamedTuple):
-    """What happened in some games, and what to make of it; see `seat_advantages`."""
+    """Arguments of `look_back`: a rollout and the arrays to write, see `seat_advantages`."""
 
     movers: NDArray[np.int64]
     learners: NDArray[np.bool_]
@@ -47,25 +48,26 @@ def seat_advantages(
     value_lambda: float,
     device: LearnerDevice,
 ) -> tuple[Array, Array]:
-    """Generalised advantages and lambda-returns of a rollout, without discount.
+    """Compute generalised advantages and lambda-returns of a rollout, without discounting.
 
     Args:
-        movers: int64 (steps, games), the seat that decided.
-        learners: bool (steps + 1, games), whether the learner decided, or is to after the last
-            step.
-        ends: int8 (steps, games), not PLAYING where the decision ended its game; the next step is
-            then the first of another game.
-        rewards: float32 (steps, games, players), every seat's return at the end of a game.
-        values: float32 (steps, games, players), what every seat expects before the decision.
-        last_values: float32 (games, players), likewise after the last step.
-        policy_lambda: of the advantages.
-        value_lambda: of the value targets.
-        device: whose arrays they are.
+        movers: the seat that decided, int64, shape (steps, games).
+        learners: whether the learner decided, and in the last row whether it decides next, bool,
+            shape (steps + 1, games).
+        ends: not PLAYING where the decision ended its game, int8, shape (steps, games). The next
+            step is then the first of another game.
+        rewards: every seat's return at the end of a game, float32, shape (steps, games, players).
+        values: every seat's value before the decision, float32, shape (steps, games, players).
+        last_values: every seat's value after the last step, float32, shape (games, players).
+        policy_lambda: lambda of the advantages.
+        value_lambda: lambda of the value targets.
+        device: the device of the arrays.
 
     Returns:
-        Advantages, float32 (steps, games), of the seats that decided; and value targets, float32
-        (steps, games, players), of all seats: for one that did not decide, what it expects at the
-        learner's next decision in it. Both are 0 where a rival decided.
+        The advantages of the seats that decided, float32, shape (steps, games), and the value
+        targets of all seats, float32, shape (steps, games, players). For a seat that did not
+        decide, the target is its value at the learner's next decision in the game. Both are 0
+        where an opponent decided.
     """
     (steps, games, players), zeros = values.shape, device.zeros
     course = Course(
@@ -86,16 +88,17 @@ def seat_advantages(
 
 
 def look_back(course: Course, i: int, thread: int) -> None:
-    """Backwards through game `i`, with what follows for every seat in its scratch.
+    """Go backwards through game `i` and write its advantages and targets.
 
-    Only values before the learner's decisions count, as the critic learns from these alone: where a
-    rival is to move, it would take him for the learner. So a game that stops with a rival to move
-    is known up to the learner's last decision in it, which is told nothing.
+    Only values before the learner's decisions are used, because the critic learns from these alone;
+    where an opponent is to move, it would take the opponent for the learner. If the rollout stops
+    with an opponent to move, the game is known only up to the learner's last decision, and that
+    decision gets advantage 0.
     """
     scratch = course.scratch[own(thread)]
     steps, _, players = course.values.shape
-    # Of each seat: the value of its next decision, or its return; the advantage there; and the
-    # surplus there of the lambda-return over the value.
+    # For each seat: the value of its next decision, or its return; the advantage there; and the
+    # difference there between lambda-return and value.
     following, advantage, surplus = scratch[0], scratch[1], scratch[2]
     for seat in range(players):
         following[seat], advantage[seat], surplus[seat] = course.last_values[i, seat], 0.0, 0.0
@@ -128,17 +131,18 @@ def lambda_returns(
     values: NDArray[np.float32],
     value_lambda: float,
 ) -> NDArray[np.float32]:
-    """What the values before each action should have been, by those that followed.
+    """Compute the lambda-returns, which are the targets of the values before each action.
 
     Args:
-        ends: (steps, games), not PLAYING where the action ended its game.
-        cut: (steps, games), where the action tells nothing of the position before, whose value
-            stands, for what came before as well: it was random (Watkins, 1989).
-        outcomes: (steps, games, ...), what is true at the end of a game.
-        values: (steps + 1, games, ...), what was expected of it before each action.
+        ends: not PLAYING where the action ended its game, shape (steps, games).
+        cut: where the return is cut because the action was random (Watkins, 1989), shape
+            (steps, games). The target there is the value itself, and earlier returns end there.
+        outcomes: the true outcome at the end of a game, shape (steps, games, ...).
+        values: the predicted outcome before each action, shape (steps + 1, games, ...).
+        value_lambda: lambda of the returns.
 
     Returns:
-        float32 (steps, games, ...).
+        The lambda-returns, float32, shape (steps, games, ...).
     """
     targets = np.empty(outcomes.shape, np.float32)
     following = values[-1]

@@ -1,8 +1,8 @@
-"""Lessons for a head start: positions of whole games, and what a teacher would choose there.
+"""Imitation data for a head start: positions of whole games with a teacher's choices.
 
-The teacher's choice is the lesson at every position; sometimes a random action is played instead,
-so that the learner also meets positions that the teacher would not get into. The value network
-learns from how the games end.
+The learner imitates the teacher's choice at every position. Sometimes a random action is played
+instead, so that the learner also sees positions that the teacher would not reach. The value network
+learns from the results of the games.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from armarl.players.simple_players import RandomPlayer
 
 @dataclass(frozen=True)
 class Lessons:
-    """Positions of whole games.
+    """Imitation data: positions of whole games.
 
     Attributes:
-        states: (n,) records, with all that is hidden in them.
-        seats: int64 (n,), who was to move.
-        actions: int64 (n,), the teacher's choices, who saw only what the seat may see.
-        returns: float32 (n, players), what all seats got in the end.
-        games: int64 (n,), in which game.
-        ends: (games,) records, how the games ended.
+        states: records of the positions, with hidden information, shape (n,).
+        seats: the seat to move, int64, shape (n,).
+        actions: the teacher's choices, int64, shape (n,). The teacher saw only what the seat may
+            see.
+        returns: final returns of all seats, float32, shape (n, players).
+        games: index of the game of each position, int64, shape (n,).
+        ends: records of the final positions, shape (games,).
     """
 
     states: States
@@ -47,11 +48,15 @@ def play_lessons(
     reward: str,
     rng: np.random.Generator,
 ) -> Lessons:
-    """Play games to their end, and note the teacher's choice at every position.
+    """Play games to the end and record the teacher's choice at every position.
 
     Args:
-        exploration: the part of the actions that are random instead of the teacher's.
-        rng: of the deals, the teacher's draws and the random actions.
+        game: the game.
+        teacher: the player to imitate.
+        games: number of games.
+        exploration: fraction of actions that are random instead of the teacher's.
+        reward: name of the reward of the returns.
+        rng: random number generator for deals, the teacher's draws and random actions.
     """
     chance_player = RandomPlayer(game)
     states = game.new_states(rng.integers(1 << 62, size=games))

@@ -1,8 +1,9 @@
-"""The pool: who may hold the sides that the learner does not, drawn anew for every game.
+"""The pool of opponents, which hold the sides that the learner does not. They are drawn per game.
 
-Its slots keep their meaning, since running games remember them: first the players of the
-configuration in their order, then the earlier selves. One more of these than new games are played
-against: the oldest only finishes its games, and the next self takes its slot once it has.
+Games in play refer to slots of the pool, so slots keep their meaning. The first slots are the
+players of the configuration, in their order. Then come earlier versions of the policy. The pool
+has one slot more for these than `pool_size`: the oldest version gets no new games, and the next
+version takes its slot once its games have ended.
 """
 
 from __future__ import annotations
@@ -35,48 +36,59 @@ EARLIER = "earlier"  # what earlier selves are called
 
 
 def training_player(name: str | Spec, game: Game, *, code: bool) -> Player:
-    """A player by specification, whoever can be asked thousands of times a second.
+    """Create a player by specification, for use in training.
 
     Args:
-        code: whether `module:Class` is imported.
+        name: the player specification.
+        game: the game.
+        code: whether to allow `module:Class`, which is imported.
 
     Raises:
-        ValueError, FileNotFoundError: there is none, or it is a person.
+        ValueError: the player does not exist, or it is a person, who could not answer thousands of
+            times a second.
+        FileNotFoundError: the file of a policy does not exist.
     """
     if as_spec(name).base.name == "human":
-        raise ValueError("a person cannot be asked in training: name another player than 'human'")
+        raise ValueError("a person cannot be asked in training; choose a player other than 'human'")
     return make_player(name, game, code=code)
 
 
 def _refuse_namesakes(names: Sequence[str]) -> None:
-    """Raise ConfigError where two of the players are called the same, in tables and curves."""
+    """Raise ConfigError if two players have the same name, which tables and curves show."""
     for name, number in Counter(names).items():
         if number > 1:
             raise ConfigError(
-                f"opponents.players: there are two of the name {brief(name)}: a policy is called "
-                "by its file or its run's folder, so rename one"
-                + (f"; earlier selves are called {EARLIER}" if name == EARLIER else "")
+                f"opponents.players: two players have the name {brief(name)}; a policy is named "
+                "after its file or its run's folder, so rename one"
+                + (
+                    f" (earlier versions of the policy are named {EARLIER})"
+                    if name == EARLIER
+                    else ""
+                )
             )
 
 
 class OpponentPool:
-    """The players of the configuration, and earlier selves, each a saved policy in a folder.
+    """The players of the configuration, and earlier versions of the policy, saved in a folder.
 
     Attributes:
-        players: who holds each slot.
-        snapshots: when the earlier selves were taken, in decisions, in the order of their slots.
+        players: the player of each slot.
+        snapshots: number of decisions at which each earlier version was taken, by slot.
     """
 
     def __init__(
         self, game: Game, config: OpponentConfig, folder: Path, *, code: bool = False
     ) -> None:
-        """A pool without earlier selves.
+        """Create a pool without earlier versions.
 
         Args:
-            code: whether the configuration may name players as `module:Class`, which is imported.
+            game: the game.
+            config: the settings of the opponents.
+            folder: folder of the earlier versions.
+            code: whether to allow players of the form `module:Class`, which are imported.
 
         Raises:
-            ConfigError: the configuration names a player that there is not.
+            ConfigError: a player does not exist, or two players have the same name.
         """
         self._game, self._config, self._folder = game, config, folder
         try:
@@ -90,40 +102,40 @@ class OpponentPool:
 
     @property
     def has_share(self) -> bool:
-        """Whether its players ever hold a side."""
+        """Whether players of the pool ever hold a side."""
         return self._config.share > 0
 
     @property
     def weights(self) -> list[float]:
-        """The weight of each slot; the earlier selves share theirs."""
+        """The weight of each slot. The earlier versions share one weight."""
         weights = list(self._config.players.values())
         met = sorted(self.snapshots)[-self._config.pool_size :]
         share = self._config.earlier / max(len(met), 1)
         return weights + [share * (taken in met) for taken in self.snapshots]
 
     def draw(self, rng: np.random.Generator, games: int, sides: int) -> NDArray[np.int64]:
-        """The slots of those who hold the other sides of new games, clockwise: (games, sides - 1).
+        """Draw the slots for the other sides of new games, clockwise: (games, sides - 1).
 
-        All are LEARNER where the learner plays itself.
+        A row is all LEARNER if the learner plays itself.
         """
         theirs = rng.random(games) < self._config.share
         weights = np.array(self.weights)
-        if weights.sum() == 0:  # no earlier self yet, and nobody else
+        if weights.sum() == 0:  # no earlier version yet, and no other player
             return np.full((games, sides - 1), LEARNER)
         slots = rng.choice(weights.size, size=(games, sides - 1), p=weights / weights.sum())
         return np.where(theirs[:, None], slots, LEARNER)
 
     def lineups(self, rng: np.random.Generator, games: int) -> NDArray[np.int64]:
-        """Who holds each seat of new games, a slot or LEARNER: (games, players).
+        """Draw the holder of each seat of new games, a slot or LEARNER: (games, players).
 
-        The learner holds one side at least, which is drawn.
+        The learner holds at least one side, which is drawn at random.
         """
         if self._config.share == 0:
             return np.full((games, self._game.players), LEARNER)
         sides = np.array(self._game.sides)
         number = int(sides.max()) + 1
         own = rng.integers(number, size=games)
-        # By how far round the table a side is from the learner's.
+        # Column k is the side that is k places clockwise from the learner's.
         held = np.full((games, number), LEARNER)
         held[:, 1:] = self.draw(rng, games, number)
         return np.take_along_axis(held, (sides - own[:, None]) % number, axis=1)
@@ -134,12 +146,12 @@ class OpponentPool:
         lineups: NDArray[np.int64],
         rewards: NDArray[np.floating[Any]],
     ) -> None:
-        """Note the learner's returns in games that have ended, where it had opponents.
+        """Record the learner's returns in games that have ended, if it had opponents.
 
         Args:
-            recent: by opponent, the learner's last returns; written.
-            lineups: (games, players), who held each seat.
-            rewards: (games, players).
+            recent: the learner's last returns, by opponent; written.
+            lineups: the holder of each seat, shape (games, players).
+            rewards: the return of each seat, shape (games, players).
         """
         for i in np.flatnonzero((lineups != LEARNER).any(axis=1)).tolist():
             seat = int(np.argmin(lineups[i]))  # LEARNER is less than any slot
@@ -148,10 +160,11 @@ class OpponentPool:
                 returns.append(float(rewards[i, seat]))
 
     def due(self, decisions: int, in_play: Callable[[], NDArray[np.int64]]) -> bool:
-        """Whether it is time to take the policy into the pool, and there is a slot for it.
+        """Whether it is time to add the policy to the pool, and a slot is free for it.
 
         Args:
-            in_play: the slots of those who sit in games under way.
+            decisions: number of decisions so far.
+            in_play: returns the slots that play in running games.
         """
         if not (self._config.share > 0 and self._config.earlier > 0):
             return False
@@ -160,7 +173,7 @@ class OpponentPool:
         return not self._full or self._oldest not in in_play()
 
     def take(self, policy: NetworkPlayer, decisions: int) -> None:
-        """Take the policy as it is now into the pool, for the oldest one if the pool is full."""
+        """Add the current policy to the pool. If the pool is full, it replaces the oldest one."""
         save_policy(
             self._path(decisions),
             self._game,
@@ -177,23 +190,26 @@ class OpponentPool:
             self.players.append(self._earlier(policy))
 
     def save(self) -> dict[str, Any]:
-        """What a checkpoint keeps of the pool; the selves themselves lie in its folder."""
+        """Return the values for a checkpoint. The earlier versions are files in the folder."""
         return {"snapshots": self.snapshots}
 
     def restore(self, snapshots: Sequence[int]) -> None:
-        """The pool as it was when it was saved, with earlier selves that were taken then.
+        """Restore the pool with the earlier versions that a checkpoint lists.
 
         Raises:
-            ValueError: they are more than the pool holds, or one is there twice.
-            PolicyError: an earlier self is damaged, missing, or of another game.
+            ValueError: there are more than the pool can hold, or one is listed twice.
+            PolicyError: an earlier version is damaged, missing, or for another game.
         """
         if len(set(snapshots)) < len(snapshots) or len(snapshots) > self._config.pool_size + 1:
-            raise ValueError(f"the pool holds {self._config.pool_size + 1} selves, not {snapshots}")
+            raise ValueError(
+                f"the pool holds at most {self._config.pool_size + 1} different earlier versions, "
+                f"got {snapshots}"
+            )
         for path in map(self._path, snapshots):
             if not path.is_file():
                 raise PolicyError(
-                    f"{path} is missing, an earlier self against which the run trains: put it "
-                    "back (from a copy of the folder) to go on"
+                    f"{path} is missing; the run trains against this earlier version, so restore "
+                    "the file (from a copy of the folder) to continue"
                 )
         self.snapshots = list(snapshots)
         self.players[len(self._config.players) :] = [
@@ -201,7 +217,7 @@ class OpponentPool:
         ]
 
     def tidy(self) -> None:
-        """Remove the selves that neither the pool nor the checkpoint just written needs."""
+        """Remove the files that neither the pool nor the checkpoint just written needs."""
         kept = {self._path(taken) for taken in self.snapshots}
         for path in self._folder.glob("*.safetensors"):
             ours = path.stem.isdecimal() and path == self._path(int(path.stem))
@@ -214,7 +230,7 @@ class OpponentPool:
 
     @property
     def _oldest(self) -> int:
-        """The slot of the oldest self."""
+        """The slot of the oldest earlier version."""
         return len(self._config.players) + self.snapshots.index(min(self.snapshots))
 
     def _earlier(self, policy: NetworkPlayer) -> Player:

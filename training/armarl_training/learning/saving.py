@@ -1,7 +1,7 @@
-"""Save and restore learners: the names of arrays in a checkpoint, and checks of loaded arrays.
+"""Saving and restoring of learners: names of arrays in checkpoints, and checks of saved data.
 
-An array of a checkpoint is named `SECTION/NAME`: `networks/actor/...`, `optimiser/0/step`,
-`games/states`. Arrays that do not match the configuration are refused.
+An array in a checkpoint is named `SECTION/NAME`, as in `networks/actor/...`, `optimiser/0/step` and
+`games/states`. Saved data that does not fit the configuration is refused.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and JSON value
 
 
 def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
-    """Refuse an initial policy whose weights would mean something else in this run.
+    """Refuse a policy as a start if its weights would have another meaning in this run.
 
     Raises:
-        ValueError: the policy is of another kind than the learner's, or its activation or its
-            advisers differ from the configuration.
+        ValueError: the policy is for another kind of learner, or its activation or its advisers
+            differ from the configuration.
     """
     network, advisers = config.network, tuple(policy.advice.advisers)
     found, wanted = weight_kind(policy.tensors).name, kind_of(config.learner).plays
@@ -55,14 +55,14 @@ def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
 
 
 def _told(kind_name: str) -> str:
-    """Describe a kind of weights and the learners that train it, for messages."""
+    """Describe a class of players and the learners that train it."""
     title = next(kind.title for kind in WEIGHT_KINDS if kind.name == kind_name)
     learners = either(name for name, kind in LEARNERS.items() if kind.plays == kind_name)
     return f"{title} (learner: {learners})"
 
 
 def section(tensors: Mapping[str, NDArray[Any]], name: str) -> dict[str, NDArray[Any]]:
-    """Return the arrays whose names begin with `name/`, with that prefix removed."""
+    """Return the arrays whose names begin with `name/`, without that prefix."""
     start = f"{name}/"
     return {
         key.removeprefix(start): array for key, array in tensors.items() if key.startswith(start)
@@ -79,14 +79,14 @@ def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
 
 
 def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
-    """Return `weights_of` as NumPy arrays, without copying weights that are on the CPU."""
+    """Do the same with NumPy arrays. Weights on the CPU are not copied."""
     return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
 
 
 def restore_networks(
     networks: Mapping[str, nn.Module], tensors: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Load saved weights into networks.
+    """Load the saved weights of networks.
 
     Raises:
         ValueError: the weights do not fit these networks.
@@ -98,13 +98,13 @@ def restore_networks(
 
 @torch.no_grad()
 def put_weights(networks: Mapping[str, nn.Module], weights: Mapping[str, torch.Tensor]) -> None:
-    """Copy weights, named as in `weights_of`, into networks of the same shapes."""
+    """Copy weights, as `weights_of` returns them, into networks with the same shapes."""
     for name, its in weights_of(networks).items():
         its.copy_(weights[name])
 
 
 def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]:
-    """Return the optimiser's moments of all weights, named `optimiser/NUMBER/NAME`."""
+    """Return an optimiser's moments of all weights, named `optimiser/NUMBER/NAME`."""
     return {
         f"optimiser/{number}/{name}": tensor.cpu().numpy()
         for number, moments in optimiser.state_dict()["state"].items()
@@ -115,7 +115,7 @@ def saved_optimiser(optimiser: torch.optim.Optimizer) -> dict[str, NDArray[Any]]
 def restore_optimiser(
     optimiser: torch.optim.Optimizer, tensors: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Load saved moments of all weights into an optimiser.
+    """Load the moments of all weights into an optimiser.
 
     Raises:
         ValueError: the moments do not fit its weights.
@@ -130,7 +130,7 @@ def restore_optimiser(
     }
     check_arrays(moments, wanted if moments else {}, "the optimiser's")
     for name, array in moments.items():
-        if not name.endswith("/exp_avg") and (array < 0).any():  # torch divides, or takes roots
+        if not name.endswith("/exp_avg") and (array < 0).any():  # torch divides by these numbers or takes their roots.
             raise ValueError(f"the optimiser's {name} must not be below 0")
     state = optimiser.state_dict()
     state["state"] = {}
@@ -143,16 +143,15 @@ def restore_optimiser(
 def check_arrays(
     saved: Mapping[str, NDArray[Any]], wanted: Mapping[str, NDArray[Any]], of: str
 ) -> None:
-    """Check that saved arrays have the names, shapes and types that the configuration gives.
+    """Check that saved arrays are complete, finite, and have the wanted shapes and dtypes.
 
     Args:
-        saved: arrays from a checkpoint, by name.
-        wanted: arrays with the expected names, shapes and types.
-        of: the owner of the arrays, for error messages.
+        saved: the saved arrays.
+        wanted: arrays of the shapes and dtypes that follow from the configuration.
+        of: owner of the arrays in error messages, such as "the network's".
 
     Raises:
-        ValueError: an array is missing or unknown, has another shape or type, or has numbers that
-            are not finite. The message names the first such array.
+        ValueError: an array is wrong. The message names the first one.
     """
     for name, own in wanted.items():
         found = saved[name].shape if name in saved else None
@@ -183,24 +182,25 @@ def refuse_diverged(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def count_of(saved: Any) -> int:
-    """Check and return a saved number of decisions or updates.
+    """Check a saved number of decisions or updates, and return it.
 
     Raises:
-        TypeError, ValueError: it is not a whole number in range.
+        TypeError: it is not an integer.
+        ValueError: it is out of range.
     """
     return whole_number("a number in the checkpoint", saved, 0, MOST)
 
 
 def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
-    """Check and return the saved last returns of the learner, by opponent.
+    """Check the saved last returns of the learner, and return them by opponent.
 
     Raises:
-        TypeError, ValueError: an opponent's name is not printable, or the values are not returns
-            in [-1, 1].
+        TypeError: they are not lists of numbers.
+        ValueError: a name or a return is wrong.
     """
     found = {name: np.array(returns, np.float64) for name, returns in saved.items()}
     for name, returns in found.items():
-        if not name.isprintable():  # it is shown during training
+        if not name.isprintable():  # names are printed during the training
             raise ValueError(f"{name[:100]!r} is not an opponent's name")
         if returns.ndim != 1 or not returns.size or not (np.abs(returns) <= 1).all():
             raise ValueError(f"the returns against {name[:100]!r} must all be in -1 to 1")
@@ -208,13 +208,13 @@ def recent_returns(saved: Mapping[str, Any]) -> dict[str, deque[float]]:
 
 
 def check_range(saved: NDArray[Any], lowest: int, highest: int, what: str) -> None:
-    """Refuse saved indices with which compiled loops would leave the bounds of their arrays.
+    """Refuse saved indices that would make compiled loops read or write beyond their arrays.
 
     Raises:
-        ValueError: the array is not int64, or a number is out of range.
+        ValueError: the numbers are not int64, or one is out of range.
     """
     if saved.dtype != np.int64:
-        raise ValueError(f"{what} must be int64, not {saved.dtype}")
+        raise ValueError(f"{what} must be int64, got {saved.dtype}")
     outside = saved[(saved < lowest) | (saved > highest)]
     if outside.size:
         raise ValueError(f"{what} must be in {lowest} to {highest}, not {outside[0]}")

@@ -1,4 +1,4 @@
-"""Base class of learners: networks and their optimiser, games in shards, checkpoints."""
+"""Base class of ArmaRL's own learners: networks and optimiser, games in shards, checkpoints."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from armarl_training.networks.layers import PolicyNetwork, move_average
 
 
 class ShardedLearner:
-    """Base class of learners whose games are played in shards; see `learner.Learner`.
+    """Base class of a learner whose games are played in shards; see `learner.Learner`.
 
     Attributes:
-        networks: the networks by their names in checkpoints. `AVERAGE` is the average of the
-            network that plays.
+        networks: the networks, by their names in checkpoints. The network `AVERAGE` is the average
+            of the one that plays.
         shards: the games.
-        decisions: total number of decisions that it has learned from.
+        decisions: total number of decisions that the learner has learned from.
     """
 
     def __init__(
@@ -47,15 +47,7 @@ class ShardedLearner:
         networks: Mapping[str, nn.Module],
         shards: Shards,
     ) -> None:
-        """Create a learner.
-
-        Args:
-            config: the run's configuration.
-            game: the game.
-            playing: the network that plays, one of `networks`.
-            networks: the networks by name, already on the device that trains them.
-            shards: the games.
-        """
+        """Create a learner. The networks, one of which is `playing`, must be on their device."""
         self._config, self._game, self._playing = config, game, playing
         self.networks, self.shards = networks, shards
         learning = (network for name, network in networks.items() if name != AVERAGE)
@@ -65,7 +57,10 @@ class ShardedLearner:
         self.decisions = 0
 
     def _minibatches(self, size: int, minibatch: int, epochs: int) -> Iterator[NDArray[np.int64]]:
-        """Yield random parts of `size` rows, shuffled in every epoch; nothing if `size` is 0."""
+        """Yield the rows 0 to `size` - 1 in random minibatches, in a new order in every epoch.
+
+        Yields nothing if `size` is 0.
+        """
         for _ in range(epochs):
             order = self._rng.permutation(size)
             for some in np.array_split(order, minibatches(size, minibatch)):
@@ -75,7 +70,10 @@ class ShardedLearner:
     def _descend(
         self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
     ) -> float:
-        """Update the learning network and its average; return the norm of the gradient."""
+        """Take a step of the one network that learns, and of its average.
+
+        Returns the length of the gradient.
+        """
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         length = nn.utils.clip_grad_norm_(network.parameters(), LONGEST_GRADIENT)
@@ -96,23 +94,24 @@ class ShardedLearner:
         return self.shards.in_play()
 
     def begin_with(self, policy: NetworkPlayer) -> None:
-        """Load the weights of a saved policy, also into its average; the rest starts anew."""
+        """Load the weights of a saved policy. Other networks start fresh."""
         check_alike(policy, self._config)
         self._playing.take_over(policy.tensors)
         self.networks[AVERAGE].load_state_dict(self._playing.state_dict())
 
     def save(self) -> Saved:
-        """Return the networks, the optimiser, the games and the random generator's state."""
+        """Return networks, optimiser, games and random state."""
         games, values = self.shards.save()
         tensors = saved_networks(self.networks) | saved_optimiser(self._optimiser) | games
         chance = self._rng.bit_generator.state
         return tensors, {"decisions": self.decisions, "chance": chance, "games": values}
 
     def restore(self, tensors: Mapping[str, NDArray[Any]], values: Mapping[str, Any]) -> None:
-        """Restore a saved state.
+        """Restore the state that `save` returned.
 
         Raises:
-            TypeError, ValueError: the state was saved with another network or other games.
+            TypeError: a saved value has the wrong type.
+            ValueError: it was saved with another network or other games.
         """
         self.shards.restore(tensors, values["games"])
         restore_networks(self.networks, tensors)

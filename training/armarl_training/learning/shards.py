@@ -1,7 +1,7 @@
-"""The games in play, in shards that each have chance of their own, played here or on a cluster.
+"""The games in play, split into shards with their own random numbers, played here or on a cluster.
 
-What a shard plays depends on itself, its number, the networks and the pool alone. So it plays the
-same wherever it is played, and once more where a worker of the cluster died.
+The games of a shard depend only on its state, its number, the networks and the pool. So a shard
+plays the same games on any machine, also when it is repeated because a worker of the cluster died.
 """
 
 from __future__ import annotations
@@ -28,45 +28,46 @@ Weights = Mapping[str, Any]  # arrays, or torch's tensors
 
 
 class Games(Protocol):
-    """A shard: games in play, who sits in them, and their chance.
+    """A shard: games in play, their lineups and their random state.
 
     Attributes:
-        recent: by opponent, the learner's last returns against it.
+        recent: the learner's last returns, by opponent.
     """
 
     @property
     def recent(self) -> Mapping[str, Sequence[float]]: ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """The pool's slots of who sits in games under way; LEARNER is among them."""
+        """Return the pool's slots that play in running games; LEARNER may appear."""
         ...
 
     def play(self, networks: Weights, done: float) -> Any:
         """Play a rollout.
 
         Args:
-            networks: the learner's weights by name, as it is agreed between it and its games.
-            done: the part of the training that is over, in [0, 1].
+            networks: the learner's weights by name. Each learner and its games choose the names.
+            done: the fraction of the training that is over, in [0, 1].
 
         Returns:
-            What is learned from; the next call may write into the same arrays.
+            The data to learn from. The next call may overwrite the same arrays.
         """
         ...
 
     def save(self) -> Saved:
-        """All that its future depends on."""
+        """Return the full state of the shard."""
         ...
 
     def restore(self, arrays: Tensors, values: Mapping[str, Any]) -> None:
-        """Be as it was when it was saved.
+        """Restore the state that `save` returned.
 
         Raises:
-            ValueError: it was saved with other numbers of games, or is damaged.
+            ValueError: it was saved with another number of games, or is damaged.
         """
         ...
 
 
-# From the configuration, the game, the pool and the shard's number; a function that can be imported
+# Creates a shard from the configuration, the game, the pool and the shard's number. Workers import
+# it, so it must be a module-level function or class.
 Deal = Callable[[TrainingConfig, Game, OpponentPool, int], Games]
 
 
@@ -83,7 +84,7 @@ class Job(NamedTuple):
 
 
 class Shards:
-    """All games in play.
+    """All games in play, as a list of shards.
 
     Attributes:
         parts: the shards.
@@ -93,7 +94,7 @@ class Shards:
         """Deal the games.
 
         Raises:
-            ConfigError: they shall be played on a cluster, and Ray is not installed.
+            ConfigError: the configuration names a cluster, and Ray is not installed.
         """
         self._deal, self._config, self._pool = deal, config, pool
         self._cluster = None
@@ -105,10 +106,10 @@ class Shards:
         self.parts = [deal(config, game, pool, number) for number in range(config.shards)]
 
     def play(self, networks: Weights, done: float) -> list[Any]:
-        """A rollout of every shard; see `Games.play`.
+        """Play a rollout of every shard, see `Games.play`.
 
         Raises:
-            ClusterError: the cluster cannot be reached, or workers died again and again.
+            ClusterError: the cluster cannot be reached, or workers died repeatedly.
         """
         if self._cluster is None:
             return [part.play(networks, done) for part in self.parts]
@@ -117,14 +118,14 @@ class Shards:
             for k, part in enumerate(self.parts)
         ]
         found: list[Any] = []
-        # All have come back before any is put in place, so an error leaves all as they were.
+        # Wait for all shards before restoring any, so that an error leaves all unchanged.
         for played, saved in list(spread(play_shard, jobs, self._cluster)):
             self.parts[len(found)].restore(*saved)
             found.append(played)
         return found
 
     def recent(self) -> dict[str, float]:
-        """Mean returns of the last games against each opponent."""
+        """Return the mean return of the last games against each opponent."""
         returns: dict[str, list[float]] = {}
         for part in self.parts:
             for name, last in part.recent.items():
@@ -136,7 +137,7 @@ class Shards:
         return np.unique(np.concatenate([part.in_play().reshape(-1) for part in self.parts]))
 
     def save(self) -> tuple[dict[str, NDArray[Any]], list[dict[str, Any]]]:
-        """The shards, as `games/NUMBER/NAME`, and their values."""
+        """Return the arrays of all shards, named `games/NUMBER/NAME`, and their values."""
         arrays: dict[str, NDArray[Any]] = {}
         values: list[dict[str, Any]] = []
         for number, part in enumerate(self.parts):
@@ -146,7 +147,7 @@ class Shards:
         return arrays, values
 
     def restore(self, tensors: Tensors, values: Sequence[Mapping[str, Any]]) -> None:
-        """Be as it was when it was saved.
+        """Restore the state that `save` returned.
 
         Raises:
             ValueError: it was saved with another number of shards or games, or is damaged.
@@ -155,13 +156,13 @@ class Shards:
         numbers = {name.partition("/")[0] for name in games}
         wanted = {str(number) for number in range(len(self.parts))}
         if numbers != wanted or len(values) != len(wanted):
-            raise ValueError(f"it has other shards than the {len(wanted)} of {CONFIG_FILE}")
+            raise ValueError(f"its shards are not the {len(wanted)} of {CONFIG_FILE}")
         for number, part in enumerate(self.parts):
             part.restore(section(games, str(number)), values[number])
 
 
 def play_shard(job: Job) -> tuple[Any, Saved]:
-    """A rollout of a shard, and the shard behind it: in a worker of a cluster."""
+    """Play a rollout of a shard in a worker of a cluster. Return it and the shard's new state."""
     settle(job.config.threads)
     game = _game(job.config.game, json.dumps(job.config.options))
     part = job.deal(job.config, game, job.pool, job.number)
@@ -175,5 +176,5 @@ def _game(name: str, options: str) -> Game:
 
 
 def flat(array: Any) -> Any:
-    """The first two axes as one, also where there are no columns: nothing may be hidden."""
+    """Merge the first two axes. Works without columns too, as in games without hidden features."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

@@ -1,8 +1,8 @@
-"""A saved policy of one table as one to begin with at another table of the same game.
+"""Transfer of a saved policy from one table to another table of the same game, as a start.
 
-Of plain layers the first has a column for each entry of the observation, and the last a row for
-each action. Those that both tables have keep their weights; what only the new one has begins with
-zeros.
+In plain layers, the first layer has a column for each entry of the observation, and the last layer
+has a row for each action. Entries and actions that both tables have keep their weights. Those that
+only the new table has start with zeros.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from armarl.policies.network_players import JudgingPlayer, NetworkPlayer
 
 
 def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
-    """The policy at a table of its game: itself, if it is its own.
+    """Transfer a policy to another table of its game.
+
+    Returns:
+        The transferred policy, or the policy itself if the table is its own.
 
     Raises:
-        ValueError: it is of another game or on another board, a judge of positions, or looks at
-            cells.
+        ValueError: the policy is for another game or board, is a judge of positions, or has layers
+            over board cells.
     """
     before = policy.game
     if before.variant == game.variant:
@@ -32,11 +35,11 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
         raise ValueError(f"the policy plays {before.name}, not {game.name}")
     if isinstance(policy, JudgingPlayer) or has_board(policy.tensors):
         raise ValueError(
-            "only a policy of plain layers over the observation begins at another table, neither a "
-            "judge of positions nor one that looks at cells"
+            "only a policy of plain layers over the observation can begin at another table, not a "
+            "judge of positions or a policy with layers over board cells"
         )
     if not _same_board(before.observation.board, game.observation.board):
-        raise ValueError("the policy plays on another board, whose places are others")
+        raise ValueError("the policy plays on another board with other places")
     tensors = dict(policy.tensors)
     entries = shared_entries(before.observation, game.observation)
     for part in ("trunk",) if layers(tensors, "trunk") else ("policy", "value"):
@@ -52,10 +55,10 @@ def at_table(policy: NetworkPlayer, game: Game) -> NetworkPlayer:
 
 
 def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray[np.int64]:
-    """Of each entry of one table its place in another, -1 where that has none: (after.size,).
+    """For each entry of the table `after`, return its index in `before`, or -1: (after.size,).
 
-    Of a block that has a part for every seat, which are in the order of play from the own one on,
-    those are shared that both tables have.
+    A block may have one part per seat, in the order of play from the own seat on. The parts of the
+    seats that both tables have are shared.
     """
     shared = np.full(after.size, -1)
     theirs, ours = _numbers(before), _numbers(after)
@@ -68,7 +71,7 @@ def shared_entries(before: ObservationTable, after: ObservationTable) -> NDArray
 
 
 def _same_board(before: Board | None, after: Board | None) -> bool:
-    """Whether a number stands for the same place on both."""
+    """Whether each place number means the same place on both boards."""
     if before is None or after is None:
         return before is after
     if before.shape != after.shape or before.constants.keys() != after.constants.keys():
@@ -77,19 +80,19 @@ def _same_board(before: Board | None, after: Board | None) -> bool:
 
 
 def _fixed(board: Board) -> list[NDArray[Any]]:
-    """What tells its places apart."""
+    """The arrays that tell a board's places apart."""
     constants = [board.constants[name] for name in sorted(board.constants)]
     return [*constants, *(a for a in (board.edges, board.edge_kinds) if a is not None)]
 
 
 def _numbers(table: ObservationTable) -> dict[str, NDArray[np.int64]]:
-    """By block the places of its entries, in its shape."""
+    """The indices of each block's entries in the observation, in the block's shape."""
     places = np.arange(table.size)
     return {b.name: places[table.slices[b.name]].reshape(b.shape) for b in table.blocks}
 
 
 def _taken(rows: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The rows at these places, zeros at -1."""
+    """Copies of the rows at some indices, zeros where the index is -1."""
     taken = rows[places]
     taken[places < 0] = 0
     return taken

@@ -1,4 +1,4 @@
-"""bfloat16 in loops: the first half of a float32, of which NumPy knows no type."""
+"""bfloat16 in compiled loops. NumPy has no such type; it is the upper half of a float32."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @inlined
 def read(numbers: Any, k: int, is_bfloat16: bool) -> Any:
-    """Number `k` in float32.
+    """Return number `k` as float32.
 
-    `is_bfloat16`, a constant, is whether numbers are the bits of bfloat16.
+    `is_bfloat16` must be a constant. It says whether `numbers` has the bits of bfloat16.
     """
     if is_bfloat16:
         return np.uint32(np.uint32(numbers[k]) << np.uint32(16)).view(np.float32)
@@ -26,7 +26,7 @@ def read(numbers: Any, k: int, is_bfloat16: bool) -> Any:
 
 @inlined
 def write(number: Any, numbers: Any, k: int, is_bfloat16: bool) -> None:
-    """Write a float32 as number `k`; of bfloat16 the nearest one, even at ties."""
+    """Write a float32 as number `k`. For bfloat16 round to nearest, ties to even."""
     if is_bfloat16:
         bits = np.float32(number).view(np.uint32)
         odd = np.uint32(np.uint32(bits >> np.uint32(16)) & np.uint32(1))
@@ -37,6 +37,6 @@ def write(number: Any, numbers: Any, k: int, is_bfloat16: bool) -> None:
 
 
 def bits_of(device: LearnerDevice, tensor: torch.Tensor) -> Array:
-    """A tensor as an array in the same memory; of bfloat16, int16 with its bits."""
+    """Return a tensor as an array in the same memory. For bfloat16 it is int16 with the bits."""
     plain = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
     return device.array(plain)

@@ -1,7 +1,7 @@
-"""What a learner remembers of a position: whole quantities, and masks as bits.
+"""Compact storage of positions: integer observation features, and action masks as bits.
 
-An observation is `quantity / scale` in float32; the quantities are whole numbers and mostly small,
-so a byte or two hold each of them exactly.
+An observation is `feature / scale` in float32. The features are integers and mostly small, so one
+or two bytes hold each of them exactly. In code the features are called quantities.
 """
 
 from __future__ import annotations
@@ -22,29 +22,30 @@ from armarl_training.networks.softmax import SoftmaxScratch, find_legal, highest
 
 
 class Quantities:
-    """How the observations of a game are kept.
+    """Converts observations of a game to integer features, and back by their scales.
 
     Attributes:
-        game: whose observations they are.
-        device: where they are kept.
-        dtype: uint8 or int16, the smallest type that holds every quantity.
-        scales: float32 (size,), by which a quantity of the observation is divided.
-        private: int64, the entries of an observation that depend on what its seat knows.
-        secrets: number of quantities that the other seats alone know: their entries of the blocks
-            that depend on what a seat knows, seat by seat clockwise.
-        privileged_scales: float32 (size + secrets,), of an observation with the secrets after it.
+        game: the game.
+        device: the device of the arrays.
+        dtype: uint8 or int16, the smaller type that holds every feature.
+        scales: divisor of each feature of the observation, float32, shape (size,).
+        private: indices of the observation entries that depend on what the seat knows, int64.
+        secrets: number of features that only the other seats know. These are the entries of
+            their private blocks, seat by seat clockwise.
+        privileged_scales: divisors for an observation followed by the secrets, float32, shape
+            (size + secrets,).
     """
 
     def __init__(self, game: Game, device: LearnerDevice | None = None) -> None:
-        """On a device; None: on the CPU."""
+        """Store arrays on `device`; None: on the CPU."""
         table = game.observation
         widest = max(table.blocks, key=lambda block: block.maximum)
         most = widest.maximum
         self.dtype = np.dtype(np.uint8 if most < 1 << 8 else np.int16)
         if most >= 1 << 15:
             raise ValueError(
-                f"the observation of {game.name} has {widest.name} of up to {most}, and learners "
-                f"keep numbers up to {(1 << 15) - 1}: choose options of the game that limit it"
+                f"in the observation of {game.name}, {widest.name} goes up to {most}, but learners "
+                f"store numbers up to {(1 << 15) - 1}; choose options of the game that limit it"
             )
         self.scales = np.empty(table.size, np.float32)
         own = np.zeros(table.size, np.bool_)
@@ -58,22 +59,22 @@ class Quantities:
         secret_scales = np.tile(self.scales[self.private], others)
         self.privileged_scales = np.concatenate([self.scales, secret_scales])
         self.device = device or OnCpu(game)
-        self.its_scales = self.device.put(self.scales)  # where the device's loops find them
+        self.its_scales = self.device.put(self.scales)  # copies on the device, for its loops
         self.its_private = self.device.put(self.private)
 
     def keep(self, observations: Array, out: Array) -> None:
-        """Write the quantities of observations, float32 (n, size), into `out`, of `dtype`."""
+        """Write the features of observations, float32 (n, size), into `out`, of `dtype`."""
         if isinstance(observations, np.ndarray):
             self.device.run(keep, len(out), Kept(observations, self.its_scales, out))
-        else:  # on a GPU all entries are alike
+        else:  # on a GPU, one operation converts all entries
             out.copy_((observations * self.its_scales).add_(0.5))
 
     def keep_secrets(
         self, states: Array, seats: Array, out: Array, spare: Array | None = None
     ) -> None:
-        """Write what the seats other than `seats[i]` alone know into `out`, (n, secrets).
+        """Write the features that only seats other than `seats[i]` know into `out`, (n, secrets).
 
-        `spare`, float32 (scratch rows of n, size), is written over; a new array if None.
+        `spare` is scratch, float32, shape (scratch rows of n, size). None: a new array is used.
         """
         if self.secrets == 0:
             return
@@ -86,7 +87,7 @@ class Quantities:
 
 
 class Kept(NamedTuple):
-    """Observations to keep."""
+    """Arguments of `keep`: observations and the features to write."""
 
     observations: NDArray[np.float32]  # (n, size)
     scales: NDArray[np.float32]  # (size,)
@@ -94,22 +95,22 @@ class Kept(NamedTuple):
 
 
 def keep(batch: Kept, i: int, thread: int) -> None:
-    """The quantities of an observation."""
+    """Write the features of observation `i`."""
     keep_row(batch.observations[i], batch.scales, batch.quantities[i])
 
 
 @inlined
 def keep_row(observation: Any, scales: Any, out: Any) -> None:
-    """The quantities of one observation."""
+    """Write the features of one observation."""
     for k in range(out.size):
         out[k] = np.int32(observation[k] * scales[k] + np.float32(0.5))
 
 
 class Secrets(NamedTuple):
-    """Positions of which what others know is kept."""
+    """Arguments of `keep_secrets`: positions and the other seats' private features to write."""
 
     states: States  # (n,)
-    seats: NDArray[np.int64]  # (n,), who knows the rest
+    seats: NDArray[np.int64]  # (n,), the observing seats, whose own features are not written
     players: int
     seen: NDArray[np.float32]  # (2 * threads, size) scratch
     scales: NDArray[np.float32]  # (size,)
@@ -118,7 +119,7 @@ class Secrets(NamedTuple):
 
 
 def keep_secrets(batch: Secrets, i: int, thread: int) -> None:
-    """What the others alone know, clockwise."""
+    """Write the features that only the other seats know, clockwise."""
     s, seat, out, seen = batch.states[i], batch.seats[i], batch.secrets[i], batch.seen[own(thread)]
     keep_others(s, seat, batch.players, seen, batch.scales, batch.private, out)
 
@@ -126,7 +127,7 @@ def keep_secrets(batch: Secrets, i: int, thread: int) -> None:
 def keep_others(
     s: State, seat: int, players: int, seen: Observation, scales: Any, private: Any, out: Any
 ) -> None:
-    """What the seats other than `seat` alone know of a state; `seen` is scratch."""
+    """Write the features of a state that only seats other than `seat` know. `seen` is scratch."""
     for k in range(1, players):
         verbs.observe(s, (seat + k) % players, seen)
         keep_some(seen, scales, private, out[(k - 1) * private.size : k * private.size])
@@ -134,19 +135,19 @@ def keep_others(
 
 @inlined
 def keep_some(observation: Any, scales: Any, entries: Any, out: Any) -> None:
-    """The quantities of some entries of an observation."""
+    """Write the features of some entries of an observation."""
     for j in range(entries.size):
         entry = entries[j]
         out[j] = np.int32(observation[entry] * scales[entry] + np.float32(0.5))
 
 
-# --- actions by chance ---------------------------------------------------------------------------
+# --- random actions ------------------------------------------------------------------------------
 
 
 class Draws(NamedTuple):
-    """Decisions to be drawn."""
+    """Arguments of `draw`: logits, and the actions to write."""
 
-    logits: NDArray[np.float32]  # (n, actions or more), those beyond are no action's
+    logits: NDArray[np.float32]  # (n, actions or more), extra columns are padding
     masks: NDArray[np.uint8]  # (n, bytes), the legal actions as bits, at least one of each row
     draws: NDArray[np.float64]  # (n, k) in [0, 1)
     reached: NDArray[np.float64]  # (2 * threads, actions) scratch
@@ -156,7 +157,7 @@ class Draws(NamedTuple):
 
 
 def draw(batch: Draws, i: int, thread: int) -> None:
-    """Some actions by the softmax over the legal ones, and their log-probabilities."""
+    """Draw actions from the softmax over the legal ones, and write their log-probabilities."""
     mine, scratch, draws = own(thread), batch.scratch, batch.draws[i]
     legal, logits, weights = scratch.legal[mine], scratch.logits[mine], scratch.weights[mine]
     number, reached = find_legal(batch.masks[i], legal), batch.reached[mine]
@@ -169,7 +170,7 @@ def draw(batch: Draws, i: int, thread: int) -> None:
         reached[j] = total
     spread = math.log(total)
     for k in range(draws.size):
-        # The first action at which more is reached.
+        # Find the first action whose cumulative weight exceeds `wanted`.
         wanted, chosen, end = draws[k] * total, 0, number - 1
         while chosen < end:
             middle = (chosen + end) // 2

@@ -1,4 +1,4 @@
-"""Layers in torch, and networks whose weights a saved policy holds."""
+"""Torch layers, and the base class of networks whose weights a saved policy holds."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 def tanh(x: torch.Tensor) -> torch.Tensor:
-    """tanh in the precision of its input; a CPU looks that of bfloat16 up, seven times as fast."""
+    """tanh in the precision of its input. On a CPU, bfloat16 uses a table, seven times as fast."""
     if x.dtype != torch.bfloat16 or x.device.type != "cpu":
         return torch.tanh(x)
     return tanh_in_place(x.detach().clone(memory_format=torch.contiguous_format))
 
 
 def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
-    """The same, written over its input, which lies in one piece."""
+    """Do the same in place. The input must be contiguous."""
     if x.device.type != "cpu" or x.dtype not in (torch.bfloat16, torch.float32):
         return x.tanh_()
     if x.dtype == torch.float32:
@@ -37,8 +37,8 @@ def tanh_in_place(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-# tanh(x) = x p(x^2) / q(x^2), to some units of the last place; beyond _FARTHEST it is 1 in float32
-# (Eigen's rational function, in generic_fast_tanh_float).
+# tanh(x) = x p(x^2) / q(x^2), exact to some units in the last place. Beyond _FARTHEST it is 1 in
+# float32. This is Eigen's rational function, in generic_fast_tanh_float.
 _FARTHEST = np.float32(7.90531110763549805)
 _P = tuple(
     map(
@@ -64,7 +64,7 @@ _Q = tuple(
 
 @kernel
 def work_out_tanh(numbers: NDArray[np.float32]) -> None:
-    """tanh of every number, in its place; torch's takes several times as long."""
+    """tanh of every number, in place. torch's tanh takes several times as long."""
     for i in range(numbers.size):
         x = min(max(numbers[i], -_FARTHEST), _FARTHEST)
         square = x * x
@@ -78,7 +78,7 @@ def work_out_tanh(numbers: NDArray[np.float32]) -> None:
 
 @cache
 def _tanh_table() -> NDArray[np.uint16]:
-    """The bits of tanh of every bfloat16, by its bits."""
+    """A table from the bits of every bfloat16 to the bits of its tanh."""
     every = torch.from_numpy(np.arange(1 << 16, dtype=np.uint16)).view(torch.bfloat16)
     found: NDArray[np.uint16] = torch.tanh(every.float()).bfloat16().view(torch.uint16).numpy()
     return found
@@ -86,13 +86,13 @@ def _tanh_table() -> NDArray[np.uint16]:
 
 @kernel
 def look_up(bits: NDArray[np.uint16], table: NDArray[np.uint16], found: NDArray[np.uint16]) -> None:
-    """The entries of a table."""
+    """Look up the table entries of some numbers."""
     for i in range(bits.size):
         found[i] = table[bits[i]]
 
 
 class BriefTanh(torch.autograd.Function):
-    """`tanh` that remembers no more than what it put out."""
+    """`tanh` that saves only its output for the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> Any:
@@ -115,20 +115,23 @@ class Tanh(nn.Tanh):
 
 
 def make_activation(name: str) -> nn.Module:
-    """The activation of this name, one of ACTIVATIONS."""
+    """Create the activation layer with this name, one of ACTIVATIONS."""
     return Tanh() if name == "tanh" else ACTIVATIONS[name]()
 
 
 class Linear(nn.Linear):
-    """A layer that computes in the precision of its input, whatever that of its weights."""
+    """A linear layer that computes in the precision of its input, not in that of its weights."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Outputs (n, out) of inputs (n, in), in their type."""
+        """Return outputs (n, out) for inputs (n, in), in the inputs' dtype."""
         return nn.functional.linear(x, self.weight.to(x.dtype), self.bias.to(x.dtype))
 
 
 def mlp(sizes: Sequence[int], activation: str, gain: float) -> nn.Sequential:
-    """Layers with an activation between them; orthogonal at the start, the last one by `gain`."""
+    """Create linear layers with activations between them, with orthogonal initial weights.
+
+    `gain` scales the weights of the last layer; the others have gain sqrt(2).
+    """
     layers: list[nn.Module] = []
     for k in range(len(sizes) - 1):
         last = k == len(sizes) - 2
@@ -139,7 +142,7 @@ def mlp(sizes: Sequence[int], activation: str, gain: float) -> nn.Sequential:
 
 
 def make_linear(inputs: int, units: int, gain: float) -> Linear:
-    """A layer whose weights are orthogonal at the start, and biases 0."""
+    """Create a linear layer with orthogonal initial weights and zero biases."""
     layer = Linear(inputs, units)
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
@@ -147,7 +150,7 @@ def make_linear(inputs: int, units: int, gain: float) -> Linear:
 
 
 def linears(layers: nn.Sequential) -> list[Linear]:
-    """What is between the activations."""
+    """Return the linear layers of a sequence."""
     return [layer for layer in layers if isinstance(layer, Linear)]
 
 
@@ -155,24 +158,24 @@ def put_in_place(weights: Mapping[str, torch.Tensor], tensors: Tensors) -> None:
     """Copy the tensors of a saved policy into weights of the same names.
 
     Raises:
-        ValueError: its network has another shape.
+        ValueError: the policy's network has another shape.
     """
     shapes = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if shapes != {name: tensor.shape for name, tensor in tensors.items()}:
-        raise ValueError("the saved policy's network has other widths than this configuration's")
+        raise ValueError("the saved policy's network has other widths than the configuration")
     for name, tensor in weights.items():
         tensor.detach().copy_(torch.from_numpy(tensors[name]))
 
 
 class PolicyNetwork(nn.Module):
-    """A network whose weights a saved policy holds, part by part."""
+    """Base class of networks whose weights a saved policy holds, part by part."""
 
     def parts(self) -> dict[str, list[Linear]]:
-        """The layers of each part of a saved policy."""
+        """Return the layers of each part of a saved policy."""
         raise NotImplementedError
 
     def weights(self) -> dict[str, torch.Tensor]:
-        """The weights themselves, under the names of a saved policy."""
+        """Return the weights themselves, by their names in a saved policy."""
         return {
             f"{part}.{k}.{name}": weights.detach()
             for part, linears in self.parts().items()
@@ -181,14 +184,14 @@ class PolicyNetwork(nn.Module):
         }
 
     def tensors(self) -> dict[str, NDArray[np.float32]]:
-        """Copies of the weights, under the names of a saved policy."""
+        """Return copies of the weights, by their names in a saved policy."""
         return {name: weights.cpu().numpy().copy() for name, weights in self.weights().items()}
 
     def take_over(self, tensors: Tensors) -> None:
-        """Put the weights of a saved policy in place.
+        """Load the weights of a saved policy.
 
         Raises:
-            ValueError: its network has another shape.
+            ValueError: the policy's network has another shape.
         """
         put_in_place(self.weights(), tensors)
 
@@ -197,20 +200,20 @@ class PolicyNetwork(nn.Module):
 def move_average(
     average: nn.Module, network: nn.Module, optimiser: torch.optim.Optimizer, averaging: float
 ) -> None:
-    """Let an average of weights follow a step of the optimiser, by `newest_weight`."""
+    """Update an average of weights after a step of the optimiser, see `newest_weight`."""
     weight = newest_weight(averaging, steps_taken(optimiser))
     torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), weight)
 
 
 def newest_weight(averaging: float, steps: int) -> float:
-    """What the weights after so many steps count for in their average.
+    """Return the share of the newest weights in their average, after a number of steps.
 
-    It is at first the plain mean of all weights so far: of an exponential one, those that training
-    began with would be the greater part for thousands of steps.
+    At first the average is the plain mean of all weights so far. In a purely exponential average,
+    the initial weights would dominate for thousands of steps.
     """
     return max(1 - averaging, 1 / (1 + steps))
 
 
 def steps_taken(optimiser: torch.optim.Optimizer) -> int:
-    """How many steps an optimiser has taken; one on a GPU is waited for."""
+    """Return the number of steps that an optimiser has taken. On a GPU this waits."""
     return int(next(iter(optimiser.state.values()))["step"]) if optimiser.state else 0

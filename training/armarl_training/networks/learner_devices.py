@@ -1,8 +1,8 @@
-"""Where a learner's games and networks are: NumPy's arrays on the CPU, torch's tensors on a GPU.
+"""Devices of a learner: games and networks in NumPy arrays on the CPU, or torch tensors on a GPU.
 
-To `armarl.devices` come the few things that a learner does beside its loops. So what is learned is
-written once, over *arrays*: what this device calls so, and networks are given *tensors*, the same
-memory as torch has it. Nothing on a GPU waits for it but `fetch` and `where`.
+This module adds to `armarl.devices` the few operations that a learner needs besides its loops. So a
+learner is written once, over *arrays* of its device. Networks take *tensors*, which are the same
+memory seen by torch. On a GPU, only `fetch` and `where` wait for the device.
 """
 
 from __future__ import annotations
@@ -26,90 +26,90 @@ Array = Any  # numpy.ndarray, or on a GPU torch.Tensor
 
 
 class LearnerDevice(Device, Protocol):
-    """What a learner asks of the place where its arrays are.
+    """The operations that a learner needs from the device of its arrays.
 
     Attributes:
-        game: whose states are here.
-        place: as torch has it.
+        game: the game whose states are on the device.
+        place: the torch device.
     """
 
     game: Game
     place: torch.device
 
     def tensor(self, array: Array) -> torch.Tensor:
-        """An array as torch has it, in the same memory."""
+        """Return an array as a torch tensor in the same memory."""
         ...
 
     def array(self, tensor: torch.Tensor) -> Array:
-        """A tensor of this device as an array, in the same memory."""
+        """Return a tensor of this device as an array in the same memory."""
         ...
 
     def run_alone(self, body: Body, games: int, batch: Any) -> None:
-        """`run` on the thread that calls it, and on no other."""
+        """Do the same as `run`, but on the calling thread only."""
         ...
 
     def as_float32(self, array: Array) -> Array:
-        """The same memory, of int32, read as float32."""
+        """Return an int32 array as float32 in the same memory, bit by bit."""
         ...
 
     def scratch_states(self, games: int) -> Array:
-        """Records to work on, (`scratch_rows`,)."""
+        """Return scratch records of the game, shape (`scratch_rows`,)."""
         ...
 
     def views(self, states: Array, seats: Array) -> tuple[Array, Array]:
-        """Observations and masks of one seat in each state; see `Game.views`."""
+        """Return observations and masks of one seat in each state, see `Game.views`."""
         ...
 
     def taken(self, states: Array, index: Any) -> Array:
-        """Copies of some states, or the states themselves if the index is of all."""
+        """Return copies of some states, or the states themselves if the index selects all."""
         ...
 
     def advised(self, advice: Advice, states: Array, seats: Array) -> Array:
-        """What advisers would do as `seats[i]`, to move in each state, int64 (n, advisers)."""
+        """Return the advisers' actions for `seats[i]`, to move in state i, int64 (n, advisers)."""
         ...
 
-    # --- chance: the generator is the host's on every device, so a checkpoint fits all ------------
+    # --- random numbers: the generator is always the host's, so checkpoints fit every device ------
 
     def random(self, rng: np.random.Generator, shape: Shape) -> Array:
-        """Random numbers, float64 in [0, 1)."""
+        """Return random numbers, float64 in [0, 1)."""
         ...
 
     def shuffled(self, rng: np.random.Generator, rows: Array) -> Array:
-        """Numbers in random order."""
+        """Return numbers in random order."""
         ...
 
-    # --- what arrays of NumPy and torch call by different names -----------------------------------
+    # --- operations that NumPy and torch name differently -----------------------------------------
 
     def where(self, flags: Array) -> Array:
-        """The numbers of the rows whose flag, bool (n,), is set; waits."""
+        """Return the indices of the rows whose flag, bool (n,), is set. Waits for the device."""
         ...
 
     def needed(self, flags: Array) -> Any:
-        """An index of at least the rows whose flag is set: of all where it would wait to count."""
+        """Return an index of at least the rows with a set flag; of all if counting would wait."""
         ...
 
     def bits(self, masks: Array) -> Array:
-        """Masks (n, actions) as bits, the first the highest: uint8 (n, bytes)."""
+        """Pack masks (n, actions) into bits, the first as the highest: uint8 (n, bytes)."""
         ...
 
     def along(self, array: Array, index: Array, axis: int) -> Array:
-        """`numpy.take_along_axis`."""
+        """Do the same as `numpy.take_along_axis`."""
         ...
 
     def ascending(self, rows: Array) -> Array:
-        """Numbers in ascending order."""
+        """Return numbers in ascending order."""
         ...
 
     def split(self, rows: Array, parts: int) -> Sequence[Array]:
-        """So many parts that are as long as each other, but for one row."""
+        """Split an array into parts whose lengths differ by at most one row."""
         ...
 
     def joined(self, arrays: Sequence[Array], axis: int) -> Array:
-        """Arrays beside each other."""
+        """Concatenate arrays."""
         ...
 
     def deviation(self, array: Array) -> Any:
-        """The standard deviation of all numbers of an array."""
+        """Return the standard deviation of all numbers of an array."""
         ...
 
 
@@ -174,7 +174,7 @@ class OnCpu(Cpu):
 
 
 class OnGpu(cuda_game.CudaGame):
-    """A GPU, by torch and the kernels of `armarl.devices.cuda_game`; see `LearnerDevice`."""
+    """A GPU, with torch and the kernels of `armarl.cuda`; see `LearnerDevice`."""
 
     def __init__(self, game: Game, name: str) -> None:
         super().__init__(game, name)
@@ -202,10 +202,10 @@ class OnGpu(cuda_game.CudaGame):
         return self.scripted(states, seats, styles, self.zeros(styles.shape, np.float64))
 
     def scripted(self, states: Array, seats: Array, styles: Array, draws: Array) -> Array:
-        """What scripted players of k styles do in each state, int64 (n, k), by (n, k) of each.
+        """Return the actions of scripted players of k styles in each state, int64 (n, k).
 
-        See `scripted_actions`. All of them at once: some thousand decisions, a thread each, leave
-        most of a GPU idle.
+        Styles and draws have shape (n, k); see `scripted_actions`. All styles run in one launch,
+        because a few thousand decisions with one thread each leave most of a GPU idle.
         """
         number, each = styles.shape
         seen = self.concealed(states, seats).repeat(each, 1)
@@ -221,7 +221,7 @@ class OnGpu(cuda_game.CudaGame):
         return rows[order]
 
     def _seeded(self, rng: np.random.Generator) -> torch.Generator:
-        """The device's generator, which begins anew each time from the host's: nothing waits."""
+        """Seed the device's generator from the host's, every time, so that nothing waits."""
         return self._generator.manual_seed(int(rng.integers(1 << 63)))
 
     def where(self, flags: Array) -> Array:
@@ -251,10 +251,10 @@ class OnGpu(cuda_game.CudaGame):
 
 
 def learner_device(game: Game, name: str) -> LearnerDevice:
-    """The device of this name, for a learner of a game.
+    """Return the device with this name, for a learner of a game.
 
     Raises:
-        ConfigError: what it needs is missing; the message says what to install.
+        ConfigError: something that the device needs is missing. The message says what to install.
     """
     if name == "cpu":
         return OnCpu(game)

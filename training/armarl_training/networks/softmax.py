@@ -1,6 +1,6 @@
-"""The softmax over legal actions, several of them at a time.
+"""The softmax over legal actions, in compiled loops with SIMD instructions.
 
-`exp` is written out: LLVM has none that it could use on many numbers at once.
+`exp` is written out as a polynomial because LLVM has no vectorised version of it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from armarl_training.networks.learner_devices import LearnerDevice
 
 _LOWEST = np.float32(-3e38)
-# exp(x) = 2^k exp(r), k whole and |r| at most half of log 2, which is taken off in two parts; the
-# polynomial is Cephes' (Moshier), exact to two units of the last place.
-_SMALLEST = np.float32(-87.0)  # of which exp is still a normal number
+# exp(x) = 2^k exp(r) with k an integer and |r| at most half of log 2. k log 2 is subtracted in two
+# parts. The polynomial is Cephes' (Moshier), exact to two units in the last place.
+_SMALLEST = np.float32(-87.0)  # exp of it is still a normal number
 _PER_LOG2 = np.float32(1.44269504)
 _LOG2, _LOG2_REST = np.float32(0.693359375), np.float32(-2.12194440e-4)
 _P5, _P4, _P3 = (
@@ -35,18 +35,18 @@ _P2, _P1, _P0 = (
 
 
 class SoftmaxScratch(NamedTuple):
-    """Rows to work on, one for each of `scratch_rows`, as wide as there are actions at most."""
+    """Scratch rows, one for each of `scratch_rows`, wide enough for all actions."""
 
     legal: Any  # int64, the ids of the legal actions
-    logits: Any  # float32, theirs
-    magnets: Any  # float32, likewise
-    weights: Any  # float32, likewise
-    bits: Any  # int32, powers of two, bit by bit
-    numbers: Any  # float32, the same memory
+    logits: Any  # float32, logits of the legal actions
+    magnets: Any  # float32, the magnet's logits of the legal actions
+    weights: Any  # float32, softmax weights of the legal actions, before normalisation
+    bits: Any  # int32, the bits of powers of two
+    numbers: Any  # float32, the same memory as `bits`
 
 
 def make_softmax_scratch(device: LearnerDevice, decisions: int, actions: int) -> SoftmaxScratch:
-    """For batches of so many decisions."""
+    """Allocate scratch for batches of a number of decisions."""
     shape = device.scratch_rows(decisions), 8 * -(-actions // 8)
     logits, magnets, weights = (device.interleaved(shape, np.float32) for _ in range(3))
     bits = device.interleaved(shape, np.int32)
@@ -56,11 +56,11 @@ def make_softmax_scratch(device: LearnerDevice, decisions: int, actions: int) ->
 
 @inlined
 def find_legal(mask: NDArray[np.uint8], legal: Any) -> Any:
-    """Write the ids of the actions whose bits are set; returns how many they are."""
+    """Write the ids of the actions whose bits are set. Return their number."""
     number = 0
     for byte in range(mask.size):
         if mask[byte]:
-            for bit in range(8):  # what is illegal will be written over
+            for bit in range(8):  # the id of an illegal action is overwritten next
                 legal[number] = 8 * byte + bit
                 number += (mask[byte] >> (7 - bit)) & 1
     return number
@@ -68,14 +68,14 @@ def find_legal(mask: NDArray[np.uint8], legal: Any) -> Any:
 
 @inlined
 def pick(logits: Any, legal: Any, number: int, is_bfloat16: bool, out: Any) -> None:
-    """The logits of the legal actions beside each other; for `is_bfloat16` see `bfloat16.read`."""
+    """Gather the logits of the legal actions. See `bfloat16.read` for `is_bfloat16`."""
     for j in range(number):
         out[j] = read(logits, legal[j], is_bfloat16)
 
 
 @inlined
 def place_of(action: int, legal: Any, number: int) -> Any:
-    """Where among so many legal actions, in ascending order, one of them stands."""
+    """Return the index of an action among the legal actions, which are in ascending order."""
     first, last = 0, number - 1
     while first < last:
         middle = (first + last) // 2
@@ -88,7 +88,7 @@ def place_of(action: int, legal: Any, number: int) -> Any:
 
 @compared
 def highest(logits: Any, number: int) -> Any:
-    """The highest of so many logits."""
+    """Return the highest of the first `number` logits."""
     most = _LOWEST
     for j in range(number):
         most = logits[j] if logits[j] > most else most
@@ -97,9 +97,9 @@ def highest(logits: Any, number: int) -> Any:
 
 @summed
 def weigh(logits: Any, number: int, most: Any, bits: Any, numbers: Any, weights: Any) -> Any:
-    """Write exp(logit - most) of so many logits.
+    """Write exp(logit - most) for the first `number` logits.
 
-    Returns their sum, and the sum of each times logit - most, in float64.
+    Returns the sum of these weights, and the sum of weight * (logit - most), as float64.
     """
     for j in range(number):
         x = max(logits[j] - most, _SMALLEST)

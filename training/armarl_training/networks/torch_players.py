@@ -1,4 +1,4 @@
-"""Policies that compute on torch's threads, for rivals in training."""
+"""Policies that compute on torch's threads, for opponents in training."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from armarl.policies.network_players import CriticPlayer, JudgingPlayer, Network
 
 
 def _layer(tensors: Tensors, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
-    """One layer on torch's threads; NumPy's would be in their way while training."""
+    """Compute one layer on torch's threads. NumPy's threads would compete with them."""
     weight, bias = (torch.from_numpy(tensors[f"{part}.{k}.{name}"]) for name in ("weight", "bias"))
     y: NDArray[np.float32] = functional.linear(torch.from_numpy(x), weight, bias).numpy()
     return y
@@ -22,7 +22,7 @@ class TorchNetwork(Network):
     """A network that computes on torch's threads."""
 
     def layer(self, part: str, k: int, x: NDArray[np.float32]) -> NDArray[np.float32]:
-        """One layer, on the last axis."""
+        """Compute one layer along the last axis."""
         return _layer(self.tensors, part, k, x)
 
 
@@ -33,7 +33,10 @@ class TorchPlayer(NetworkPlayer):
 
 
 def on_torch(policy: NetworkPlayer, *, name: str, sample: bool) -> NetworkPlayer:
-    """A policy that computes on torch's threads; what is compiled computes on ours."""
+    """Return a copy of a policy that computes on torch's threads.
+
+    Judges and critics have compiled kernels, so they keep using ArmaRL's own threads.
+    """
     compiled = isinstance(policy, JudgingPlayer | CriticPlayer)
     playing = type(policy) if compiled else TorchPlayer
     return playing(

@@ -1,4 +1,4 @@
-"""Networks that say what a position is worth: a critic, and a judge; the players' own, in torch."""
+"""Value networks in torch, critic and judge, equal to the NumPy networks that the players use."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from armarl_training.networks.layers import Linear, PolicyNetwork, linears, make
 
 
 class Critic(PolicyNetwork):
-    """A critic of positions, see `armarl.networks.critic`: the same in torch."""
+    """A critic of positions; the torch version of the network in `armarl.critics`."""
 
     def __init__(self, game: Game, widths: Sequence[int]) -> None:
         super().__init__()
         self.layers = mlp([game.observation.size, *widths, 1], "relu", gain=0.1)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Logits of the return (n,)."""
+        """Return the logits of the return, (n,)."""
         logits: torch.Tensor = self.layers(observations).squeeze(1)
         return logits
 
     def parts(self) -> dict[str, list[Linear]]:
-        """The layers of each part of a saved policy."""
+        """Return the layers of each part of a saved policy."""
         *trunk, last = linears(self.layers)
         return {"trunk": trunk, "value": [last]}
 
 
 class Judge(PolicyNetwork):
-    """A judge of positions, see `armarl.networks.judge.JudgeNetwork`: the same in torch."""
+    """A judge of positions; the torch version of `armarl.judges.JudgeNetwork`."""
 
     def __init__(self, game: Game, widths: Sequence[int], whole: Sequence[int]) -> None:
         super().__init__()
@@ -46,7 +46,12 @@ class Judge(PolicyNetwork):
             self.direct.weight[:] = 2.0 / (layout.sides - 1)
 
     def forward(self, surveys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Logits of the return (n,) and of parts taken (n, prizes, sides), and the lead (n,)."""
+        """Compute the outputs for surveys of n positions.
+
+        Returns:
+            The logits of the return, shape (n,), the logits of each side's part of each prize,
+            shape (n, prizes, sides), and the lead, shape (n,).
+        """
         layout, n = self._layout, len(surveys)
         around = surveys[:, : -layout.rest].view(n, layout.features, layout.prizes)
         rest = surveys[:, -layout.rest :]
@@ -64,7 +69,7 @@ class Judge(PolicyNetwork):
         return returns.squeeze(1), taken, leads.mean(1)
 
     def parts(self) -> dict[str, list[Linear]]:
-        """The layers of each part of a saved policy."""
+        """Return the layers of each part of a saved policy."""
         return {
             "near": [self.near],
             "far": [self.far],

@@ -1,4 +1,4 @@
-"""What a policy is held against while it is trained: the same players at every checkpoint."""
+"""Anchors: the fixed opponents that measure a policy at every checkpoint of its training."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from armarl_training.config.training_config import EvaluationConfig
 
 
 class Measured(NamedTuple):
-    """How a policy stands.
+    """The measured strength of a policy.
 
     Attributes:
-        rates: its win rate against each anchor, in [0, 1], by specification.
-        rating: in Elo points over the first anchor (see `armarl.arena.ratings`); what the anchors
-            win from each other holds the scale, so that it tells more than the win rates where one
-            of them is beaten always.
+        rates: win rate against each anchor, in [0, 1], by player specification.
+        rating: rating in Elo points above the first anchor, see `armarl.arena.ratings`. The
+            matches of the anchors against each other fix the scale, so the rating tells more than
+            the win rates when one anchor always loses.
     """
 
     rates: dict[str, float]
@@ -32,14 +32,14 @@ class Measured(NamedTuple):
 
 
 class Anchors:
-    """The opponents of the evaluation, in short matches on the same deals every time.
+    """The opponents of the evaluation. Every measurement plays short matches on the same deals.
 
     Attributes:
-        terms: by what is measured; what was measured by others says nothing beside it.
+        terms: the settings of the measurement. Results under different terms cannot be compared.
     """
 
     def __init__(self, game: Game, settings: EvaluationConfig, folder: Path) -> None:
-        """The players of the evaluation; of policies those that `kept_policies` keeps."""
+        """Use the players of the evaluation settings, with the copies of `named_policies`."""
         kept = {"opponents", "progress_games", "seed"}
         self.terms = settings.model_dump(mode="json", include=kept)
         self._game, self._names = game, settings.opponents
@@ -47,7 +47,7 @@ class Anchors:
         self._among: list[MatchResult] | None = None
 
     def measure(self, player: PlayerLike) -> Measured:
-        """Play against each anchor; at the first call the anchors meet each other, too."""
+        """Play against each anchor. The first call also plays the anchors against each other."""
         anchors = [as_kept(self._folder, name) for name in self._names]
         if self._among is None:
             self._among = [self._match(*pair) for pair in combinations(anchors, 2)]
@@ -61,7 +61,7 @@ class Anchors:
         return play_match(self._game, [first, second], self._games, self._seed)
 
     def _rating(self, matches: list[MatchResult]) -> float:
-        """Of entrant 0 over entrant 1, from the matches of all pairs."""
+        """The rating of entrant 0 above entrant 1, from the matches of all pairs."""
         entrants = len(self._names) + 1
         tables, shares = [], []
         for pair, match in zip(combinations(range(entrants), 2), matches, strict=True):
@@ -72,8 +72,8 @@ class Anchors:
         return float(-likeliest(tally)[1])
 
     def _shares(self, table: list[int], match: MatchResult) -> list[float]:
-        """What each side won of the games at a table, as if all tables had gone alike."""
-        holders = dict(zip(self._game.sides, table, strict=True))  # entrant by side
+        """The games that each side won at a table, as if results were equal at all tables."""
+        holders = dict(zip(self._game.sides, table, strict=True))  # the entrant of each side
         held = list(holders.values())
         games = match.deals
         return [

@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run depends on, in one safetensors file that is replaced as a whole."""
+"""Checkpoints: the full state of a run in one safetensors file, which is replaced atomically."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMAT = "armarl-checkpoint-4"
 FILE = "checkpoint.safetensors"
 MOST_SELVES = 1 << 16
-# What NumPy, torch and our own checks raise at numbers and names that are none of theirs.
+# Errors that NumPy, torch and our own checks raise for wrong numbers and names.
 _REFUSALS = (
     ValueError,
     TypeError,
@@ -36,10 +36,17 @@ _REFUSALS = (
 def save_checkpoint(
     folder: Path, game: Game, learner: Learner, pool: OpponentPool, run: dict[str, Any]
 ) -> None:
-    """Write what the learner and the pool save, and what the run adds, between two iterations.
+    """Write a checkpoint of the learner, the pool and the run. Call it between two iterations.
+
+    Args:
+        folder: the run's folder.
+        game: the game that is learned.
+        learner: the learner.
+        pool: the opponents.
+        run: the values that the run adds.
 
     Raises:
-        OSError: it could not be written; the one before it is untouched.
+        OSError: the file could not be written. The previous checkpoint stays intact.
     """
     tensors, values = learner.save()
     progress = {
@@ -56,13 +63,15 @@ def save_checkpoint(
 def restore(
     folder: Path, game: Game, learner: Learner, pool: OpponentPool
 ) -> dict[str, Any] | None:
-    """Put learner and pool where the checkpoint was taken, and return what the run added.
+    """Restore learner and pool from the checkpoint in a folder.
 
-    None if there is no checkpoint; nothing is changed then.
+    Returns:
+        The values that the run added, or None if there is no checkpoint. In that case nothing
+        changes.
 
     Raises:
-        PolicyError: the checkpoint is damaged, or of another game, version, learner, network or
-            numbers of environments and shards.
+        PolicyError: the checkpoint is damaged, or belongs to another game, version, learner or
+            network, or to other numbers of environments or shards.
     """
     path = folder / FILE
     if not path.exists():
@@ -73,19 +82,19 @@ def restore(
     except (ValidationError, OSError) as error:
         raise PolicyError(f"{path} is damaged: {brief(error)}") from error
     if saved.variant != json.loads(json.dumps(game.variant)):
-        raise PolicyError(f"{path} is of {brief(saved.variant)}, but this is {game.variant}")
+        raise PolicyError(f"{path} is for {brief(saved.variant)}, but the run is {game.variant}")
     if saved.learner.get("kind") != type(learner).__name__:
         raise PolicyError(
-            f"{path} is of the learner {brief(saved.learner.get('kind'))}, but {CONFIG_FILE} has "
+            f"{path} is for the learner {brief(saved.learner.get('kind'))}, but {CONFIG_FILE} has "
             f"{type(learner).__name__}"
         )
     try:
         pool.restore(saved.pool.snapshots)
         learner.restore(tensors, saved.learner)
-    except PolicyError:  # of an earlier self
+    except PolicyError:  # about a policy in the pool
         raise
     except _REFUSALS as error:
-        raise PolicyError(f"{path} is of another run than {CONFIG_FILE}: {brief(error)}") from error
+        raise PolicyError(f"{path} does not fit {CONFIG_FILE}: {brief(error)}") from error
     return saved.run.model_dump()
 
 
@@ -100,14 +109,14 @@ class _Pool(_Section):
 class _Run(_Section):
     seconds: float = Field(ge=0)
     best: float
-    # Of checkpoints from before these were kept the head start is over once anything was learnt.
+    # Older checkpoints lack these fields. Their head start is over if anything was learned.
     imitated: bool | None = None
     anchors: dict[str, Any] | None = None
     scale: int = Field(0, ge=0, le=MOST)
 
 
 class _Saved(_Section):
-    """What stands beside the tensors; the learner looks at its own part itself."""
+    """The values beside the tensors. The learner checks its own part itself."""
 
     format: str
     variant: dict[str, Any]

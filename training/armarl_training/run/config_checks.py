@@ -1,4 +1,4 @@
-"""What a configuration asks for is looked at before anything of a run is made or written."""
+"""Checks of a configuration before a run creates or writes anything."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ from armarl_training.learning.transfer import at_table
 def check_players(
     config: TrainingConfig, folder: Path, *, code: bool = False
 ) -> tuple[Game, OpponentPool]:
-    """The game and the opponents of a configuration; its other players are made to see that there
-    are such.
+    """Create the game and the opponents of a configuration, and check its other players.
 
     Args:
-        folder: with the copies of policies that are named by path, if there are any yet.
-        code: whether players, or the learner, may be `module:Class`, which is imported.
+        config: the configuration.
+        folder: folder with the copies of policies that are named by path, if they exist yet.
+        code: whether to allow players and a learner of the form `module:Class`, which are
+            imported.
 
     Raises:
-        ConfigError: there is no such game, or no such player.
+        ConfigError: the game or a player does not exist.
     """
     game = _game_of(config)
     try:
@@ -50,7 +51,7 @@ def check_players(
 
 
 def measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
-    """Players beside the opponents, by the setting that names them."""
+    """Return the anchors and the teacher, by the setting that names them."""
     named = {"evaluation.opponents": config.evaluation.opponents}
     if config.imitation.games:
         named["imitation.teacher"] = (config.imitation.teacher,)
@@ -58,10 +59,13 @@ def measures_and_teachers(config: TrainingConfig) -> dict[str, tuple[str, ...]]:
 
 
 def first_policy(config: TrainingConfig, game: Game) -> NetworkPlayer | None:
-    """The saved policy to begin with, at the table of the game; see `transfer`.
+    """Load the policy of `start_from` for the table of the game, see `transfer`.
+
+    Returns:
+        The policy, or None if `start_from` is not set.
 
     Raises:
-        ConfigError: there is no such policy, or it is of another game.
+        ConfigError: there is no such policy, or it is for another game.
     """
     if config.start_from is None:
         return None
@@ -82,8 +86,9 @@ def _game_of(config: TrainingConfig) -> Game:
 
 
 def resolve_precision(config: TrainingConfig) -> TrainingConfig:
-    """A configuration whose `ppo.precision`, if the learner may read it and it is `auto`, is what
-    is quicker on this machine, once for all of a run.
+    """Replace `ppo.precision: auto` by the faster precision on this machine, once per run.
+
+    Configurations whose learner does not read `ppo.precision` are returned as they are.
 
     Raises:
         ConfigError: there is no such game.
@@ -99,7 +104,8 @@ def resolve_precision(config: TrainingConfig) -> TrainingConfig:
 def reach_cluster(config: TrainingConfig) -> None:
     """Connect to the cluster of a configuration, if it has one, before anything is written.
 
-    With one shard it would be missed at the end of the training only, by its matches.
+    With one shard, a missing cluster would otherwise be noticed only at the end of the training,
+    by its matches.
 
     Raises:
         ImportError: Ray is not installed.
@@ -111,11 +117,11 @@ def reach_cluster(config: TrainingConfig) -> None:
 
 @contextmanager
 def enough_memory() -> Iterator[None]:
-    """Say in whose settings it lies that there is not enough."""
+    """Turn a MemoryError into a ConfigError that names the settings that need memory."""
     try:
         yield
     except MemoryError as error:
         raise ConfigError(
-            "environments, rollout_length or network take more memory than there is: "
+            "environments, rollout_length or network need more memory than there is: "
             f"{brief(error)}"
         ) from error

@@ -1,4 +1,4 @@
-"""How a run comes on: a table, a curve and TensorBoard's events, all in its folder."""
+"""Progress of a run: a table, a curve and TensorBoard events, all in the run's folder."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ from armarl_training.common.run_folder import RunError
 from armarl_training.common.svg_plots import COLOURS, Axes, picture, text, ticks
 
 LARGEST_TABLE = 1 << 28  # in bytes
-MOST_NUMBER = 1e15  # that a policy's card tells
-MOST_MEASURED = 100  # rows that a policy keeps
+MOST_NUMBER = 1e15  # largest number on a policy's card
+MOST_MEASURED = 100  # rows that a policy file keeps
 TABLE, CURVE, EVENTS = "progress.csv", "curve.svg", "tensorboard"
-RATING = "rating"  # the column
-SCALE = "scale"  # the column: how often other anchors had been named before a row was measured
-COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # the run's own
-RETURNS = "return/"  # before an opponent's name: the learner's mean return against it
-_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40  # _RIGHT: at least
-_LETTER = 7.5  # how wide one is, about
+RATING = "rating"  # name of the column
+SCALE = "scale"  # name of the column; counts how often the anchors had changed before the row
+COLUMNS = ("decisions", "minutes", "decisions_per_second", RATING, SCALE)  # reserved for the run
+RETURNS = "return/"  # prefix of an opponent's name; the learner's mean return against it
+_WIDTH, _HEIGHT, _LEFT, _TOP, _RIGHT, _BETWEEN = 490, 300, 60, 20, 170, 40  # _RIGHT is a minimum
+_LETTER = 7.5  # approximate width of a letter
 
 
 class ProgressLog:
-    """The rows of `progress.csv`, each a dictionary of some of its columns.
+    """The rows of `progress.csv`. Each row is a dictionary with some of the columns.
 
     Attributes:
-        scale: of the ratings from now on: the table keeps those that were measured by other
-            anchors, which cannot be compared with them, and nothing else tells of these.
+        rows: the rows so far.
+        scale: number of the rating scale of new rows. The table also keeps ratings on earlier
+            scales, measured with other anchors. They cannot be compared with the new ones, and
+            nothing else shows them.
     """
 
     def __init__(self, folder: Path, sides: int = 2) -> None:
-        """A log without rows; `sides` are those of the game, see `curve`."""
+        """Create an empty log. `sides` is the number of sides of the game, see `curve`."""
         self.rows: list[dict[str, float]] = []
         self._sides = sides
         self.scale = 0
         self._folder = folder
         self._events: Any = None
-        self._taken_up: int | None = None  # events of this step or later are of a part that died
+        # TensorBoard drops events from this step on: they were written after the checkpoint.
+        self._taken_up: int | None = None
 
     def note(self, row: dict[str, float]) -> None:
-        """Add a row; it holds `decisions` and `minutes`, and whatever else was measured then."""
+        """Add a row with `decisions`, `minutes` and whatever else was measured."""
         if RATING in row and self.scale:
             row = {**row, SCALE: float(self.scale)}
         self.rows.append(row)
@@ -53,24 +56,25 @@ class ProgressLog:
 
             folder = str(self._folder / EVENTS)
             self._events = SummaryWriter(folder, purge_step=self._taken_up)
-            self._taken_up = None  # of the events that begin now none is taken back
+            self._taken_up = None  # keep the events of this new file
         for name, value in row.items():
             if name != "decisions":
                 tag = f"{name}/{self.scale}" if name == RATING and self.scale else name
                 self._events.add_scalar(tag, value, int(row["decisions"]))
 
     def rating(self) -> float | None:
-        """The newest by the present anchors, if there is one."""
+        """Return the newest rating against the current anchors, None if there is none."""
         rated = rated_rows(self.rows, self.scale)
         return rated[-1][RATING] if rated else None
 
     def is_measured(self, decisions: int) -> bool:
-        """Whether the policy was measured after so many decisions."""
+        """Whether the policy after this many decisions was measured."""
         return any(row["decisions"] == decisions and RATING in row for row in self.rows[-1:])
 
     def measured(self) -> list[dict[str, float]]:
-        """How the policy stood against its present anchors, as its file keeps it: some rows, in
-        part.
+        """Return the curve for the policy file: results against the current anchors.
+
+        It has at most MOST_MEASURED rows, with decisions, minutes, rating and win rates.
         """
         kept = ("decisions", "minutes", RATING)
         rows = [
@@ -96,17 +100,20 @@ class ProgressLog:
         write_text(self._folder / CURVE, curve(self.rows, self.scale, self._sides))
 
     def close(self) -> None:
-        """End TensorBoard's thread; a row that is noted later begins another file of events."""
+        """Stop TensorBoard's thread. A row added later starts a new event file."""
         if self._events is not None:
             self._events.close()
             self._events = None
 
     def begin_anew(self) -> None:
-        """What an earlier part of the run noted is of nothing that was kept."""
+        """Discard all events of an earlier part of the run, which left no checkpoint."""
         self._taken_up = 0
 
     def take_up(self, decisions: int) -> None:
-        """Read the rows of the earlier parts of the run, up to where it goes on.
+        """Read the rows of the earlier parts of the run, up to the checkpoint.
+
+        Args:
+            decisions: number of decisions at the checkpoint.
 
         Raises:
             RunError: the table is damaged.
@@ -120,54 +127,56 @@ class ProgressLog:
             return
         except (ValueError, TypeError, AttributeError, csv.Error) as error:
             raise RunError(
-                f"{path} is damaged, remove it and the table begins anew: {brief(error)}"
+                f"{path} is damaged; remove it to start a new table: {brief(error)}"
             ) from error
         self.rows = [row for row in rows if row["decisions"] <= decisions]
 
 
 def _read(written: dict[str, str]) -> dict[str, float]:
-    """A row of the table, with those columns that have a number in it.
+    """Read a row of the table, with the columns that have a number in it.
 
     Raises:
-        ValueError: it has none of decisions, or numbers that no run has measured.
+        ValueError: the number of decisions is missing or wrong, or a number is out of range.
     """
     row = {name: float(number) for name, number in written.items() if number}
     if not (row.get("decisions", -1.0) >= 0 and row["decisions"].is_integer()):
-        raise ValueError("a row has no number of decisions")
+        raise ValueError("a row has no valid number of decisions")
     for name, number in row.items():
-        if _is_shown(name) and not abs(number) < MOST_NUMBER:  # of NaN neither
+        if _is_shown(name) and not abs(number) < MOST_NUMBER:  # also true for NaN
             raise ValueError(f"a row has {number} for {name}")
     return row
 
 
 def _is_shown(column: str) -> bool:
-    """Whether it is drawn, or kept by the policy; a loss that was measured may be anything."""
+    """Whether a column is drawn or kept in the policy file; other columns may hold any number."""
     return column in ("decisions", "minutes", RATING) or column.startswith((WINS, RETURNS))
 
 
 def _written(number: float) -> str:
-    """Whole numbers whole: by its decisions a row is known to lie before the checkpoint."""
+    """Format a number. Whole numbers stay exact, since decisions are compared when resuming."""
     return f"{number:.0f}" if float(number).is_integer() else f"{number:.6g}"
 
 
 def _rounded(number: float) -> float:
-    """As it is read back from the table, so that a resumed run keeps the same."""
+    """Round a number as the table does, so that a resumed run keeps the same numbers."""
     return float(_written(number))
 
 
 def rated_rows(rows: list[dict[str, float]], scale: int) -> list[dict[str, float]]:
-    """Those that have a rating, of one scale."""
+    """Return the rows that have a rating on the given scale."""
     return [row for row in rows if RATING in row and row.get(SCALE, 0.0) == scale]
 
 
 def curve(rows: list[dict[str, float]], scale: int = 0, sides: int = 2) -> str:
-    """An SVG of the win rates against the anchors, of those in training and, below, of the rating,
-    over the decisions.
+    """Draw an SVG of win rates and rating over decisions.
+
+    The win rates are those against the anchors and those in training. The rating is drawn below.
 
     Args:
-        scale: of the ratings those of one scale are drawn, see `ProgressLog`.
-        sides: of the game, by which a mean return is a win rate: who wins alone gets 1 of it, each
-            loser -1 / (sides - 1).
+        rows: the rows of the table.
+        scale: rating scale to draw, see `ProgressLog`.
+        sides: number of sides of the game. It converts a mean return into a win rate: the winner's
+            return is 1, each loser's is -1 / (sides - 1).
     """
     lost = -1 / max(sides - 1, 1)
     most = max([row["decisions"] for row in rows], default=1.0) or 1.0

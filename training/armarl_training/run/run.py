@@ -194,7 +194,7 @@ class Run:
             self.close()
             raise RunError(
                 f"the run in {self.folder} was continued after this one was closed; use resume_run "
-                "to go on with it"
+                "to continue it"
             )
 
     def close(self) -> None:
@@ -285,7 +285,8 @@ class Run:
             error.add_note(
                 f"{whole} is intact; `armarl train --resume {self.folder}` continues from it"
                 if whole.exists()
-                else f"there is no checkpoint yet; --resume {self.folder} starts from the beginning"
+                else "there is no checkpoint yet; "
+                f"`armarl train --resume {self.folder}` starts from the beginning"
             )
             raise
         self._paced_from = self._paced_from or (self.seconds, self.done)

@@ -1,8 +1,8 @@
-"""`armarl sweep`: runs of one configuration, some of whose settings Optuna searches for.
+"""`armarl sweep`: Optuna searches for good settings by training runs of one configuration.
 
-The folder: `sweep.yaml` (the configuration and what is searched for), `study.db` (Optuna's), a run
-in a folder of its own for every trial, `sweep.csv` and `sweep.svg`. A sweep that was stopped, or
-killed, goes on where it was, in the middle of a trial, too.
+The folder holds `sweep.yaml` (the configuration and the search space), `study.db` (Optuna's
+study), a run folder for every trial, `sweep.csv` and `sweep.svg`. A sweep that was stopped or
+killed continues where it was, even in the middle of a trial.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from armarl_training.run.run import POOL, Run, resume_run, start_run
 if TYPE_CHECKING:
     import optuna
 
-# What says by which matches a policy is measured: trials that differ in it could not be compared.
+# Settings that decide how a policy is measured. Trials that differ in them cannot be compared.
 MEASURE = ("game", "options", "evaluation")
 SWEEP, STUDY, TABLE, PLOT = "sweep.yaml", "study.db", "sweep.csv", "sweep.svg"
 _NUMBER = r"([+-]?[0-9.]+(?:e[+-]?[0-9]+)?)"
@@ -55,14 +55,14 @@ _RANGE = re.compile(rf"{_NUMBER}\.\.{_NUMBER}(:log)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`; whole ones if both are. With `log` each power is as likely."""
+    """Numbers from `low` to `high`, integers if both are. `log` samples on a logarithmic scale."""
 
     low: float
     high: float
     log: bool = False
 
     def suggest(self, trial: optuna.Trial, key: str) -> None:
-        """Have Optuna choose."""
+        """Let Optuna choose a number."""
         if isinstance(self.low, int) and isinstance(self.high, int):
             trial.suggest_int(key, self.low, self.high, log=self.log)
         else:
@@ -71,12 +71,12 @@ class Range:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some values, each as JSON."""
+    """One of several values, each as JSON."""
 
     values: tuple[str, ...]
 
     def suggest(self, trial: optuna.Trial, key: str) -> None:
-        """Have Optuna choose."""
+        """Let Optuna choose a value."""
         trial.suggest_categorical(key, self.values)
 
 
@@ -84,15 +84,23 @@ Space = dict[str, Range | Choice]
 
 
 def read_space(settings: list[str]) -> tuple[Space, list[str]]:
-    """What to search for, and the settings that stay as they are given.
+    """Split settings into the search space and the settings that all trials share.
 
     Args:
-        settings: `key=1e-4..3e-3:log`, `key=1..4`, `key=relu,tanh`, `key=[64],[128,64]`; anything
-            else, `key=value`, stays.
+        settings: ranges and choices such as `key=1e-4..3e-3:log`, `key=1..4`, `key=relu,tanh` and
+            `key=[64],[128,64]`. Any other `key=value` is shared by all trials.
 
     Raises:
-        ConfigError: a range whose ends are not in order, or no YAML; a key that is given twice, or
-            one that all trials must share.
+        ConfigError: the ends of a range are not in order, a value is not YAML, a key is given
+            twice, or a key must be the same in all trials.
+
+    Example:
+        >>> from armarl_training.sweep import read_space
+        >>> space, fixed = read_space(["ppo.epochs=1..4", "seed=3"])
+        >>> space
+        {'ppo.epochs': Range(low=1, high=4, log=False)}
+        >>> fixed
+        ['seed=3']
     """
     space: Space = {}
     fixed: list[str] = []
@@ -100,17 +108,19 @@ def read_space(settings: list[str]) -> tuple[Space, list[str]]:
     for setting in settings:
         key, _, words = (part.strip() for part in split_setting(setting))
         if key in seen:
-            raise ConfigError(f"{key[:100]} is given twice: give it once")
+            raise ConfigError(f"{key[:100]} is given twice; give it once")
         seen.add(key)
         if match := _RANGE.fullmatch(words):
             space[key] = _range(setting, *match.groups())
             continue
         if _RANGE.match(words):
-            raise ConfigError(f"{setting[:100]!r}: after low..high stands nothing, or :log")
+            raise ConfigError(f"{setting[:100]!r}: only :log may follow low..high")
         try:
             values = parsed(f"[{words}]")
         except ValueError as error:
-            raise ConfigError(f"{setting[:100]!r}: the values are no YAML: {error}") from error
+            raise ConfigError(
+                f"{setting[:100]!r}: the values are not valid YAML: {error}"
+            ) from error
         if isinstance(values, list) and len(values) > 1:
             space[key] = Choice(tuple(dict.fromkeys(json.dumps(value) for value in values)))
         else:
@@ -123,8 +133,8 @@ def _refuse_other_measures(space: Space) -> None:
     for key in space:
         if key.split(".")[0] in MEASURE:
             raise ConfigError(
-                f"{key[:100]} says by which games trials are measured, so that it cannot be "
-                "searched for: give it one value, and search in a sweep for each"
+                f"{key[:100]} decides which games measure a trial, so it cannot be searched for; "
+                "give it one value, and run one sweep per value"
             )
 
 
@@ -137,35 +147,45 @@ def _range(setting: str, first: str, last: str, log: str | None) -> Range:
         raise ConfigError(f"{setting[:100]!r}: {error}") from error
     if low >= high or (log and low <= 0):
         raise ConfigError(
-            f"{setting[:100]!r}: a range is written low..high, with low below high"
-            + (" and, with :log, above 0" if log else "")
+            f"{setting[:100]!r}: write a range as low..high, with low below high"
+            + (" and above 0 because of :log" if log else "")
         )
     return Range(low, high, log is not None)
 
 
 class Sweep:
-    """A sweep in a folder."""
+    """A sweep in a folder. It locks the folder until it is closed.
+
+    Attributes:
+        space: the search space, by setting.
+        config: the configuration that all trials start from.
+        folder: the sweep's folder.
+    """
 
     def __init__(
         self, config: str | Path, settings: list[str], folder: Path, *, code: bool = False
     ) -> None:
-        """Begin, or go on with, a sweep.
+        """Start a sweep, or continue the one in the folder.
 
         Args:
-            code: whether players, or the learner, may be `module:Class`, which is imported.
+            config: path or name of a configuration.
+            settings: what to search for, and settings that all trials share, see `read_space`.
+            folder: the sweep's folder; it is created if needed.
+            code: whether to allow players and a learner of the form `module:Class`, which are
+                imported.
 
         Raises:
-            ConfigError: the configuration cannot be used, or nothing is searched for; no folder is
-                left.
-            RunError: the folder holds a run, or another sweep, or another process is at it.
-            ClusterError: nobody answers at `ray`; no folder is left, either.
+            ConfigError: the configuration cannot be used, or there is nothing to search for. No
+                folder is created.
+            RunError: the folder holds a run or another sweep, or another process uses it.
+            ClusterError: no cluster answers at the address `ray`. No folder is created.
         """
         if (folder / CONFIG_FILE).exists() and not (folder / SWEEP).exists():
-            raise RunError(f"{folder} is a run's, and a sweep holds runs: give another --folder")
+            raise RunError(f"{folder} holds a run, not a sweep; choose another --folder")
         self.space, fixed = read_space(settings)
         if not self.space:
             raise ConfigError(
-                "nothing is searched for: give ranges or choices, such as "
+                "there is nothing to search for; give ranges or choices, such as "
                 "ppo.learning_rate=1e-4..3e-3:log or ppo.epochs=1,2,4"
             )
         self.config, self.folder = load_config(config, fixed), folder
@@ -183,12 +203,12 @@ class Sweep:
             raise
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Unlock the folder."""
         self._lock.close()
 
     @property
     def best(self) -> optuna.trial.FrozenTrial | None:
-        """The trial whose policy won most, once there is one."""
+        """The trial with the highest win rate; None if no trial has finished yet."""
         finished = [trial for trial in self._study.trials if trial.value is not None]
         return max(finished, key=lambda trial: trial.value or 0.0, default=None)
 
@@ -198,21 +218,25 @@ class Sweep:
         told: Callable[[str], None] = lambda _text: None,
         train: Callable[[Run], bool] = Run.train,
     ) -> bool:
-        """Train until there are so many trials; True when it came to the end.
+        """Run trials until the sweep has `trials` of them.
 
         Args:
-            told: called with a line on each trial.
-            train: trains a run, and may show how it comes on; False when it was stopped.
+            trials: total number of trials, including those of earlier calls.
+            told: called with one line of text about each trial.
+            train: trains a run and may show its progress. It returns False if it was stopped.
+
+        Returns:
+            True if all trials are done, False if `train` was stopped.
 
         Raises:
-            OSError: a run, or the table, could not be written.
-            LockError: another process is at the folder of a trial, with which a sweep goes on.
+            OSError: a run or the table could not be written.
+            LockError: another process uses the folder of a trial that this sweep continues.
             ClusterError: the cluster cannot be reached.
         """
         from optuna.trial import TrialState
 
-        for trial in self._study.get_trials(states=(TrialState.RUNNING,)):  # was killed in it
-            if trial.params.keys() != self.space.keys():  # or before all of it was drawn
+        for trial in self._study.get_trials(states=(TrialState.RUNNING,)):  # the sweep was killed
+            if trial.params.keys() != self.space.keys():  # before all settings were drawn
                 self._study.tell(trial.number, state=TrialState.FAIL)
                 continue
             if not self._train(trial.number, trial.params, told, train):
@@ -233,17 +257,17 @@ class Sweep:
         told: Callable[[str], None],
         train: Callable[[Run], bool],
     ) -> bool:
-        """One trial, from its start or from where it was; False when it was stopped."""
+        """Run one trial, from its start or its checkpoint. Return False if it was stopped."""
         from optuna.trial import TrialState
 
         folder = self.folder / f"{number:03d}"
-        words = ", ".join(_settings(chosen)) or "stopped before it began"
+        words = ", ".join(_settings(chosen)) or "stopped before it started"
         try:
             config = self._settle(chosen)
             if (folder / CONFIG_FILE).exists():
                 begun = load_config(folder / CONFIG_FILE)
                 if begun != _as_begun(config, begun):
-                    raise RunError(f"{folder} holds a run with other settings: remove it")
+                    raise RunError(f"{folder} holds a run with other settings; remove it")
                 begin = partial(resume_run, folder, code=self._code)
             else:
                 begin = partial(start_run, config, folder, code=self._code)
@@ -252,9 +276,9 @@ class Sweep:
                     return False
                 strength = run.evaluate(run.export())
                 run.export(strength)
-        except (OSError, ImportError, ClusterError, LockError):  # no settings are to blame
+        except (OSError, ImportError, ClusterError, LockError):  # not caused by the settings
             raise
-        except Exception as error:  # a player of one's own may raise anything
+        except Exception as error:  # user code may raise anything
             self._study.tell(number, state=TrialState.FAIL)
             told(f"trial {number}: {words}: failed: {brief(_reason(error), 300)}")
         else:
@@ -265,19 +289,19 @@ class Sweep:
         return True
 
     def _settle(self, chosen: dict[str, Any]) -> TrainingConfig:
-        """The configuration of a trial.
+        """Return the configuration of a trial.
 
         Raises:
-            ConfigError: it cannot be used.
+            ConfigError: the configuration cannot be used.
         """
         if chosen.keys() - self.space.keys():
-            raise ConfigError("it was begun with other settings")
+            raise ConfigError("the trial was started with other settings")
         return self.config.overridden(_settings(chosen), "a trial's configuration")
 
     def _check_space(self) -> None:
-        """Refuse settings that there are not, and values that none of them may have.
+        """Refuse unknown settings, and values that are wrong on their own.
 
-        What some trials alone make impossible together is told when they come.
+        Values that are wrong only in combination are reported by the trials that draw them.
         """
         for key, values in self.space.items():
             for word in _ends(values):
@@ -288,20 +312,20 @@ class Sweep:
                         raise
 
     def _check_players(self) -> None:
-        """Refuse a game and players that there are not, and of which every trial would fail.
+        """Refuse a game or players that do not exist, since every trial would fail with them.
 
-        Where others are searched for, the first of each are looked at.
+        Of each setting that is searched for, only the first value is checked.
         """
         try:
             config = self._settle({key: _ends(values)[0] for key, values in self.space.items()})
-        except ConfigError:  # first values that do not go together
+        except ConfigError:  # the first values cannot be combined
             config = self.config
         game, _ = check_players(config, self.folder / POOL, code=self._code)
         first_policy(config, game)
         find_maker(config.learner, code=self._code)
 
     def _agree(self) -> None:
-        """Note what the sweep is of; or see that it is the same as before."""
+        """Write the sweep's configuration and space, or check that the file has the same ones."""
         path = self.folder / SWEEP
         wanted = {
             "config": self.config.model_dump(mode="json"),
@@ -319,8 +343,8 @@ class Sweep:
             raise RunError(f"{path} is damaged: {error}") from error
         if found != said:
             raise RunError(
-                f"{self.folder} holds a sweep of another configuration or other settings: give "
-                "the same ones to go on with it, or another --folder"
+                f"{self.folder} holds a sweep of another configuration or other settings; give "
+                "the same ones to continue it, or choose another --folder"
             )
 
     def _open(self) -> optuna.Study:
@@ -339,18 +363,18 @@ class Sweep:
                 direction="maximize",
                 load_if_exists=True,
             )
-        except Exception as error:  # of SQLAlchemy, which is Optuna's own affair
+        except Exception as error:  # SQLAlchemy's errors, a dependency of Optuna only
             raise RunError(f"{path} cannot be used: {brief(error, 300)}") from error
 
     def _sampler(self, trial: int) -> optuna.samplers.BaseSampler:
-        """Draws alike for a trial however often the sweep was stopped before it."""
+        """A sampler whose draws do not depend on how often the sweep was stopped."""
         import optuna
 
         (seed,) = np.random.SeedSequence([self.config.seed, trial]).generate_state(1)
         return optuna.samplers.TPESampler(seed=int(seed))
 
     def _show(self) -> None:
-        """Write the table, best trial first, and the plot."""
+        """Write the table, with the best trial first, and the plot."""
         trials = [trial for trial in self._study.trials if trial.value is not None]
         trials.sort(key=lambda trial: -(trial.value or 0.0))
         table = io.StringIO()
@@ -365,13 +389,13 @@ class Sweep:
 
 
 def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:
-    """A trial's configuration with the precision of its run, if the machine was to decide it."""
+    """A trial's configuration, with the precision that its run resolved if it is `auto`."""
     decided = config.ppo.precision == "auto"
     return config.with_precision(begun.ppo.precision) if decided else config
 
 
 def _reason(error: Exception) -> str:
-    """What we say ourselves, or what another has raised, whose message may say little alone."""
+    """The text of an error. Errors that are not ours get their type, as the text may be terse."""
     ours = isinstance(error, ConfigError | RunError | PolicyError)
     return str(error) if ours else f"{type(error).__name__}: {error}"
 
@@ -381,7 +405,7 @@ def _ends(values: Range | Choice) -> tuple[Any, ...]:
 
 
 def _settings(chosen: dict[str, Any]) -> list[str]:
-    """As `key=value`; choices are JSON already."""
+    """Chosen values as `key=value`. Choices are JSON already."""
     return [
         f"{key}={value if isinstance(value, str) else repr(value)}" for key, value in chosen.items()
     ]
@@ -391,7 +415,7 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _BETWEEN = 240, 180, 50, 34, 70
 
 
 def plot(space: Space, trials: list[tuple[dict[str, Any], float]]) -> str:
-    """An SVG: for every setting what the trials won, in [0, 1], over what it was."""
+    """Draw an SVG that plots the trials' win rates, in [0, 1], over the values of each setting."""
     rates = [rate for _, rate in trials] or [0.0]
     low, high = min(rates), max(rates)
     margin = max(0.02, 0.1 * (high - low))
