@@ -146,7 +146,7 @@ class CudaGame:
         return self._as_records(fetched) if self._holds_records(array) else fetched
 
     def is_array(self, array: Tensor, shape: Shape, dtype: Any) -> bool:
-        """Whether an object is a contiguous tensor of this device, shape and type."""
+        """Return whether an object is a contiguous tensor of this device, shape and type."""
         return (
             isinstance(array, self._torch.Tensor)
             and array.device == self._place
@@ -177,7 +177,7 @@ class CudaGame:
         return getattr(self._torch, np.dtype(dtype).name)
 
     def _holds_records(self, array: Tensor) -> bool:
-        """Whether an array holds records: its last axis is bytes, as many as in a record.
+        """Return whether an array holds records: its last axis is bytes, as many as in a record.
 
         No other array of the API has this form.
         """

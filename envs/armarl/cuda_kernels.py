@@ -31,7 +31,7 @@ except ImportError:
     cuda = None  # reported by `armarl.cuda.fault`
 
 SIMULATED = bool(numba.config.ENABLE_CUDASIM)
-"""Whether kernels run in Numba's simulator."""
+"""True if kernels run in Numba's simulator."""
 
 # Threads per block, and most threads of a kernel, which share the games in turn. The limit is what
 # the largest cards can run at once. It also bounds the scratch memory, which has a row per thread.

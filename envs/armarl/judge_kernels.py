@@ -117,7 +117,7 @@ def _read(net: Weights, survey: Floats, prize: int, seen: Floats) -> Any:
 
 @part
 def _is_known(seen: Floats, known: Floats) -> Any:
-    """Whether the cache entry is for the same input."""
+    """Return whether the cache entry is for the same input."""
     for k in range(seen.size):
         if seen[k] != known[k]:
             return False

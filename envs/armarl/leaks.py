@@ -173,7 +173,7 @@ def _leaks_between(one: Views, other: Views) -> list[Leak]:
 
 
 def _differ(one: States, other: States) -> bool:
-    """Whether two states differ in more than their random generators."""
+    """Return whether two states differ in more than their random generators."""
     names = [name for name in one.dtype.names or () if name != "rng"]
     return any(not np.array_equal(one[name], other[name]) for name in names)
 

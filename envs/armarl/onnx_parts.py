@@ -49,7 +49,7 @@ class Field(NamedTuple):
 
 
 def reads_other_files(content: bytes) -> bool:
-    """Whether a tensor in an ONNX file keeps its numbers in another file.
+    """Return whether a tensor in an ONNX file keeps its numbers in another file.
 
     Raises:
         ValueError: the content is not a message, or has many more fields than a network.

@@ -151,5 +151,5 @@ class OnnxPlayer:
 
 
 def _is_batch_of(size: int, shape: list[Any]) -> bool:
-    """Whether a shape is (any number, size); free dimensions are names or None."""
+    """Return whether a shape is (any number, size); free dimensions are names or None."""
     return len(shape) == 2 and not isinstance(shape[0], int) and bool(shape[1] == size)

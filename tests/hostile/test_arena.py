@@ -141,7 +141,7 @@ def test_pipes_are_not_waited_for(folder: Path, name: str) -> None:
 def test_records_that_are_no_files_are_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(RecordError, match="is no file"):
+        with pytest.raises(RecordError, match="is not a regular file"):
             list(read_records(path))
 
 

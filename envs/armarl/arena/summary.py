@@ -206,7 +206,7 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
 
     Example:
         >>> from armarl.arena.tournament import play_tournament
-        >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=30)).decided
+        >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=100)).decided
         True
     """
     won, other = _won(tournament.tally())[:, [0, 1], [1, 0]].T
