@@ -345,7 +345,7 @@ class CudaGame:
         return progress
 
     def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
-        """Play games out at random, in place; return returns (batch, players) and lengths."""
+        """Play games out at random, in place; return the returns (batch, players) and lengths."""
         self._check_states(states)
         chance, size = self.new_chance(seeds), len(states)
         self._check("seeds", seeds, (size,), np.int64)
