@@ -190,7 +190,7 @@ def _table(
 
 
 def _is_base(row: dict[str, Any], of: dict[str, Any], base: str) -> bool:
-    """Whether `row` is the row that `of`, in the same group, is compared with."""
+    """Return whether `row` is the row that `of`, in the same group, is compared with."""
     if row["cores"] != of["cores"]:
         return False
     if row["subject"] == base:

@@ -61,7 +61,7 @@ def ladder(game: Game, simulations: int) -> list[str]:
 
 
 def _plays(policy: str, game: Game) -> bool:
-    """Whether a shipped policy is for this variant."""
+    """Return whether a shipped policy is for this variant."""
     try:
         make_player(policy, game)
     except ValueError:

@@ -107,7 +107,7 @@ def test_members_of_mixed_teams_are_halves():
 @pytest.mark.parametrize(
     ("entrants", "kind", "message"),
     [
-        (1, "round-robin", "2 players or more, not 1"),
+        (1, "round-robin", "at least 2 players, not 1"),
         (3, "cup", "unknown kind of tournament 'cup'"),
         (86, "round-robin", "86 players make 102,340 lineups, more than 100,000"),
         (101, "ladder", "a tournament takes at most 100 players, not 101"),

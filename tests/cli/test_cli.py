@@ -413,7 +413,7 @@ def test_every_game_is_another_one_unless_it_is_asked_for_again(run):
     typed = "pass\n"
     games = [run("play", "greedy", typed=typed)[1] for _ in range(3)]
     assert len(set(games)) > 1
-    (seed,) = re.findall(r"again by --seed ([0-9]+)", games[0])
+    (seed,) = re.findall(r"again with --seed ([0-9]+)", games[0])
     assert run("play", "greedy", "--seed", seed, typed=typed)[1] == games[0]
 
 
@@ -508,7 +508,7 @@ def test_options_beside_a_saved_policy_are_of_its_game(run):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("armada-2p", "-o", "players=3"), "-o players=3: options are for a game"),
+        (("armada-2p", "-o", "players=3"), "-o players=3: options belong to a game"),
         (("armada-2p", "--game", "armada"), "info takes no --game"),
         (("armada", "--game", "armadora"), "info takes no --game"),
     ],

@@ -88,7 +88,7 @@ def test_a_numpy_that_the_compiler_was_not_made_for_is_named(
         return usual(name)
 
     monkeypatch.setattr(importlib, "import_module", without_row_stack)
-    with pytest.raises(RuntimeError, match=r"does not run with NumPy .*row_stack.*earlier NumPy"):
+    with pytest.raises(RuntimeError, match=r"does not run with NumPy .*row_stack.*older NumPy"):
         SelfPlayBatch("armadora", 2, device="cuda")
 
 

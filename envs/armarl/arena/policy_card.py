@@ -37,7 +37,7 @@ Row = Mapping[str, float]  # of a training curve: decisions, minutes, rating, an
 
 
 class Training(NamedTuple):
-    """How a policy was trained; entries that its file lacks are None or empty.
+    """The training of a policy; entries that its file lacks are None or empty.
 
     Attributes:
         learner: the learner's name in configurations.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MOST_ELO = 2000.0  # with a larger lead, the weaker player wins no game in ten thousand
+MOST_ELO = 2000.0  # a larger lead leaves the weaker player less than one win in ten thousand
 _LEAST_DEALS = 8  # with fewer deals the distribution of scores is unknown
 _STEPS = 60  # of bisection
 _SPARE = 1e-3  # pseudo-deals at scores 0 and 1, so that no score is impossible

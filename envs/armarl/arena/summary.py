@@ -205,10 +205,9 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
         ValueError: as in `Tournament.tally` and `stopping.is_stronger`.
 
     Example:
-        >>> from armarl import play_tournament
-        >>> verdict = stronger(play_tournament("armadora", ["greedy", "random"], deals=30))
-        >>> verdict.deals, verdict.score > 0.9
-        (30, True)
+        >>> from armarl.arena.tournament import play_tournament
+        >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=100)).decided
+        True
     """
     won, other = _won(tournament.tally())[:, [0, 1], [1, 0]].T
     both = won + other > 0

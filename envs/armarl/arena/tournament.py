@@ -354,7 +354,7 @@ class _Store:
             self._lock.close()
 
     def has(self, lineup: int, first: int, last: int, seatings: list[Lineup]) -> bool:
-        """Whether all games of a job have been played."""
+        """Return whether all games of a job have been played."""
         deals = range(first, last)
         return all((lineup, deal, table) in self.games for deal in deals for table in seatings)
 

@@ -123,6 +123,6 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path is an open stream or not a regular file: `/dev/stdout`, a pipe."""
+    """Return whether a path is an open stream or not a regular file: `/dev/stdout`, a pipe."""
     named = path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",))
     return named or (path.exists() and not path.is_file())

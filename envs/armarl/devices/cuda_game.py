@@ -189,7 +189,7 @@ class CudaGame:
         return getattr(self._torch, np.dtype(dtype).name)
 
     def _holds_records(self, array: Tensor) -> bool:
-        """Return whether an array holds records: the bytes of a record along its last axis.
+        """Return whether an array holds records: its last axis is bytes, as many as in a record.
 
         No other array of the API has this form.
         """
@@ -367,7 +367,7 @@ class CudaGame:
         return progress
 
     def playouts(self, states: Tensor, seeds: Tensor, reward: str = "win") -> tuple[Tensor, Tensor]:
-        """Play games out at random, in place; return returns (batch, players) and lengths."""
+        """Play games out at random, in place; return the returns (batch, players) and lengths."""
         self._check_states(states)
         chance, size = self.new_chance(seeds), len(states)
         self._check("seeds", seeds, (size,), np.int64)

@@ -45,7 +45,7 @@ MOST_IN_CONSTANT_MEMORY = 2048  # bytes of a table
 
 
 def range_over_games(body: Body) -> Callable[[int, Any], None]:
-    """Return the function of a GPU thread: it runs the body for the thread's share of games."""
+    """Return the function of a GPU thread: it runs the body for its share of the games."""
 
     def play(games: int, batch: Any) -> None:
         thread = cuda.grid(1)

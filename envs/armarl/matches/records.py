@@ -180,7 +180,7 @@ def prepare_records(path: str | Path) -> None:
 
 
 def _begins_a_record(rest: bytes) -> bool:
-    """Whether these bytes are the beginning of a record, or empty."""
+    """Return whether these bytes are the beginning of a record, or empty."""
     line = f"{HEAD}\n".encode()
     return line.startswith(rest[: len(line)].replace(b"\r", b"\n"))
 

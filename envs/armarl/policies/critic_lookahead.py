@@ -65,7 +65,7 @@ class Tries(NamedTuple):
     first: Int64s  # (n,) row of the first legal action of each decision
     numbers: Int64s  # (n,) seeds of deals and chance
     critic: Critic
-    styles: Float64s  # style numbers of the scripted player: [0] of the seat, all of the others
+    styles: Float64s  # scripted player's styles: [0] for the seat, each in turn for others
     first_deals: int  # deals in which every action is tried
     most_deals: int  # deals in which the remaining actions are tried
     breadth: int  # most_deals times BREADTH
