@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import check_gpu
+import patient_simulator  # noqa: F401
 from armarl import SelfPlayBatch, make_game
 from armarl.compiler.decorators import PLAIN_PYTHON
 from armarl.devices import cuda_game, cuda_kernels

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import check_gpu
+import patient_simulator  # noqa: F401
 import tiny
 import variants
 from armarl import make_game
