@@ -62,8 +62,8 @@ def one_seat(config: Any, game: str, **options: Any) -> Any:
     Args:
         config: an `AlgorithmConfig` such as RLlib's `PPOConfig`. It is changed in place.
         game: name of the game.
-        options: options of `armarl.seat_env.SeatEnv`: `opponents`, `seat`, `reward` and the
-            options of the game.
+        options: options of `armarl.environments.seat_env.SeatEnv`: `opponents`, `seat`, `reward`
+            and the options of the game.
 
     Returns:
         The same configuration.
@@ -100,7 +100,8 @@ def self_play(config: Any, game: str, **options: Any) -> Any:
     Args:
         config: an `AlgorithmConfig` such as RLlib's `PPOConfig`. It is changed in place.
         game: name of the game.
-        options: options of `armarl.aec.checked_env`: `reward` and the options of the game.
+        options: options of `armarl.environments.aec.checked_env`: `reward` and the options of the
+            game.
 
     Returns:
         The same configuration.

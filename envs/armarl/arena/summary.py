@@ -205,7 +205,7 @@ def stronger(tournament: Tournament, **options: float) -> Verdict:
         ValueError: as in `Tournament.tally` and `stopping.is_stronger`.
 
     Example:
-        >>> from armarl.arena.tournament import play_tournament
+        >>> from armarl import play_tournament
         >>> stronger(play_tournament("armadora", ["greedy", "random"], deals=100)).decided
         True
     """

@@ -64,7 +64,7 @@ class RayCluster:
         shares: work done by each worker; the key is the node's name and the process id.
 
     Example:
-        >>> from armarl.workers.ray_cluster import RayCluster
+        >>> from armarl import RayCluster
         >>> cluster = RayCluster("local", workers=4)  # connects when it gets jobs
         >>> cluster.address, cluster.workers, cluster.shares
         ('local', 4, {})

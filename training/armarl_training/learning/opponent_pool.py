@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from armarl.players.protocol import Player
     from armarl.policies.network_players import NetworkPlayer
 
-EARLIER = "earlier"  # what earlier selves are called
+EARLIER = "earlier"  # player name of all earlier versions of the policy
 
 
 def training_player(name: str | Spec, game: Game, *, code: bool) -> Player:

@@ -130,7 +130,8 @@ def restore_optimiser(
     }
     check_arrays(moments, wanted if moments else {}, "the optimiser's")
     for name, array in moments.items():
-        if not name.endswith("/exp_avg") and (array < 0).any():  # torch divides by these numbers or takes their roots.
+        # The optimiser divides by these numbers or takes their roots.
+        if not name.endswith("/exp_avg") and (array < 0).any():
             raise ValueError(f"the optimiser's {name} must not be below 0")
     state = optimiser.state_dict()
     state["state"] = {}

@@ -174,7 +174,7 @@ class OnCpu(Cpu):
 
 
 class OnGpu(cuda_game.CudaGame):
-    """A GPU, with torch and the kernels of `armarl.cuda`; see `LearnerDevice`."""
+    """A GPU, with torch and the kernels of `armarl.devices.cuda_game`; see `LearnerDevice`."""
 
     def __init__(self, game: Game, name: str) -> None:
         super().__init__(game, name)

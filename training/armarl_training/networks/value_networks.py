@@ -13,7 +13,7 @@ from armarl_training.networks.layers import Linear, PolicyNetwork, linears, make
 
 
 class Critic(PolicyNetwork):
-    """A critic of positions; the torch version of the network in `armarl.critics`."""
+    """A critic of positions; the torch version of the network in `armarl.networks.critic`."""
 
     def __init__(self, game: Game, widths: Sequence[int]) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Critic(PolicyNetwork):
 
 
 class Judge(PolicyNetwork):
-    """A judge of positions; the torch version of `armarl.judges.JudgeNetwork`."""
+    """A judge of positions; the torch version of `armarl.networks.judge.JudgeNetwork`."""
 
     def __init__(self, game: Game, widths: Sequence[int], whole: Sequence[int]) -> None:
         super().__init__()

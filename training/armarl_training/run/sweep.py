@@ -95,7 +95,7 @@ def read_space(settings: list[str]) -> tuple[Space, list[str]]:
             twice, or a key must be the same in all trials.
 
     Example:
-        >>> from armarl_training.sweep import read_space
+        >>> from armarl_training.run.sweep import read_space
         >>> space, fixed = read_space(["ppo.epochs=1..4", "seed=3"])
         >>> space
         {'ppo.epochs': Range(low=1, high=4, log=False)}
