@@ -17,9 +17,9 @@ DOORS += ["policies", "records", "configs", "checkpoints", "runs"]
 
 @pytest.mark.parametrize("door", DOORS)
 def test_some_cases(door: str) -> None:
-    done = fuzz("--door", door, "--cases", "24")
+    done = fuzz("--door", door, "--cases", "60")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "24 cases" in done.stdout
+    assert "60 cases" in done.stdout
     assert " 0 failed" in done.stdout
 
 
