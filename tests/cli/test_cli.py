@@ -134,7 +134,7 @@ def test_nothing_is_played_before_all_players_are_known(run, tmp_path):
     files = ("--json", "all.json", "--records", "games.txt")
     status, out, err = run("evaluate", "greedy", "random", "nobody", "--games", 2, *files)
     assert (status, out) == (1, "")
-    assert "no player 'nobody'" in err
+    assert "unknown player 'nobody'" in err
     assert not (tmp_path / "games.txt").exists()
 
 
@@ -174,7 +174,7 @@ def test_a_result_takes_the_place_of_a_result_alone(run, tmp_path, monkeypatch):
 def test_a_game_is_no_player(run):
     status, _, err = run("play", "armada")
     assert status == 1
-    assert "armada is a game, no player" in err
+    assert "armada is a game, not a player" in err
     assert "--game armada" in err
     assert "armada-2p" in err
 
@@ -205,7 +205,7 @@ def test_evaluate_with_options(run):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("gredy",), "no player 'gredy' (did you mean greedy?): there is random, greedy, human"),
+        (("gredy",), "unknown player 'gredy' (did you mean greedy?); choose from random, greedy, human"),
         (("random", "-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("random", "-o", "players=two"), "2, 3 or 4 players, not 'two'"),
         (("random", "-o", "colour=red"), "no option 'colour'; its options are players, advanced"),
@@ -287,7 +287,7 @@ def test_a_model_of_sb3(run, tmp_path, arguments):
     (tmp_path / "best.zip").write_bytes(b"PK\x03\x04 and what SB3 writes")
     status, out, err = run(*arguments)
     assert (status, out) == (1, "")
-    assert "best.zip is no policy of ours" in err
+    assert "best.zip is not an ArmaRL policy" in err
     assert "save_policy('best.safetensors', MaskablePPO.load('best.zip'), game)" in err
 
 
@@ -585,7 +585,7 @@ def test_interrupted(run, monkeypatch):
             ("random", "random"),
             "2 players leave 1 to 1 opponents, not 2 (so many fit at a table of -o players=3)",
         ),
-        (("nobody",), "no player 'nobody'"),
+        (("nobody",), "unknown player 'nobody'"),
         (("-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("--seed", "9" * 20), "seed must be in 0 to 9223372036854775807, not 999"),
         (("--seed", "-5"), "seed must be in 0 to 9223372036854775807, not -5"),
@@ -672,7 +672,7 @@ def test_a_refused_configuration_leaves_no_folder(run, config, tmp_path):
         ("options.colour=1", "armadora has no option 'colour'"),
         ("game=chess", "unknown game 'chess'"),
         ("reward=fame", "reward must be 'win' or 'gold', not 'fame'"),
-        ("evaluation.opponents=[gredy]", "evaluation.opponents: no player 'gredy'"),
+        ("evaluation.opponents=[gredy]", "evaluation.opponents: unknown player 'gredy'"),
         ("ppo.epoch=1", "ppo.epoch: unknown setting; choose from rollout_length"),
     ]:
         status, _, err = run("train", config, wrong, "--run", "one")

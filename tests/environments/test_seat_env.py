@@ -344,7 +344,7 @@ def test_wrong_options(variant):
         variant.seat_env(seat=2)
     with pytest.raises(ValueError, match="a 3-player game takes 2 opponents, got 1"):
         variant.seat_env(players=3, opponents=["random"])
-    with pytest.raises(ValueError, match="no player 'rndom'"):
+    with pytest.raises(ValueError, match="unknown player 'rndom'"):
         variant.seat_env(opponents="rndom")
     with pytest.raises(ValueError, match="reward must be 'win'"):
         variant.seat_env(reward="points")

@@ -269,7 +269,7 @@ def test_players_given_as_objects_that_are_none() -> None:
     for given, said in (
         (strange.Leaver, r"Leaver'> is a class, .*, or name it as strange_players:Leaver"),
         (strange.Nameless(GAME), "is no player yet: it has no `name`"),
-        (strange.Speechless(GAME), "a player is a specification, a path or a Player, not"),
+        (strange.Speechless(GAME), "a player must be a specification, a path or a Player, not"),
     ):
         with pytest.raises(TypeError, match=said):
             play_match(GAME, [given, "random"], games=2)
@@ -327,5 +327,5 @@ def test_players_think_whatever_numpy_warns_of(name: str) -> None:
 
 
 def test_a_shipped_policy_keeps_its_name() -> None:
-    with pytest.raises(ValueError, match="there is a player 'armadora-2p' already"):
+    with pytest.raises(ValueError, match="the player name 'armadora-2p' is taken"):
         register_player("armadora-2p", RandomPlayer)

@@ -333,7 +333,7 @@ def test_players_by_name_and_by_path(tmp_path):
     assert make_player(path, TWO).name == make_player(str(path), TWO).name == "mine"
     assert make_player(player, TWO) is player
     with pytest.raises(
-        ValueError, match=r"no player 'gredy' \(did you mean greedy\?\): there is random"
+        ValueError, match=r"unknown player 'gredy' \(did you mean greedy\?\); choose from random"
     ):
         make_player("gredy", TWO)
     with pytest.raises(PolicyError, match="players"):

@@ -113,24 +113,24 @@ def test_what_breaks_the_grammar(text, reason):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("gredy", r"no player 'gredy' \(did you mean greedy\?\): there is random, greedy, human"),
+        ("gredy", r"unknown player 'gredy' \(did you mean greedy\?\); choose from random, greedy, human"),
         ("armadora-advanced-4p", r"did you mean armadora-4p-advanced\?"),
-        ("no/such.safetensors", "that is no file, nor a folder$"),
-        (str(Path(__file__).parent), "that holds no policy.safetensors$"),
-        ("x" * 300, "there is random, greedy"),
+        ("no/such.safetensors", "no such file or folder$"),
+        (str(Path(__file__).parent), "this folder holds no policy.safetensors$"),
+        ("x" * 300, "choose from random, greedy"),
         ("greedy:colour=2", r"greedy takes .*noise, first_random, not 'colour'"),
         ("random:1,2", "takes patient, noise, first_random, not 1"),
         ("greedy:noise=much", "noise takes a number, not 'much'"),
         ("greedy:noise", "noise lacks a value: noise="),
-        ("armadora-2p:sampel", r"not 'sampel' \(what there is: sample, temperature, noise"),
+        ("armadora-2p:sampel", r"not 'sampel' \(arguments: sample, temperature, noise"),
         ("grave:milliseconds=inf", "milliseconds must be above 0 and finite, got inf"),
         ("greedy:noise=true", "noise takes a number, not True"),
-        ("greedy:noise=1.5", "noise is a probability, in 0 to 1, not 1.5"),
+        ("greedy:noise=1.5", "noise must be a probability from 0 to 1, not 1.5"),
         ("greedy:first_random=0.5", "first_random takes a whole number, not 0.5"),
         ("greedy:first_random=-1", "first_random must be 0 or more"),
         ("random:patient=1", "patient takes true or false, not 1"),
         ("random:patient,patient=true", "patient is given twice"),
-        ("greedy+quickly:3", r"no \+quickly: what can be put around a player is"),
+        ("greedy+quickly:3", r"unknown wrapper \+quickly; choose from"),
         ("no_such_module:Class", "No module named 'no_such_module'"),
         ("tiny:NoSuch", "has no attribute 'NoSuch'"),
         ("armadora-2p:temperature=0", "temperature must be above 0"),
@@ -264,7 +264,7 @@ def test_what_is_advised_can_be_written():
         make_player("typed_players:needs_more", TWO)
     assert make_player("typed_players:needs_more,rank=3", TWO).rank == 3
     for wrong, right in (("rank=3", "rank=..."), ("3", "3")):
-        message = f"stands behind a comma, as in typed_players:needs_more,{re.escape(right)}$"
+        message = f"arguments of your class, as in typed_players:needs_more,{re.escape(right)}$"
         with pytest.raises(ValueError, match=message):
             make_player(f"typed_players:needs_more:{wrong}", TWO)
 
@@ -358,13 +358,13 @@ def test_names_that_users_add():
         make_player("backwards:depth=2", TWO)
     with pytest.raises(ValueError, match="stubborn needs times: stubborn:times="):
         make_player("greedy+stubborn", TWO)
-    with pytest.raises(ValueError, match="there is a player 'greedy' already"):
+    with pytest.raises(ValueError, match="the player name 'greedy' is taken"):
         register_player("greedy", tiny.Backwards)
     register_player("fourth", tiny.Backwards, replace=True)  # as in a notebook
     assert make_player("fourth", TWO).rank == 1
     with pytest.raises(ValueError, match="small letters, digits and hyphens"):
         register_player("My Player", tiny.Backwards)
-    with pytest.raises(TypeError, match="mine: what makes a player is a class or a function"):
+    with pytest.raises(TypeError, match="mine: the factory must be a class or function"):
         register_player("mine", tiny.Backwards(TWO))
     register_player("greedy", tiny.Backwards, replace=True)
     assert (

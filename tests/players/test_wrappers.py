@@ -113,7 +113,7 @@ def test_how_far_a_seat_has_come_never_falls_and_all_can_see_it(variant):
 
 
 def test_a_game_that_does_not_say_how_far_a_seat_has_come_has_no_random_openings():
-    with pytest.raises(ValueError, match="first_random goes by the verb `progress`, which kuhn_p"):
+    with pytest.raises(ValueError, match="first_random needs the verb `progress`, which kuhn_p"):
         make_player("greedy:first_random=1", KUHN_POKER[0].make())
 
 

@@ -310,12 +310,12 @@ def test_files_of_other_kinds(tmp_path):
         (tmp_path / name).write_text("these are no weights, and more than eight bytes")
     (tmp_path / "short").write_text("no weights"[:8])
     for name, said in (
-        ("model.zip", r"model.zip is no policy of ours: .*save_policy\('model.safetensors'"),
-        ("weights.pkl", "weights.pkl is no policy of ours"),
+        ("model.zip", r"model.zip is not an ArmaRL policy: .*save_policy\('model.safetensors'"),
+        ("weights.pkl", "weights.pkl is not an ArmaRL policy"),
         ("notes.txt", "notes.txt is not a safetensors file; saved policies are"),
         ("short", "short is not a safetensors file; saved policies are"),
-        ("pl.py", "pl.py is a file of Python: .* by the name pl:Class"),
-        ("ok.onnx", "ok.onnx is an ONNX file: .* by the name onnx:.*ok.onnx"),
+        ("pl.py", "pl.py is a Python file; name a class in it pl:Class"),
+        ("ok.onnx", "ok.onnx is an ONNX file; name its player onnx:.*ok.onnx"),
     ):
         with pytest.raises(PolicyError, match=said):
             load_policy(tmp_path / name)

@@ -81,12 +81,12 @@ def test_refused(config, tmp_path, setting, said):
     [
         ("options.players=7", "2, 3 or 4 players, not 7"),
         ("reward=fame", "reward must be 'win' or 'gold', not 'fame'"),
-        ("opponents.players.greedi=1", "opponents.players: no player 'greedi'"),
-        ("opponents.players.greedi=0.5..1", "opponents.players: no player 'greedi'"),
-        ("opponents.players.none/p.safetensors=1", "opponents.players: no player .none/p"),
+        ("opponents.players.greedi=1", "opponents.players: unknown player 'greedi'"),
+        ("opponents.players.greedi=0.5..1", "opponents.players: unknown player 'greedi'"),
+        ("opponents.players.none/p.safetensors=1", "opponents.players: unknown player .none/p"),
         ("opponents.players.tiny:Backwards=1", "with --code"),
         ("learner=test_sweep:Mine", "learner: test_sweep:Mine: .*train with --code"),
-        ("evaluation.opponents=[nobody]", "evaluation.opponents: no player 'nobody'"),
+        ("evaluation.opponents=[nobody]", "evaluation.opponents: unknown player 'nobody'"),
         ("start_from=none.safetensors", "start_from: there is no file none"),
     ],
 )
