@@ -171,9 +171,7 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
         raise ValueError(f"unknown player {str(part)!r}: {error}") from error
     if not callable(factory):
         found = brief(repr(factory), 60)
-        raise ValueError(
-            f"{brief(part)} is {found}; it must be a class or function that makes players"
-        )
+        raise ValueError(f"{brief(part)} is {found}, not a class or function that makes players")
     return factory, _OwnPart(f"{name}:{arguments[0]}", arguments[1:], part.settings)
 
 
