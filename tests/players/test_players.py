@@ -335,7 +335,7 @@ def test_the_best_of_runs_are_told_apart(tmp_path):
 
 
 def test_code_is_not_run_where_it_is_not_wanted():
-    with pytest.raises(ValueError, match="is user code, which is not imported here"):
+    with pytest.raises(ValueError, match=r"user code \(module:Class\) is not imported here"):
         make_player("tiny:Backwards", TWO, code=False)
     assert make_player("greedy", TWO, code=False).name == "greedy"
 

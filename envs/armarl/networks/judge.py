@@ -1,6 +1,6 @@
 """Networks that judge positions, in NumPy.
 
-Players use the faster kernels of `judge_kernels`. Tests compare them with these networks.
+Players use the kernels of `judge_kernels`. Tests compare them with these networks.
 
 A judge reads a survey (see the verb `survey`). The same weights process every prize:
 
@@ -149,7 +149,7 @@ def _logistic(x: Floats) -> Floats:
 
 
 def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
-    """Return the own side's lead over each rival, and the lead over its standard deviation.
+    """Return the own lead over each rival, and that lead divided by its standard deviation.
 
     Both have shape (n, sides - 1).
     """

@@ -80,7 +80,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
 
 
 def _hints(factory: Factory) -> dict[str, Any]:
-    """Return the types of a factory's arguments. Skips types unknown at run time."""
+    """Return the types of a factory's arguments, except those that Python cannot resolve."""
     target = _annotated(factory)
     hints: dict[str, Any] = {}
     for name, annotation in getattr(target, "__annotations__", {}).items():

@@ -154,9 +154,9 @@ def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
         raise ValueError(_second_colon(part) or _unknown(name))
     if not code:
         raise ValueError(
-            f"{brief(part)} is user code, which is not imported here; pass the player as an "
-            "object, register it (armarl.register_player), or train with --code (in Python "
-            "code=True)"
+            f"unknown player {brief(part)}; user code (module:Class) is not imported here. Pass "
+            "the player as an object, register it (armarl.register_player), or train with --code "
+            "(in Python code=True)"
         )
     try:
         with no_exit(f"the module {name}"):

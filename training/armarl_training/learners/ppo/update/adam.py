@@ -144,7 +144,7 @@ def adam_step(
         beta2: decay rate of the second moments.
         rate: learning rate, corrected for the bias of first moments that started at zero.
         correction: factor of the square roots of second moments, for the same reason.
-        eps: small number that is added to the divisor.
+        eps: number that is added to the divisor.
     """
     for k in range(weights.size):
         gradient = scale * gradients[k]
