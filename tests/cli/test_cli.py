@@ -205,7 +205,7 @@ def test_evaluate_with_options(run):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("gredy",), "unknown player 'gredy' (did you mean greedy?); choose from random, greedy, human"),
+        (("gredy",), "unknown player 'gredy' (did you mean greedy?); choose from random, greedy,"),
         (("random", "-o", "players=5"), "2, 3 or 4 players, not 5"),
         (("random", "-o", "players=two"), "2, 3 or 4 players, not 'two'"),
         (("random", "-o", "colour=red"), "no option 'colour'; its options are players, advanced"),

@@ -83,7 +83,7 @@ def test_one_style_is_held_out(name: str) -> None:
 
 
 def test_an_unknown_style_is_refused() -> None:
-    with pytest.raises(ValueError, match="no style 'rude' in armadora: there is balanced, "):
+    with pytest.raises(ValueError, match="no style 'rude' in armadora; its styles: balanced, "):
         make_player("greedy:style=rude", make_game("armadora"))
     with pytest.raises(ValueError, match="no style 'raider' in armadora"):
         make_player("greedy:style=raider", make_game("armadora"))

@@ -139,7 +139,7 @@ def test_searches_larger_than_memory_and_counters(text: str) -> None:
 def test_a_number_that_is_too_large_to_be_one() -> None:
     """Regression: the number was read as infinity and written as a word."""
     assert Spec.parse(str(Spec.parse("x:1e999"))) == Spec.parse("x:1e999")
-    with pytest.raises(ValueError, match="takes a number"):
+    with pytest.raises(ValueError, match="must be a number"):
         make_player("greedy:noise=1e999", GAME)
 
 
@@ -159,9 +159,9 @@ class Odd:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (np.full(4, 0.9), "'odd' chose float64s: actions are integers"),
-        (np.zeros(4, bool), "'odd' chose bools"),
-        (np.int64(0), r"'odd' chose actions of shape \(\)"),
+        (np.full(4, 0.9), "'odd' returned actions of type float64; action ids must be integers"),
+        (np.zeros(4, bool), "'odd' returned actions of type bool"),
+        (np.int64(0), r"'odd' returned actions of shape \(\)"),
         (np.full(4, -1), "'odd' of seat 0: there is no action -1"),
     ],
 )
@@ -173,13 +173,13 @@ def test_habits_do_not_hide_what_was_chosen(habit: Any, answer: Any, said: str) 
 
 
 STRANGE: dict[str, str] = {
-    "nothing": "what strange_players:nothing makes is None, not a player: it has no choose",
-    "number": "what strange_players:number makes is of type int, not a player: it has no choose",
-    "a_class": "what strange_players:a_class makes is a class, not a player: give one of its inst",
+    "nothing": "the result of strange_players:nothing is None, not a player; a player has a method",
+    "number": "the result of strange_players:number is of type int, not a player; a player has",
+    "a_class": "the result of strange_players:a_class is a class, not a player; pass an instance",
     "leaves": r"strange_players:leaves tried to end the program: exit\(0\)",
-    "Speechless": "makes is of type Speechless, not a player: it has no choose",
-    "Nameless": "is no player yet: it has no `name`",
-    "Numbered": "is no player yet: its `name` is of type int",
+    "Speechless": "is of type Speechless, not a player; a player has a method choose",
+    "Nameless": "is not a player: it has no `name`",
+    "Numbered": "is not a player: its `name` is of type int",
     "Fixed": "the `name` of Fixed cannot be set",
     "NUMBER": "strange_players:NUMBER is 7, not a class or function that makes players",
     "Leaver": r"the player 'strange_players:Leaver' tried to end the program: exit\(0\)",
@@ -219,7 +219,7 @@ def test_an_error_that_cannot_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     with pytest.raises(RuntimeError, match="TwoWordsError: no boat") as found:
         play_match(GAME, ["strange_players:Stranded", "random"], 200, workers=2)
-    assert "'strange_players:Stranded' had been asked" in "".join(found.value.__notes__)
+    assert "while asking the player 'strange_players:Stranded'" in "".join(found.value.__notes__)
 
 
 @pytest.mark.usefixtures("_strange")
@@ -267,8 +267,8 @@ def test_players_given_as_objects_that_are_none() -> None:
     """Regression: a class given as a player was called without `self`."""
     strange = importlib.import_module("strange_players")
     for given, said in (
-        (strange.Leaver, r"Leaver'> is a class, .*, or name it as strange_players:Leaver"),
-        (strange.Nameless(GAME), "is no player yet: it has no `name`"),
+        (strange.Leaver, r"Leaver'> is a class, .*, or its name strange_players:Leaver"),
+        (strange.Nameless(GAME), "is not a player: it has no `name`"),
         (strange.Speechless(GAME), "a player must be a specification, a path or a Player, not"),
     ):
         with pytest.raises(TypeError, match=said):

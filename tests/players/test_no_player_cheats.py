@@ -82,9 +82,9 @@ def test_actions_that_change_after_the_check():
     ("answer", "error", "message"),
     [
         (np.zeros(2, int), ValueError, "actions of shape"),
-        (np.zeros(1), TypeError, "chose float64s: actions are integers"),
-        (None, TypeError, "has returned None: does choose lack a return?"),
-        (np.zeros(1, bool), TypeError, "chose bools"),
+        (np.zeros(1), TypeError, "actions of type float64; action ids must be integers"),
+        (None, TypeError, "returned None; choose must return an array of action ids"),
+        (np.zeros(1, bool), TypeError, "actions of type bool"),
         (np.array([-1]), IllegalActionError, "there is no action -1"),
         (np.array([2**63], np.uint64), IllegalActionError, "there is no action"),
     ],

@@ -310,12 +310,12 @@ def test_files_of_other_kinds(tmp_path):
         (tmp_path / name).write_text("these are no weights, and more than eight bytes")
     (tmp_path / "short").write_text("no weights"[:8])
     for name, said in (
-        ("model.zip", r"model.zip is not an ArmaRL policy: .*save_policy\('model.safetensors'"),
+        ("model.zip", r"model.zip is not an ArmaRL policy, .*save_policy\('model.safetensors'"),
         ("weights.pkl", "weights.pkl is not an ArmaRL policy"),
         ("notes.txt", "notes.txt is not a safetensors file; saved policies are"),
         ("short", "short is not a safetensors file; saved policies are"),
-        ("pl.py", "pl.py is a Python file; name a class in it pl:Class"),
-        ("ok.onnx", "ok.onnx is an ONNX file; name its player onnx:.*ok.onnx"),
+        ("pl.py", "pl.py is a Python file, .* for a class in it write pl:Class"),
+        ("ok.onnx", "ok.onnx is an ONNX file, .* write onnx:.*ok.onnx"),
     ):
         with pytest.raises(PolicyError, match=said):
             load_policy(tmp_path / name)
@@ -355,7 +355,7 @@ def test_the_checkpoint_beside_a_policy(tmp_path):
     path = run.folder / "checkpoint.safetensors"
     for read in (load_policy, read_policy_metadata, lambda path: make_player(path, GAME)):
         with pytest.raises(
-            PolicyError, match=f"a training checkpoint, .* name the run's folder {run.folder}, or"
+            PolicyError, match=f"a training checkpoint, .* give the run's folder {run.folder}, or"
         ):
             read(path)
     assert load_policy(run.folder).game.variant == run.game.variant
@@ -425,7 +425,7 @@ def test_what_names_no_policy(name, read):
 
 def test_a_player_by_a_policy_is_no_policy():
     """It was once called a missing file, and the player itself was suggested instead."""
-    with pytest.raises(ValueError, match="load_policy takes 'armadora-2p' with sample= or temp"):
+    with pytest.raises(ValueError, match=r"call load_policy\('armadora-2p'\) with sample= or temp"):
         load_policy("armadora-2p:sample")
     with pytest.raises(FileNotFoundError, match="the shipped policies are"):
         load_policy("nobody:sample")

@@ -95,7 +95,7 @@ def test_in_great_doubt_it_plays_what_the_script_says(name, style):
 
 
 def test_a_style_that_there_is_not_is_refused():
-    with pytest.raises(ValueError, match="no style 'rude' in armada: there is conqueror, "):
+    with pytest.raises(ValueError, match="no style 'rude' in armada; its styles: conqueror, "):
         make_player("rollout:60,style=rude", make_game("armada"))
 
 

@@ -112,7 +112,7 @@ class Idle:
 
 
 def test_a_learner_that_lacks_something(tmp_path):
-    with pytest.raises(ConfigError, match="type Idle, lacks imitate, recent, in_play, policy"):
+    with pytest.raises(ConfigError, match="type Idle, which lacks imitate, recent, in_play"):
         start_run(config(learner="test_runs_with_user_code:Idle"), tmp_path / "run", code=True)
     assert not (tmp_path / "run").exists()
 

@@ -29,7 +29,7 @@ from armarl.roster.make_player import make_player
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
-# Networks repeat their arithmetic exactly only with a fixed batch size, so no machine changes it.
+# Networks repeat their arithmetic exactly only with a fixed batch size, so this never changes.
 DEALS_AT_ONCE = 64
 MOST_GAMES = 10**8
 
@@ -42,7 +42,7 @@ class MatchResult:
         variant: the game's name, version and options, and the hashes of its tables.
         seed: the seed of the match.
         deals: number of deals.
-        games: number of games; each deal is played once per rotation.
+        games: number of games. Each deal is played once per rotation.
         mean_actions: mean number of actions per game.
         standings: result of each player, in the order they were given.
 
@@ -111,10 +111,14 @@ def play_match(
         progress: function called with (games done, games in all).
         records: file to which the record of every game is appended (see `matches.records`).
 
+    Returns:
+        The result, with a standing for each player.
+
     Raises:
         TypeError: a number is not an integer, `game` is not a game, or `players` is not a list.
         ValueError: the number of players, games or workers is out of range, the seed is out of
             range, or the records file holds something else.
+        IllegalActionError: a player chose an illegal action.
         OSError: the records cannot be written.
 
     Example:
@@ -227,7 +231,7 @@ def play_games(
         players: players by number.
         entrants: (games, seats), the number of the player that holds each seat.
         seeds: (games,) seeds of the deal and of the random draws of the players.
-        recorder: recorder of everything that is played.
+        recorder: object that records all deals and actions, or None.
 
     Returns:
         The "win" returns (games, seats), the number of actions of each game, and a mask of the

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-_Z = 1.959964  # 95 % of a normal distribution lie within this many standard deviations
+_Z = 1.959964  # 95 % of a normal distribution is within this many standard deviations of its mean
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,14 @@ class Standing:
     Attributes:
         player: the player's name.
         games: number of games.
-        wins: games that its side won alone.
-        shared: games in which its side shared the victory.
-        losses: games that it lost.
-        cut_short: games that ended without a winner. They count as a victory for no player.
-        win_rate: mean share of victory (a draw of two counts one half).
+        wins: number of games that its side won alone.
+        shared: number of games in which its side shared the victory.
+        losses: number of games that it lost.
+        cut_short: number of games that ended without a winner. No player gets a share of these.
+        win_rate: mean share of victory. A draw of two counts as one half for each.
         low: lower end of the 95 % interval of `win_rate`.
         high: upper end of the 95 % interval of `win_rate`.
-        fair: win rate among equal players, which is the share of the sides that it holds.
+        fair: win rate among equally strong players: the fraction of the sides that it holds.
         reward: mean "win" return, in [-1, 1].
 
     Example:
@@ -81,8 +81,8 @@ def _standings(
 def _interval(share: NDArray[np.float64]) -> tuple[float, float]:
     """Return the 95 % interval of the mean of `share` (deals, rotations).
 
-    Games of the same deal are not independent. If they vary together, the number of games is
-    divided by the design effect (Kish, 1965), measured from the spread between deals.
+    Games of the same deal are not independent. If their results are correlated, the number of games
+    is divided by the design effect (Kish, 1965), which is measured from the spread between deals.
     """
     games, mean = share.size, float(share.mean())
     spread = mean * (1 - mean)

@@ -2,8 +2,8 @@
 
 A critic has a trunk and a value head: dense layers over the flat observation with relu between
 them. The hyperbolic tangent of half its output is the expected return of the seat. A policy of this
-kind also has advisers. The first is the scripted player that it improves. The other seats are
-assumed to play like each of the advisers in turn.
+kind also has advisers. The first is the scripted player that it improves. Simulations let the other
+seats play like each of the advisers in turn.
 """
 
 from __future__ import annotations

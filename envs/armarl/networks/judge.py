@@ -1,16 +1,16 @@
 """Networks that judge positions, in NumPy.
 
-Players use the kernels of `judge_kernels`, which are tested against these networks.
+Players use the kernels of `judge_kernels`. Tests compare them with these networks.
 
 A judge reads a survey (see the verb `survey`). The same weights process every prize:
 
 - *near* reads the features around the prize, and *far* reads the rest of the survey.
-- *prizes* predicts the share of the prize that each side will take, the own side first.
+- *prizes* predicts the share of the prize that each side will take, own side first.
 - *whole* computes the expected return from all prizes.
-- *direct* adds the own lead in stakes over each rival, divided by its standard deviation. The
-  prizes are treated as independent.
+- *direct* adds the lead in stakes over each rival, divided by its standard deviation. It treats the
+  prizes as independent.
 
-Learning who takes each prize as well as who wins makes much more of each game (Wu, 2019).
+Predicting each prize as well as the winner learns much more from each game (Wu, 2019).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PARTS = ("near", "far", "prizes", "whole", "direct")
 VARIANCE = 0.003  # variance of a settled lead, in squared shares of all stakes
-MARGIN = 0.3  # weight of the lead in stakes beside the return, so that play stays sharp when won
+MARGIN = 0.3  # weight of the lead in `worths`; it keeps play sharp in positions that are won
 
 
 class SurveyLayout(NamedTuple):
@@ -64,7 +64,7 @@ class SurveyLayout(NamedTuple):
     def whole(self) -> int:
         """Number of inputs of the part *whole*.
 
-        They are the shares of the prizes, the same weighed by stakes, the leads, and the rest.
+        They are the shares of the prizes, the shares weighted by stakes, the leads, and the rest.
         """
         return 2 * self.prizes * self.sides + self.sides - 1 + self.rest
 
@@ -149,7 +149,7 @@ def _logistic(x: Floats) -> Floats:
 
 
 def _leads(parts: Floats, stakes: Floats) -> tuple[Floats, Floats]:
-    """Return the own lead over each rival, and the lead divided by its standard deviation.
+    """Return the own lead over each rival, and that lead divided by its standard deviation.
 
     Both have shape (n, sides - 1).
     """

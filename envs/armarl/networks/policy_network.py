@@ -60,8 +60,7 @@ class Network:
     Attributes:
         tensors: `PART.K.weight` (out, in) and `PART.K.bias` (out,), float32, for layers
             K = 0, 1, ... of each part.
-        activation: "relu" or "tanh", used in the trunk and within the heads. The board's parts
-            always use relu.
+        activation: "relu" or "tanh", for the trunk and the heads. The board parts always use relu.
     """
 
     def __init__(self, game: Game, tensors: Tensors, activation: str) -> None:
@@ -175,7 +174,7 @@ def check_network(game: Game, tensors: Tensors, activation: Any, advisers: int) 
 
 
 def check_tensors(tensors: Tensors, parts: Sequence[str]) -> None:
-    """Refuse tensors that belong to no part, or that have numbers that are not finite."""
+    """Refuse tensors that belong to no part, and numbers that are not finite."""
     if len(tensors) != 2 * sum(layers(tensors, part) for part in parts):
         raise NetworkError(f"some tensors do not belong to any of the parts {', '.join(parts)}")
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):

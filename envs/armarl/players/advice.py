@@ -1,4 +1,4 @@
-"""Advice of scripted players, which a policy adds to the logits of its network.
+"""Advice of scripted players, which a policy's network adds to its logits.
 
 A network starts as strong as its advisers and learns where to depart from them (residual policy
 learning: Silver et al., 2018; Johannink et al., 2018). An adviser sees only what its seat may see.
@@ -18,14 +18,14 @@ from armarl.players.player_specs import _other, scripted
 from armarl.players.simple_players import GreedyPlayer, RandomPlayer
 
 MOST_ADVISERS = 16
-_SAMPLE, _DEPTH = 64, 24  # positions of the digest, and the random actions before them
+_SAMPLE, _DEPTH = 64, 24  # number of games in the digest, and of random actions in each
 
 
 class Advice:
     """Scripted players that advise at every decision.
 
     Attributes:
-        advisers: the specifications of the players, `greedy` or `greedy:style=NAME`.
+        advisers: specifications of the players, `greedy` or `greedy:style=NAME`.
         players: the players themselves.
     """
 
@@ -43,9 +43,12 @@ class Advice:
         return len(self.players)
 
     def actions(self, states: States, seats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The action of each adviser for `seats[i]`, the seat to move: int64, shape (n, advisers).
+        """Return the action of each adviser in each state, int64, shape (n, advisers).
 
-        The states may hold hidden information. They are concealed before an adviser sees them.
+        Args:
+            states: records, shape (n,). They may hold hidden information: they are concealed before
+                an adviser sees them.
+            seats: the seat to move in each state, int64, shape (n,).
         """
         found = np.empty((states.size, len(self)), np.int64)
         if len(self):
@@ -55,7 +58,7 @@ class Advice:
         return found
 
     def digest(self) -> str:
-        """A hash of the advisers' choices in some positions, which identifies their behaviour."""
+        """Return a hash of the advisers' choices in some positions, to detect a change of them."""
         game, rng = self._game, np.random.default_rng(0)
         states, chance = game.new_states(np.arange(_SAMPLE)), RandomPlayer(game)
         found = hashlib.sha256()
@@ -70,7 +73,7 @@ class Advice:
 
 
 def _adviser(adviser: str, game: Game) -> GreedyPlayer:
-    """Make the adviser of a specification, which a policy's file may have named.
+    """Make the adviser of a specification, which may come from the file of a policy.
 
     Raises:
         ValueError: it names another player, or a style that the game does not have.

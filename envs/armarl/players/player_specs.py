@@ -158,7 +158,7 @@ def _wrong(whole: str, reason: str) -> ValueError:
 
 
 def as_spec(player: str | Path | Spec) -> Spec:
-    """Parse a specification. A `Path` or a name ending in `.safetensors` is a saved policy.
+    """Parse a specification. A `Path`, or text that ends in `.safetensors`, is a saved policy.
 
     Raises:
         ValueError: the text breaks the grammar.
@@ -171,10 +171,12 @@ def as_spec(player: str | Path | Spec) -> Spec:
 
 
 def scripted(adviser: str) -> Spec:
-    """Parse the specification of an adviser: the scripted player in any style.
+    """Parse the specification of an adviser: the scripted player, `greedy`, in any style.
+
+    No file is opened.
 
     Raises:
-        ValueError: it names another player. No file is opened.
+        ValueError: the specification names another player.
     """
     spec = Spec.parse(adviser)
     habits = {name for name, _ in spec.base.settings} - {"style"}

@@ -1,4 +1,4 @@
-"""The `Player` protocol, and the checks around every choice that a player makes."""
+"""The `Player` protocol, and the checks of every choice that a player makes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ class Player(Protocol):
     """The interface of every player: scripted, learnt, searching or human.
 
     A player is a pure function of what a seat may know and of one random number per decision. It
-    gets concealed states, so it cannot use hidden information. It keeps no memory and no random
-    number generator, so a game repeats from its seed, alone or in a batch.
+    gets concealed states, so it cannot use hidden information. It keeps no memory and has no random
+    number generator of its own, so a game repeats from its seed, alone or in a batch.
 
     Attributes:
         name: the name that tables and records show.
-        game: optional. A player made for one variant keeps the variant here, and is refused in
-            another one.
+        game: optional. The variant that the player was made for. Other variants refuse it.
 
     Example:
         >>> from armarl import Player, make_game, make_player
@@ -50,8 +49,8 @@ class Player(Protocol):
         Args:
             states: records, shape (batch,). `states[i]` is concealed for the mover `seats[i]`.
             seats: seat numbers, int64, shape (batch,).
-            draws: random numbers in [0, 1), float64, shape (batch,): the only chance that a player
-                may use.
+            draws: random numbers in [0, 1), float64, shape (batch,). They are the only source of
+                randomness that a player may use.
 
         Returns:
             Action ids, integers, shape (batch,).
@@ -60,16 +59,17 @@ class Player(Protocol):
 
 
 class Thoughts(NamedTuple):
-    """What a player thinks of a batch of states. A field is None if the player has no such opinion.
+    """A player's opinion of a batch of states. A field is None if the player has none on it.
 
     Attributes:
         probabilities: the player's distribution over actions, float64, shape (batch, actions). A
             row sums to 1, or is all 0 if the seat is not to move. The player may sample from it or
-            play the most likely action, as saved policies do unless you ask them to `sample`.
-        values: expected return of each action, float64, shape (batch, actions); NaN for no opinion.
-        visits: how often a search tried each action, int64, shape (batch, actions).
-        value: expected return of the seat, float64, shape (batch,). After the end of the game it
-            may still be an estimate.
+            play the likeliest action, as saved policies do unless you ask them to `sample`.
+        values: expected return of each action, float64, shape (batch, actions). NaN where the
+            player has no opinion.
+        visits: number of times that a search tried each action, int64, shape (batch, actions).
+        value: expected return of the seat, float64, shape (batch,). It may be an estimate even
+            after the end of the game.
 
     Example:
         >>> import numpy as np
@@ -86,7 +86,7 @@ class Thoughts(NamedTuple):
 
 @runtime_checkable
 class Thinker(Player, Protocol):
-    """A player that can also say what it thinks of a position."""
+    """A player that can also give its opinion of a position."""
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
@@ -102,10 +102,10 @@ def choose_legally(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Ask a player for its actions in concealed states, and check them.
+    """Ask a player for its actions in concealed states, and check that they are legal.
 
-    The player gets copies. Its answer is copied, too, and checked against the masks from before the
-    call. So nothing that the player writes changes the game or what it may play.
+    The player gets copies of the arrays. Its answer is copied too, and checked against masks from
+    before the call. So a player that writes to an array changes neither the game nor its masks.
 
     Args:
         player: the player to ask.
@@ -140,14 +140,19 @@ def choose_legally(
         answer = player.choose(shown, seats.copy(), draws.copy())
         chosen = np.array(np.asarray(answer))  # a copy: the player may keep and change its array
     if answer is None:
-        raise TypeError(f"the player {player.name!r} has returned None: does choose lack a return?")
+        raise TypeError(
+            f"the player {player.name!r} returned None; choose must return an array of action ids"
+        )
     if chosen.shape != states.shape:
         raise ValueError(
-            f"the player {player.name!r} chose actions of shape {chosen.shape} "
-            f"in states of shape {states.shape}"
+            f"the player {player.name!r} returned actions of shape {chosen.shape}; choose must "
+            f"return one action per state, shape {states.shape}"
         )
     if chosen.dtype.kind not in "iu":
-        raise TypeError(f"the player {player.name!r} chose {chosen.dtype}s: actions are integers")
+        raise TypeError(
+            f"the player {player.name!r} returned actions of type {chosen.dtype}; action ids must "
+            "be integers"
+        )
     inside = (chosen >= 0) & (chosen < len(game.actions))
     legal = inside & (masks[np.arange(states.size), np.where(inside, chosen, 0)] == 1)
     for i in np.flatnonzero(~legal)[:1]:
@@ -164,33 +169,34 @@ def check_player(found: object, said: str) -> Player:
         said: the name of the object in error messages.
 
     Raises:
-        TypeError: the object is not a player; the message says what it lacks.
+        TypeError: the object is not a player. The message names the missing part.
     """
     if isinstance(found, type):
         raise TypeError(
-            f"{said} is a class, not a player: give one of its instances, or name it as "
+            f"{said} is a class, not a player; pass an instance of it, or its name "
             f"{found.__module__}:{found.__name__}"
         )
     choose = getattr(found, "choose", None)
     if not callable(choose):
         raise TypeError(
-            f"{said} is {_article(found)}, not a player: it has no choose(states, seats, draws)"
+            f"{said} is {_article(found)}, not a player; a player has a method choose(states, "
+            "seats, draws)"
         )
     if not _takes_a_question(choose):
         raise TypeError(
-            f"{said} is no player yet: its choose does not take (states, seats, draws), with which "
-            "it is called; game.views(states, seats) makes observations and masks of them"
+            f"{said} is not a player: its choose must take (states, seats, draws); "
+            "game.views(states, seats) makes their observations and masks"
         )
     with no_exit(said):
         name = getattr(found, "name", None)
     if not isinstance(name, str):
         lacks = "it has no `name`" if name is None else f"its `name` is {_article(name)}"
-        raise TypeError(f"{said} is no player yet: {lacks}, which is the text that tables show")
+        raise TypeError(f"{said} is not a player: {lacks}; tables need a `name` of type str")
     return cast("Player", found)
 
 
 def _takes_a_question(choose: Callable[..., object]) -> bool:
-    """Whether a function accepts three positional arguments, as far as Python can tell."""
+    """Return False if Python can tell that a function does not take 3 positional arguments."""
     try:
         inspect.signature(choose).bind(None, None, None)
     except TypeError:
@@ -221,26 +227,26 @@ def no_exit(said: str) -> Iterator[None]:
         raise RuntimeError(f"{said} tried to end the program: exit({code})") from error
     except StopIteration as error:
         told = RuntimeError(f"{said} raised StopIteration: next() was called on an empty iterator")
-        # Without a cause: contextlib takes an error whose cause is this for one of Python's own.
+        # Set no cause, or contextlib would raise the StopIteration again in place of this error.
         raise told.with_traceback(error.__traceback__) from None
 
 
 @contextmanager
 def _asking(player: Player) -> Iterator[None]:
-    """Add the player's name and the place in its code to every error while it is asked."""
+    """Add a note to errors of a player's methods, with its name and the file and line."""
     try:
         with no_exit(f"the player {player.name!r}"):
             yield
     except Exception as error:
         where = place_of(error, type(player).__module__)
-        error.add_note(f"(the player {player.name!r} had been asked{where})")
+        error.add_note(f"(while asking the player {player.name!r}{where})")
         raise
 
 
 def place_of(error: Exception, module: str) -> str:
-    """The last line of user code that an error passed through, as the end of a sentence.
+    """Return the last line of user code that an error passed through, to append to a message.
 
-    Returns an empty text if the package of `module` is ours.
+    Returns an empty string if `module` belongs to ArmaRL.
     """
     package = module.partition(".")[0]
     places = [
@@ -258,7 +264,7 @@ def ask_thoughts(
     seats: NDArray[np.int64],
     draws: NDArray[np.float64],
 ) -> Thoughts:
-    """Ask a player for its thoughts on concealed states; the player gets copies."""
+    """Ask a player for its thoughts on concealed states. The player gets copies."""
     shown = game.taken(states, np.arange(states.size))
     with _asking(player):
         return player.think(shown, seats.copy(), draws.copy())
@@ -322,4 +328,6 @@ def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:
     wrong = np.flatnonzero((statuses == PLAYING) & (seats != movers))
     if wrong.size:
         i = wrong[0]
-        raise ValueError(f"seat {seats[i]} is asked in state {i}, where {movers[i]} is to move")
+        raise ValueError(
+            f"seat {seats[i]} is not to move in state {i}; seat {movers[i]} is to move there"
+        )

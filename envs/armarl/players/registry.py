@@ -57,10 +57,10 @@ def register_player(
         factory: a function or class that returns a `Player`. It is called with the game and the
             arguments of the specification: `factory(game, 1000, seconds=2)` for
             `name:1000,seconds=2`. Arguments are checked against its annotations (bool, int, float,
-            str). For matches with several worker processes it must be importable.
-        around: whether the player wraps another one, as in `greedy+name:200`. The factory then gets
+            str). For matches with several worker processes, the factory must be importable.
+        around: True if the player wraps another one, as in `greedy+name:200`. The factory then gets
             the game, the wrapped player, and the arguments.
-        replace: whether to replace the player that has this name.
+        replace: True to replace a player that already has this name.
 
     Raises:
         TypeError: the factory is not callable.
@@ -88,7 +88,7 @@ def register_player(
 
 
 def registered() -> list[tuple[str, Factory, bool]]:
-    """The calls of `register_player` so far. Worker processes repeat them."""
+    """Return the arguments of all `register_player` calls. Worker processes repeat the calls."""
     return [
         (name, factory, around)
         for registry, built_in, around in (
@@ -101,17 +101,17 @@ def registered() -> list[tuple[str, Factory, bool]]:
 
 
 def is_player(name: str) -> bool:
-    """Whether a name is that of a built-in or registered player."""
+    """Return True if a name is that of a built-in or registered player."""
     return name in _players
 
 
 def player_names() -> list[str]:
-    """All names of players: built-in, registered, and shipped policies."""
+    """Return the names of all players: built-in, registered, and shipped policies."""
     return [*_players, *shipped_policies()]
 
 
 def wrapper_names() -> list[str]:
-    """All names of players that wrap another one, as in `greedy+search:200`."""
+    """Return the names of all players that wrap another one, as in `greedy+search:200`."""
     return list(_around)
 
 
@@ -121,12 +121,17 @@ def find_player(name: str) -> Factory | None:
 
 
 def find_wrapper(name: str, own: Mapping[str, Factory | str]) -> Factory | None:
-    """Return the factory of a wrapper; `own` holds those that a player prefers for itself."""
+    """Return the factory of a wrapper, or None if no wrapper has this name.
+
+    Args:
+        name: the name.
+        own: factories, or texts to import, that the wrapped player has for itself. They come first.
+    """
     return _imported({**_around, **own}.get(name))
 
 
 def _imported(found: Factory | str | None) -> Factory | None:
-    """A factory that is given as text, imported."""
+    """Import a factory that is given as text. Others are returned unchanged."""
     if isinstance(found, str):
         module, _, attribute = found.partition(":")
         factory: Factory = getattr(importlib.import_module(module), attribute)

@@ -1,4 +1,4 @@
-"""Players that stand alone: random, patient, greedy, and a person at a terminal."""
+"""Players that wrap no other: random, patient, greedy, and a person at a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from armarl.players.protocol import Thoughts
 _PARAGRAPH = textwrap.TextWrapper(
     100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
 )
-_FIXED = "\x1f"  # in the place of a space within an action, where no line is broken
+_FIXED = "\x1f"  # replaces spaces within an action, so that no line is broken there
 
 
 class RandomPlayer:
@@ -38,7 +38,7 @@ class RandomPlayer:
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
-        """The same probability for every legal action."""
+        """Return the same probability for every legal action."""
         protocol.check_question(self.game, states, seats, draws)
         playing, movers = self.game.statuses(states)
         asked = ((playing == 0) & (movers == seats))[:, None]
@@ -47,9 +47,9 @@ class RandomPlayer:
 
 
 class PatientPlayer:
-    """Play at random, but take the game's last resorts only where nothing else is legal.
+    """Play at random, but choose a last resort, such as passing, only if nothing else is legal.
 
-    The game lists its last resorts, such as passing, in `LAST_RESORTS` of its module `rivals`.
+    The game's module `rivals` lists the last resorts in `LAST_RESORTS`.
     """
 
     def __init__(self, game: Game) -> None:
@@ -69,14 +69,15 @@ class PatientPlayer:
 
 
 class GreedyPlayer:
-    """Play the action that the game's scripted judgement prefers, one step ahead.
+    """Play the action that the game's scripted evaluation prefers, one step ahead.
 
     Args:
-        style: one of `GREEDY_STYLES` in the game's module `styles`, the first by default; the one
-            that is called `HELD_OUT_STYLE` there is for evaluation, never to be trained against.
+        game: the variant to play.
+        style: one of `GREEDY_STYLES` in the game's module `styles`. None: the first. The style
+            named by `HELD_OUT_STYLE` there is for evaluation only. Never train against it.
 
     Attributes:
-        style: its number.
+        style: the number of the style.
 
     Raises:
         ValueError: the game has no such style.
@@ -91,20 +92,23 @@ class GreedyPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         protocol.check_question(self.game, states, seats, draws)
-        below_next = np.nextafter(self.style + 1.0, 0.0)  # to which the sum might be rounded
+        below_next = np.nextafter(self.style + 1.0, 0.0)  # the sum could round up to the next style
         styled = np.minimum(self.style + draws, below_next)
         return _choices(batch_loops.choose_greedily, self.game, states, styled)
 
 
 def style_names(game: Game) -> tuple[str, ...]:
-    """Names of the styles of the game's greedy player, by number; () if it has none."""
+    """Return the names of the greedy player's styles, in the order of their numbers.
+
+    The tuple is empty if the game has only one style.
+    """
     part = game_entry(game.name).part("styles")
     names: tuple[str, ...] = part.GREEDY_STYLES if part else ()
     return names
 
 
 def style_number(game: Game, style: str | None) -> int:
-    """The number of a style of the game's greedy player; 0 for None.
+    """Return the number of a style of the game's greedy player, or 0 for None.
 
     Raises:
         ValueError: the style is unknown.
@@ -113,16 +117,16 @@ def style_number(game: Game, style: str | None) -> int:
         return 0
     styles = style_names(game)
     if style not in styles:
-        known = ", ".join(styles) or "only one"
-        raise ValueError(f"greedy has no style {style!r} in {game.name}; choose from {known}")
+        known = ", ".join(styles) or "none"
+        raise ValueError(f"greedy has no style {style!r} in {game.name}; its styles: {known}")
     return styles.index(style)
 
 
 class HumanPlayer:
-    """A person at a terminal, who sees the board as text and types actions in notation.
+    """A person at a terminal. It prints the board and reads actions in the game's notation.
 
-    `?` lists the actions, `help` says besides how they are written and what they do; `quit` raises
-    EOFError, as the end of the input does.
+    `?` lists the legal actions. `help` also explains the notation and the actions. `quit` raises
+    EOFError, as does the end of the input.
     """
 
     def __init__(self, game: Game) -> None:
@@ -158,7 +162,7 @@ class HumanPlayer:
 
 
 def _help(game: Game) -> str:
-    """The help text: how to write actions, and what they do by which rules."""
+    """Return the help text: the notation and the meaning of actions, with rule numbers."""
     entry = game_entry(game.name)
     examples = {family.texts()[0]: family.meaning for family in game.actions.families}
     width = 2 + max(map(len, examples))
@@ -167,7 +171,7 @@ def _help(game: Game) -> str:
 
 
 def _listed(game: Game, mask: NDArray[np.int8]) -> str:
-    """The legal actions, a paragraph for each kind."""
+    """Return the legal actions as text, one paragraph for each kind."""
     lines = []
     for family in game.actions.families:
         first = game.actions.first[family.name]
@@ -180,7 +184,7 @@ def _listed(game: Game, mask: NDArray[np.int8]) -> str:
 def _choices(
     body: Body, game: Game, states: States, draws: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """The actions that a body with a `batch_loops.Choices` batch chooses in every state."""
+    """Return the action for each state, chosen by a loop body that takes `batch_loops.Choices`."""
     actions, masks = np.empty(states.size, np.int64), game.scratch_masks(states.size)
     scratch = np.empty((len(masks), 1), states.dtype)
     game.run(body, states.size, batch_loops.Choices(states, draws, masks, scratch, actions))
@@ -188,17 +192,17 @@ def _choices(
 
 
 def pick_at(masks: NDArray[np.int8], draws: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Pick a legal action in each row by a number in [0, 1)."""
+    """Pick a legal action uniformly in each row; `draws` are random numbers in [0, 1)."""
     ranks = masks.cumsum(axis=1, dtype=np.int64)
     wanted = (draws * ranks[:, -1]).astype(np.int64)
     return np.asarray((ranks > wanted[:, None]).argmax(axis=1), np.int64)
 
 
 def rivals(game: Game, what: str) -> ModuleType:
-    """The module `rivals` of a game, which describes the players that others are measured against.
+    """Return the module `rivals` of a game, which describes its reference opponents.
 
     Raises:
-        ValueError: the game has no such module; `what` names the player that needs it.
+        ValueError: the game has no such module. The message names `what`, the player that needs it.
     """
     rivals = game_entry(game.name).part("rivals")
     if rivals is None:

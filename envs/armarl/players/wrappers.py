@@ -1,4 +1,4 @@
-"""Players that wrap another player: random moves now and then, or a random opening."""
+"""Players that wrap another player: occasional random actions, or a random opening."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NoisyPlayer:
     """Play a random legal action with a given probability, otherwise ask the wrapped player."""
 
     def __init__(self, game: Game, player: Player, noise: float) -> None:
-        """Wrap a player; each decision is random with probability `noise`, in [0, 1]."""
+        """Wrap a player. Each action is random with probability `noise`, in [0, 1]."""
         if not 0 <= noise <= 1:
             raise ValueError(f"noise must be a probability from 0 to 1, not {noise}")
         self.name = f"{player.name} with noise {noise}"
@@ -34,11 +34,11 @@ class NoisyPlayer:
 class OpeningPlayer:
     """Play random actions at first, then ask the wrapped player.
 
-    The verb `progress` tells from public information how far a seat has come.
+    The verb `progress` measures the progress of a seat from public information.
     """
 
     def __init__(self, game: Game, player: Player, first_random: int) -> None:
-        """Wrap a player; it plays at random while its seat's progress is below `first_random`."""
+        """Wrap a player. Actions are random while the seat's progress is below `first_random`."""
         if first_random < 0:
             raise ValueError(f"first_random must be 0 or more, not {first_random}")
         if not game.has_progress:
@@ -62,19 +62,19 @@ def _partly_random(
     draws: NDArray[np.float64],
     random: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
-    """A random action where `random` is true, and the player's choice elsewhere."""
+    """Return random actions where `random` is True, and the player's choices elsewhere."""
     actions = np.empty(states.size, np.int64)
     for chooser, where in ((RandomPlayer(game), random), (player, ~random)):
         if where.any():
             games = np.flatnonzero(where)
             seen = game.taken(states, games)
-            # Checked here, while it is still known which player chose.
+            # Check here, so that an error names the player that chose.
             actions[games] = choose_legally(chooser, game, seen, seats[games], draws[games])
     return actions
 
 
 def split_draws(draws: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Make two random numbers in [0, 1) from each by hashing, as a player gets one per decision."""
+    """Hash each random number into two, in [0, 1), because a player gets one per decision."""
     parts = np.empty((2, draws.size))
     split_all(np.ascontiguousarray(draws, np.float64), parts)
     return parts[0], parts[1]

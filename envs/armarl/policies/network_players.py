@@ -22,19 +22,19 @@ from armarl.players.protocol import Thoughts
 from armarl.policies.afterstates import Afterstates
 from armarl.policies.critic_lookahead import DEALS, Turns
 
-_LARGE = 10.0  # losses are clipped here; their exact size does not matter
+_LARGE = 10.0  # larger losses are clipped to this; their exact size does not matter
 _HUGE = 1e30  # largest logit; differences of such logits are still finite
 SHARPNESS = 100.0  # an action that leads to a value 0.01 higher is e times as likely
 DOUBT = 1.0  # standard errors by which an action must be better than the scripted choice
 MOST_TEMPERATURE = 1e6  # all legal actions are about equally likely here
-# An action must also be better by this share of a fair chance to win, because a critic errs.
+# An action must also be better by this share of a fair chance to win, because critics make errors.
 LEAST_GAIN = 0.1
 
 
 class NetworkPlayer:
-    """A player that uses a network over the flat observation and masks illegal actions.
+    """A player with a network that reads the flat observation. It never plays illegal actions.
 
-    `load_policy` makes it from a file. See `armarl.networks` for the networks.
+    `load_policy` makes one from a file. See `armarl.networks` for the networks.
 
     Attributes:
         name: the player's name.
@@ -45,7 +45,7 @@ class NetworkPlayer:
         temperature: number that logits are divided by, above 0 and at most 1e6. Below 1, likelier
             actions become likelier still.
         advice: the scripted players whose advice the network weighs. Most networks have none.
-        metadata: metadata of the file that it was loaded from, else empty.
+        metadata: metadata of the file that the player was loaded from, else empty.
 
     Example:
         >>> import numpy as np
@@ -146,12 +146,12 @@ class NetworkPlayer:
         draws its action from them. Without, it plays the likeliest action.
 
         Args:
-            states: (batch,) records of the game, which may hold what the seats are not shown.
-            seats: (batch,) int64, the seat to move in each state.
+            states: records of the game, shape (batch,). They may hold hidden information.
+            seats: the seat to move in each state, int64, shape (batch,).
 
         Returns:
-            float64 (batch, actions). Rows add up to 1, and illegal actions have 0. A row is all 0
-            if its seat is not to move or its game is over.
+            Probabilities, float64, shape (batch, actions). A row sums to 1, and illegal actions
+            have 0. A row is all 0 if its seat is not to move or its game is over.
 
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
@@ -164,11 +164,11 @@ class NetworkPlayer:
         """Return the network's expected return for `seats[i]` in each state, float32 (batch,).
 
         Any seat is allowed, also one that is not to move. The value is an estimate even in games
-        that are over. `Game.returns` has their actual returns.
+        that are over. Use `Game.returns` for their actual returns.
 
         Args:
             states: see `probabilities`.
-            seats: (batch,) int64, any seat in each state.
+            seats: any seat for each state, int64, shape (batch,).
 
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
@@ -185,7 +185,7 @@ class NetworkPlayer:
     def _of_movers(
         self, logits: NDArray[np.float32], states: States, seats: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """Set the logits of seats that are not to move to -inf, in place, and return them."""
+        """Set logits to -inf, in place, where the seat is not to move. Return the same array."""
         statuses, movers = self.game.statuses(states)
         logits[(movers != seats) | (statuses != PLAYING)] = -np.inf
         return logits
@@ -193,14 +193,14 @@ class NetworkPlayer:
     def _weights(self, logits: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the unnormalised action probabilities."""
         most = logits.max(axis=1, keepdims=True)
-        most[np.isneginf(most)] = 0  # nothing is legal: the seat is not to move
+        most[np.isneginf(most)] = 0  # no action is legal because the seat is not to move
         gaps = np.subtract(logits, most, dtype=np.float64)
-        with np.errstate(under="ignore", over="ignore"):  # -inf, then 0
+        with np.errstate(under="ignore", over="ignore"):  # gaps may become -inf, whose exp is 0
             return np.asarray(np.exp(gaps / self.temperature))
 
 
 class JudgingPlayer(NetworkPlayer):
-    """A player that uses a judge: an action is likelier if it leads to a better position.
+    """A player with a judge of positions: it prefers actions that lead to better positions.
 
     It tries every legal action on a copy of the state, one step ahead. See `afterstates`.
 
@@ -230,9 +230,9 @@ class JudgingPlayer(NetworkPlayer):
 class CriticPlayer(NetworkPlayer):
     """A player that plays its first adviser's choice unless a critic values another action higher.
 
-    It tries every legal action and plays on for some turns before it asks the critic. The first
-    adviser plays on for its own seat. For all other seats the advisers take turns, deal by deal.
-    See `critic_lookahead`.
+    It tries every legal action and simulates some turns before it asks the critic. The first
+    adviser plays for the player's own seat. For the other seats the advisers alternate, one per
+    deal. See `critic_lookahead`.
 
     Attributes:
         deals: largest number of deals in which an action is tried.
@@ -280,7 +280,7 @@ class CriticPlayer(NetworkPlayer):
 
 
 def _checked_chance(sample: Any, temperature: Any) -> tuple[bool, float]:
-    """Return whether a player samples, and its temperature. Giving a temperature turns it on.
+    """Return `sample` and `temperature` with their defaults. A temperature turns sampling on.
 
     Raises:
         TypeError: `temperature` is not a number, or `sample` is not a boolean.
@@ -299,7 +299,9 @@ def _checked_chance(sample: Any, temperature: Any) -> tuple[bool, float]:
 
 
 def _checked_temperature(temperature: Any) -> float:
-    """Return the temperature as a float. Only in this range is every sampled action legal.
+    """Return the temperature as a float.
+
+    Outside the range that is checked here, a sampled action could be illegal.
 
     Raises:
         TypeError: the temperature is not a number.

@@ -13,17 +13,17 @@ _PICKLES = (".zip", ".pt", ".pth", ".pkl")  # written by torch and SB3
 
 
 def label(spec: Spec) -> str:
-    """The name of a player in tables: its specification, with a policy's name for its path."""
+    """Return a player's name for tables: its specification, with a policy's name for its path."""
     base = spec.base
     part = Part(called(base.name), base.arguments, base.settings)
     return printable(str(Spec(part, spec.around)))
 
 
 def called(name: str) -> str:
-    """The name of a policy by its path: `c1` for the run `c1`, `c1/best` for its best policy.
+    """Return the name of a policy from its path: `c1` for the run `c1`, `c1/best` for its best one.
 
-    Every run has a best policy, so its name includes the run. A file that is named like a built-in
-    player keeps its ending: `random.safetensors`.
+    Every run has a best policy, so its name includes the run. A file with the name of a player or
+    of a shipped policy keeps its suffix: `random.safetensors`.
     """
     path = Path(name)
     if path.name == BEST_FILE and path.parent.name not in ("", ".."):
@@ -34,7 +34,7 @@ def called(name: str) -> str:
 
 
 def without_folders(name: str) -> str:
-    """The name of the run or file at the end of a path; other names are returned unchanged."""
+    """Return the name of the run or file at the end of a path. Other names stay unchanged."""
     path = Path(name)
     if path.suffix != ".safetensors" and len(path.parts) <= 1:
         return name
@@ -43,7 +43,12 @@ def without_folders(name: str) -> str:
 
 
 def policy_path(name: str) -> Path | None:
-    """The file of a saved policy, given as a path, a run's folder or a shipped name, or None."""
+    """Return the file of a saved policy, or None if there is none.
+
+    Args:
+        name: the path of a file or of a run's folder, or the name of a shipped policy. The name of
+            a built-in or registered player has no file.
+    """
     if is_player(name):
         return None
     if name in shipped_policies():
@@ -53,12 +58,12 @@ def policy_path(name: str) -> Path | None:
         if path.is_dir():
             path /= POLICY_FILE
         return path if path.exists() else None
-    except OSError:  # the name is too long, or the folder is closed to us
+    except OSError:  # the name is too long, or the folder cannot be read
         return None
 
 
 def file_refusal(part: Part) -> str | None:
-    """The error text for a file that is not a saved policy, by its ending; None for other names.
+    """Return the error text for a file whose suffix is not that of a policy, or None.
 
     A Python or ONNX file is refused only if it exists, because `mine.py` may be a module.
     """
@@ -67,35 +72,35 @@ def file_refusal(part: Part) -> str | None:
         return pickle_refusal(part.name)
     if path.suffix == ".onnx":
         right = Part("onnx", (part.name, *part.arguments), part.settings)
-        return f"{name} is an ONNX file; name its player {brief(right)}"
+        return f"{name} is an ONNX file, not a saved policy; write {brief(right)}"
     own = Part(path.stem, part.arguments or ("Class",), part.settings)
     return (
-        f"{name} is a Python file; name a class in it {brief(own)}, and put its folder on "
-        "PYTHONPATH"
+        f"{name} is a Python file, not a saved policy; for a class in it write {brief(own)}, and "
+        "put its folder on PYTHONPATH"
     )
 
 
 def pickle_refusal(name: str) -> str | None:
-    """The error text for a pickle of SB3 or torch, which is not loaded; None for other names."""
+    """Return the error text for a pickle of SB3 or torch, which is never loaded, or None."""
     if Path(name).suffix not in _PICKLES:
         return None
     policy = Path(name).with_suffix(".safetensors").name
     return (
         f"{name} is not an ArmaRL policy, and loading it can run code. If you trust it, convert it "
         f"with armarl_training.sb3.save_policy({policy!r}, MaskablePPO.load({name!r}), game), "
-        f"then give {policy}"
+        f"then use {policy}"
     )
 
 
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # the name is too long, or the folder is closed to us
+    except OSError:  # the name is too long, or the folder cannot be read
         return False
 
 
 def _is_folder(name: str) -> bool:
     try:
         return Path(name).is_dir()
-    except OSError:  # the name is too long, or the folder is closed to us
+    except OSError:  # the name is too long, or the folder cannot be read
         return False

@@ -47,12 +47,12 @@ def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[
     try:
         found = Advice(game, advisers).digest() if advisers else None
     except ValueError as error:
-        raise PolicyError(f"{path}: its advisers: {brief(error)}") from error
+        raise PolicyError(f"{path} has unusable advisers: {brief(error)}") from error
     if found != metadata.get("advice"):
         said = brief(", ".join(advisers) or "no adviser")
         raise PolicyError(
-            f"{path} was trained with advice of {said} that this version of the scripted player "
-            "does not give; train it again"
+            f"{path} was trained with other advice than that of {said} in this version of the "
+            "scripted player; train it again"
         )
     return advisers
 
@@ -77,7 +77,7 @@ def check_weights(
 
 
 def check_description(path: Path, kind: WeightKind, described: Any, tensors: Tensors) -> None:
-    """Refuse a file whose metadata describe another network than its weights form.
+    """Refuse a file whose metadata and weights disagree about the network.
 
     Raises:
         PolicyError: the layer widths differ.
@@ -96,7 +96,7 @@ def layer_widths(kind: WeightKind, tensors: Tensors) -> dict[str, list[int]]:
 
 
 def check_survey(path: Path, kind: WeightKind, surveyed: Any, game: Game) -> None:
-    """Refuse a judge made for another survey than the game's, and a survey without a judge.
+    """Refuse a judge for another survey than the game's, and a survey without a judge.
 
     Raises:
         PolicyError: the survey in the metadata is not the one that the network needs.

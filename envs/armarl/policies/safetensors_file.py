@@ -18,19 +18,20 @@ from armarl.networks.policy_network import Tensors
 FORMAT = "armarl-policy-4"
 
 
-# Formats of earlier versions. The first has no judges. The second also has no parts for a board.
-# The third also has no trunk, and its description of the network does not mention one.
+# Formats of earlier versions that can still be read. The first one listed has no judges, the second
+# also has no parts for a board, and the third also has no trunk, nor one in its description of the
+# network.
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 
 
-MOST_HEADER = 4 << 20  # bytes before the weights
+MOST_HEADER = 4 << 20  # largest size of the header, in bytes
 
 
 MOST_TENSORS = 4096
 
 
 class PolicyError(ValueError):
-    """A policy file that cannot be used: damaged, foreign, or made for another game or variant.
+    """A policy file that cannot be used: damaged, of another kind, or for another game or variant.
 
     Example:
         >>> import armarl
@@ -119,12 +120,12 @@ def _check_header(path: Path) -> None:
 
 
 def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:
-    """Return the error text for a file of another format, or of a foreign one."""
+    """Return the error text for a file of another format."""
     found = metadata.get("format") if isinstance(metadata, dict) else None
     found = found if isinstance(found, str) else ""
     if wanted == FORMAT and found.startswith("armarl-checkpoint-"):
         return (
-            f"{path} is a training checkpoint, not a policy: name the run's folder {path.parent}, "
+            f"{path} is a training checkpoint, not a policy; give the run's folder {path.parent}, "
             f"or the {POLICY_FILE} in it"
         )
     other = f": its format is {brief(repr(found), 60)}" if found else ""

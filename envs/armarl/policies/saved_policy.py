@@ -59,12 +59,12 @@ def save_policy(
         game: the game that the policy plays.
         tensors: the weights, see `NetworkPlayer.tensors`.
         activation: "relu" or "tanh".
-        advisers: scripted players that the network weighs.
-        details: JSON values kept in the metadata: training, strength, ...
+        advisers: specifications of the scripted players whose advice the network weighs.
+        details: more JSON values for the metadata, such as the training and the strength.
 
     Raises:
-        PolicyError: the weights do not fit each other or the game, or the file name is one that
-            pickles use.
+        PolicyError: the weights do not fit each other or the game, or `path` has the suffix of a
+            pickle file.
         OSError: the file could not be written. An existing file at `path` is left unchanged.
 
     Example:
@@ -80,7 +80,7 @@ def save_policy(
     """
     if pickle_refusal(str(path)):
         raise PolicyError(
-            f"{path} would be taken for a pickle, and a policy is not a pickle; call it "
+            f"{path} has the suffix of a pickle file, but a policy is a safetensors file; name it "
             f"{Path(path).with_suffix('.safetensors').name}"
         )
     kind = weight_kind(tensors)
@@ -116,12 +116,12 @@ def policy_file(name: str | Path) -> Path:
         base, _, arguments = str(name).partition(":")
         if arguments and policy_path(base):
             raise ValueError(
-                f"{name} specifies a player, not a policy: load_policy takes {base!r} with "
-                f"sample= or temperature=, and make_player takes {str(name)!r}"
+                f"{name} specifies a player, not a policy; call load_policy({base!r}) with sample= "
+                f"or temperature=, or make_player({str(name)!r}, game)"
             )
         raise FileNotFoundError(
             f"there is no file {name}, no run with a policy, and no shipped policy of that "
-            f"name{did_you_mean(str(name), shipped_policies())}; the shipped policies are: "
+            f"name{did_you_mean(str(name), shipped_policies())}; the shipped policies are "
             f"{', '.join(shipped_policies())}"
         )
     return found
@@ -152,7 +152,7 @@ def policy_game(path: str | Path) -> Game:
     try:
         return restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError) as error:
-        raise PolicyError(f"{path} names a game that cannot be made: {brief(error)}") from error
+        raise PolicyError(f"{path} is for a game that cannot be made: {brief(error)}") from error
 
 
 def load_policy(
@@ -162,7 +162,7 @@ def load_policy(
     sample: bool | None = None,
     temperature: float | None = None,
 ) -> NetworkPlayer:
-    """Load a saved policy as a player of `game` (default: the game it was made for).
+    """Load a saved policy as a player.
 
     Args:
         path: path of the file or of a run's folder, or the name of a shipped policy such as
@@ -172,6 +172,9 @@ def load_policy(
             True if a temperature is given, else False.
         temperature: number that logits are divided by before sampling; above 0, at most 1e6.
             None: 1.
+
+    Returns:
+        The player. Its `metadata` are those of the file.
 
     Raises:
         FileNotFoundError: the file does not exist.

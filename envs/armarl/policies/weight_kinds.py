@@ -21,7 +21,7 @@ class WeightKind(NamedTuple):
         name: short name: "network", "judge" or "critic".
         title: noun phrase for messages.
         parts: the network parts whose layer widths the metadata list.
-        detect: function that tells whether tensors are of this kind.
+        detect: function that returns True if tensors are of this kind.
         check: function that raises `NetworkError` if tensors do not fit each other, the game, the
             activation or the number of advisers.
         describe: function that describes how a policy with these advisers chooses.

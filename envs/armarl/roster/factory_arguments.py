@@ -17,7 +17,7 @@ from armarl.players.registry import Factory
 
 @dataclass(frozen=True)
 class _OwnPart(Part):
-    """A `module:Class,arguments` part with the name `module:Class`; it prints as it was written."""
+    """The part `module:Class,arguments`, with the name `module:Class`. It prints as written."""
 
     mark: ClassVar[str] = ","
 
@@ -29,8 +29,14 @@ class _OwnPart(Part):
 def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Player:
     """Call a factory with the arguments of a specification's part, as keyword arguments.
 
+    Args:
+        factory: the function or class to call.
+        part: the part of the specification.
+        besides: names of more arguments that the player takes, for error messages.
+        given: positional arguments of the call: the game, and the wrapped player if there is one.
+
     Raises:
-        ValueError: the factory does not take them; the message lists the arguments that it takes.
+        ValueError: the factory does not take an argument, or needs one. The message names it.
         TypeError: the factory does not return a player.
         RuntimeError: the factory tried to end the program.
     """
@@ -47,7 +53,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
         if not (argument in flags or unnamed):
             raise ValueError(_takes(part, takes, repr(argument)))
         if argument in takes and argument not in flags:
-            raise ValueError(f"{brief(part)}: {argument} lacks a value: {argument}=...")
+            raise ValueError(f"{brief(part)}: {argument} needs a value: {argument}=...")
         key = str(argument) if argument in flags else unnamed.pop(0)
         if key in values:
             raise ValueError(f"{brief(part)}: {key} is given twice")
@@ -56,7 +62,7 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
         if key not in names and not takes_any:
             raise ValueError(_takes(part, takes, repr(key)))
         if not _fits(value, hints.get(key)):
-            said = f"{brief(part)}: {key} takes {_kinds(hints[key])}, not {value!r}"
+            said = f"{brief(part)}: {key} must be {_kinds(hints[key])}, not {value!r}"
             raise ValueError(f"{said} (arguments: {', '.join(takes)})")
     missing = [p.name for p in parameters if p.default is p.empty and p.name not in values]
     if missing:
@@ -68,13 +74,13 @@ def _call(factory: Factory, part: Part, besides: list[str], *given: Any) -> Play
             made = factory(*given, **values)
         except Exception as error:
             if where := place_of(error, getattr(factory, "__module__", "")):
-                error.add_note(f"({brief(part.name)} was being made{where})")
+                error.add_note(f"(while making {brief(part.name)}{where})")
             raise
     return check_player(made, f"the result of {brief(part.name)}")
 
 
 def _hints(factory: Factory) -> dict[str, Any]:
-    """Types of a factory's arguments, as far as they can be resolved at run time."""
+    """Return the types of a factory's arguments, except those that Python cannot resolve."""
     target = _annotated(factory)
     hints: dict[str, Any] = {}
     for name, annotation in getattr(target, "__annotations__", {}).items():
@@ -85,7 +91,7 @@ def _hints(factory: Factory) -> dict[str, Any]:
 
 
 def _annotated(factory: Factory) -> Any:
-    """The function that carries the annotations of a factory's arguments."""
+    """Return the function that carries the annotations of a factory's arguments."""
     target = factory.func if isinstance(factory, partial) else factory
     if inspect.isclass(target):
         return target.__init__
@@ -94,7 +100,7 @@ def _annotated(factory: Factory) -> Any:
 
 def _takes(part: Part, names: list[str], given: str) -> str:
     takes = ", ".join(names) or "no arguments"
-    return f"{brief(part)}: {brief(part.name)} takes {takes}, not {given}"
+    return f"{brief(part)}: {brief(part.name)} does not take {given}; it takes {takes}"
 
 
 def _fits(value: Value, hint: Any) -> bool:

@@ -26,31 +26,38 @@ from armarl.players.wrappers import NoisyPlayer, OpeningPlayer
 from armarl.policies.paths import _is_folder, file_refusal, label, policy_path
 from armarl.roster.factory_arguments import _call, _OwnPart
 
-# Arguments that every player takes, unless its factory has one of the same name; outermost first.
+# Arguments that every player takes, outermost wrapper first. A factory's own argument of the same
+# name takes precedence.
 _HABITS: dict[str, Factory] = {"noise": NoisyPlayer, "first_random": OpeningPlayer}
 
 
 def make_player(player: PlayerLike, game: Game, *, code: bool = True) -> Player:
     """Make a player of `game` from a specification or the path of a saved policy.
 
-    A specification is looked up in this order: a registered player (`random`, `greedy`, `human`,
-    ...), a shipped policy (`armadora-2p`), the path of a saved policy or of a run's folder, and a
-    class of your own as `module:Class`, which is imported. An object that is already a `Player` is
-    returned unchanged.
+    A name is looked up in this order:
+
+    1. built-in and registered players, such as `random`, `greedy` and `human`
+    2. shipped policies, such as `armadora-2p`
+    3. the path of a saved policy or of a run's folder
+    4. a class of your own, as `module:Class`, which is imported
+
+    An object that is already a `Player` is returned unchanged.
 
     Args:
         player: the specification, path or player.
         game: the variant that it will play.
-        code: whether `module:Class` may be imported. Pass False for names that come from a file.
+        code: True to allow `module:Class`, which imports user code. Pass False for names that come
+            from a file.
 
     Returns:
         The player, named by its specification.
 
     Raises:
-        TypeError: `player` is not a specification, path or player, a factory of yours returned
-            something else, or `game` is not a `Game`.
-        RuntimeError: the factory tried to end the program.
-        ValueError: the player or an argument is unknown, or the player is of another variant.
+        TypeError: `player` is not a specification, path or player; or your class or function did
+            not return a player; or `game` is not a `Game`.
+        RuntimeError: your class or function tried to end the program.
+        ValueError: the player or an argument is unknown, or the player was made for another
+            variant.
         PolicyError: the file is not a policy for this game, version or variant.
 
     Example:
@@ -99,8 +106,8 @@ def _call_by(player: Player, spec: Spec) -> None:
         player.name = label(spec)
     except AttributeError as error:
         raise TypeError(
-            f"{brief(spec)}: the `name` of {type(player).__name__} cannot be set; make it an "
-            "attribute, because a player is named by its specification"
+            f"{brief(spec)}: the `name` of {type(player).__name__} cannot be set; make `name` a "
+            "plain attribute, because make_player sets it to the specification"
         ) from error
 
 
@@ -140,15 +147,16 @@ def _policy_factory(path: Path) -> Factory:
 
 
 def _imported(part: Part, code: bool) -> tuple[Factory, Part]:
-    """Import the class or function of `module:Class`; return it and the remaining part."""
+    """Import the class or function of `module:Class`. Return it and the remaining part."""
     name, arguments = part.name, part.arguments
     written = arguments and isinstance(arguments[0], str) and arguments[0].isidentifier()
     if not written or not all(word.isidentifier() for word in name.split(".")):
         raise ValueError(_second_colon(part) or _unknown(name))
     if not code:
         raise ValueError(
-            f"{brief(part)}: module:Class, is not imported here; pass the player as an object, "
-            "register it (armarl.register_player), or train with --code (in Python code=True)"
+            f"unknown player {brief(part)}; user code (module:Class) is not imported here. Pass "
+            "the player as an object, register it (armarl.register_player), or train with --code "
+            "(in Python code=True)"
         )
     try:
         with no_exit(f"the module {name}"):
@@ -189,7 +197,7 @@ def _unknown(name: str) -> str:
     if name in game_names():
         policies = sorted((p for p in shipped_policies() if p.split("-")[0] == name), key=len)
         return (
-            f"{name} is a game, not a player: give a player, and the game by --game {name} (in "
+            f"{name} is a game, not a player; name a player, and the game with --game {name} (in "
             "Python make_game)" + (f", or a policy such as {policies[0]}" if policies else "")
         )
     known = player_names()

@@ -12,7 +12,7 @@ Work = Callable[[Any], Any]
 
 
 class ClusterError(RuntimeError):
-    """A cluster that cannot be reached, or that failed to run a job. The message has the reason."""
+    """A cluster that cannot be reached or failed to run a job. The message gives the reason."""
 
 
 @runtime_checkable
@@ -28,7 +28,7 @@ Workers = int | Cluster  # a number of processes on this machine, or a cluster
 
 
 class Known(NamedTuple):
-    """Players and games registered by name in this process, which a worker needs as well."""
+    """The registered players and games of a process, which its workers need as well."""
 
     players: list[tuple[str, Factory, bool]]
     games: tuple[catalogue.GameEntry, ...]
@@ -39,7 +39,7 @@ class Known(NamedTuple):
         return cls(registered(), catalogue.entries())
 
     def learn(self) -> None:
-        """Register all of it in this process."""
+        """Register these players and games in this process."""
         for entry in self.games:
             catalogue.add(entry)
         for name, factory, around in self.players:
@@ -50,7 +50,7 @@ def check_workers(workers: Workers) -> None:
     """Check that `workers` is a number of processes or a cluster.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: `workers` is neither.
         ValueError: the number is below 1.
     """
     if isinstance(workers, bool) or not isinstance(workers, int | Cluster):

@@ -45,7 +45,7 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Block Ctrl-C meanwhile. Processes that start here inherit the block until they lift it."""
+    """Block Ctrl-C in the body. Processes started there inherit the block until they lift it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -80,7 +80,7 @@ _GUARD = (
 def _prepare(known: Known, threads_each: int) -> None:
     """Prepare a worker process: thread count, Ctrl-C, and registered players and games.
 
-    Ctrl-C ends the worker without a message. The process that waits for it reports it.
+    Ctrl-C ends the worker without a message. The process that waits for the worker reports it.
     """
     threads.set_threads(threads_each)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # shells ignore it in background jobs

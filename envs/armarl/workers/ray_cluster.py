@@ -107,7 +107,7 @@ class RayCluster:
         waiting = iter(enumerate(jobs))
         running: dict[Any, int] = {}
         done: dict[int, Any] = {}
-        # After an error, running jobs are not cancelled: they end by themselves or with this
+        # After an error, running jobs are not cancelled. They end by themselves or with this
         # process. Ray 2.60 aborts the calling process if a job ends just as it is cancelled.
         for number in range(len(jobs)):
             while number not in done:
@@ -167,8 +167,8 @@ def _do(asked: tuple[str, Known], work: Work, job: Any) -> _Result:
     sources, known = asked
     if sources != _sources(_package(work)):
         raise ClusterError(
-            f"node {platform.node()} has another ArmaRL ({_HOME}) than the process that sent "
-            "the job; install the same ArmaRL on every node, so that all play the same"
+            f"node {platform.node()} has other ArmaRL sources ({_HOME}) than the process that sent "
+            "the job; install the same ArmaRL on every node, so that results do not differ"
         )
     set_threads(1)  # the job has one core
     known.learn()

@@ -1,6 +1,6 @@
 """Run jobs in worker processes of this machine, or on a cluster.
 
-A job is the argument of an importable function. Its result depends on nothing else, so it is the
+A job is the argument of an importable function. The result depends only on the job, so it is the
 same on every worker, and also when the job is started again.
 """
 
@@ -25,7 +25,7 @@ def spread(work: Work, jobs: Sequence[Any], workers: Workers) -> Generator[Any, 
     Raises:
         RuntimeError: a process was killed, or a script without a `__main__` guard starts itself
             again and again.
-        ClusterError: see `Cluster`.
+        ClusterError: the cluster cannot be reached, or it failed to run a job.
     """
     if not isinstance(workers, int):
         yield from workers.results(work, jobs)

@@ -62,7 +62,7 @@ class Learner(Protocol):
         ...
 
     def in_play(self) -> NDArray[np.int64]:
-        """Return the pool slots of the players in games in progress, any number, with LEARNER."""
+        """Return the pool slots of all players in running games. LEARNER may be among them."""
         ...
 
     def policy(self, *, average: bool) -> NetworkPlayer:
@@ -105,8 +105,8 @@ def find_maker(learner: str, *, code: bool) -> Maker:
     """
     if is_from_outside(learner) and not code:
         raise ConfigError(
-            f"learner: {brief(learner)}: a learner named as module:Class is user code: train "
-            "with --code, or code=True, to import it"
+            f"learner: {brief(learner)}: to import user code, train with --code (in Python "
+            "code=True)"
         )
     module, name = kind_of(learner).made_by.split(":")
     try:
@@ -133,8 +133,9 @@ def check_learner(found: Any, name: str) -> Learner:
     asked = [member for member in vars(Learner) if not member.startswith("_")]
     if lacking := [member for member in asked if not hasattr(found, member)]:
         raise ConfigError(
-            f"learner: {brief(name)}: the object it makes, of type {type(found).__name__}, lacks "
-            f"{', '.join(lacking)} of a learner (armarl_training.learning.learner.Learner)"
+            f"learner: {brief(name)} made an object of type {type(found).__name__}, which lacks "
+            f"{', '.join(lacking)}; a learner has all members of "
+            "armarl_training.learning.learner.Learner"
         )
     learner: Learner = found
     return learner

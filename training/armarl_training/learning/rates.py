@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Largest gradient norm of judges, critics and MaskablePPO's head start. Longer gradients are scaled
+# Largest gradient norm of judges, critics and MaskablePPO's head start. Larger gradients are scaled
 # down to it.
 LONGEST_GRADIENT = 1.0
 
@@ -13,8 +13,8 @@ def minibatches(rows: int, minibatch: int) -> int:
 
 
 def annealed(start: float, end: float, done: float) -> float:
-    """Interpolate a rate linearly from `start` to `end`; `done` is the fraction, in [0, 1]."""
+    """Interpolate a rate linearly from `start` to `end`. `done` is the fraction, in [0, 1]."""
     return start + done * (end - start)
 
 
-RECENT_GAMES = 500  # number of last games against each opponent whose mean return is shown
+RECENT_GAMES = 500  # number of last games in the mean return against each opponent

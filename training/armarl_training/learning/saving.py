@@ -30,7 +30,7 @@ Saved = tuple[dict[str, NDArray[Any]], dict[str, Any]]  # arrays, and JSON value
 
 
 def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
-    """Refuse a policy as a start if its weights would have another meaning in this run.
+    """Refuse a policy as a start if its weights would mean something else in this run.
 
     Raises:
         ValueError: the policy is for another kind of learner, or its activation or its advisers
@@ -55,7 +55,7 @@ def check_alike(policy: NetworkPlayer, config: TrainingConfig) -> None:
 
 
 def _told(kind_name: str) -> str:
-    """Describe a class of players and the learners that train it."""
+    """Describe a kind of weights and the learners that train it."""
     title = next(kind.title for kind in WEIGHT_KINDS if kind.name == kind_name)
     learners = either(name for name, kind in LEARNERS.items() if kind.plays == kind_name)
     return f"{title} (learner: {learners})"
@@ -79,7 +79,7 @@ def weights_of(networks: Mapping[str, nn.Module]) -> dict[str, torch.Tensor]:
 
 
 def saved_networks(networks: Mapping[str, nn.Module]) -> dict[str, NDArray[Any]]:
-    """Do the same with NumPy arrays. Weights on the CPU are not copied."""
+    """Return the same weights as NumPy arrays. Weights on the CPU are not copied."""
     return {name: weights.cpu().numpy() for name, weights in weights_of(networks).items()}
 
 
@@ -186,8 +186,8 @@ def count_of(saved: Any) -> int:
     """Check a saved number of decisions or updates, and return it.
 
     Raises:
-        TypeError: it is not an integer.
-        ValueError: it is out of range.
+        TypeError: the number is not an integer.
+        ValueError: the number is out of range.
     """
     return whole_number("a number in the checkpoint", saved, 0, MOST)
 

@@ -59,7 +59,7 @@ class ShardedLearner:
     def _minibatches(self, size: int, minibatch: int, epochs: int) -> Iterator[NDArray[np.int64]]:
         """Yield the rows 0 to `size` - 1 in random minibatches, in a new order in every epoch.
 
-        Yields nothing if `size` is 0.
+        If `size` is 0, yield nothing.
         """
         for _ in range(epochs):
             order = self._rng.permutation(size)
@@ -70,9 +70,10 @@ class ShardedLearner:
     def _descend(
         self, loss: torch.Tensor, network: nn.Module, average: nn.Module, averaging: float
     ) -> float:
-        """Take a step of the one network that learns, and of its average.
+        """Take an optimiser step of the network that learns, and update its average.
 
-        Returns the length of the gradient.
+        Returns:
+            The norm of the gradient.
         """
         self._optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""Compiled loops of `passes`: the last layers, and the whole forward pass for play."""
+"""Compiled loops of `passes` for the last layers, and for the whole forward pass of play."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Learning(NamedTuple):
 
     rows: NDArray[np.int64]  # (n,), indices into the samples
     samples: Samples
-    number: int  # of decisions over which the mean is taken
+    number: int  # number of decisions over which the mean is taken
     advice: NDArray[np.int64]  # (rows of the samples, advisers)
     loss_weights: LossWeights
     scratch: LossScratch
@@ -49,7 +49,7 @@ class Learning(NamedTuple):
     hidden: Floats  # (n, units of both), inputs of the last layers
     values: Floats  # (2 * threads, 1 + players) scratch: actor's value, critic's logits
     slopes: Floats  # (2 * threads, 1 + players) scratch: gradients of `values`
-    hidden_gradients: Floats  # (n, units of both) written
+    hidden_gradients: Floats  # (n, units of both) output
     gradients: LastLayers  # output: the decisions' gradients are added to it
 
 

@@ -57,7 +57,7 @@ def _everywhere(builder: Any, number: Any, width: int) -> Any:
 
 
 def _instructions(width: int) -> tuple[Callable[..., Any], ...]:
-    """Return the vector instructions: load, store, and add a multiple of a vector to another."""
+    """Return the vector instructions load, store, and add (a multiple of a vector to another)."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def load(typing_context: Any, row: Any, k: Any) -> Any:
@@ -101,7 +101,7 @@ def _instructions(width: int) -> tuple[Callable[..., Any], ...]:
 def _loops(width: int) -> tuple[Callable[..., Any], ...]:
     """Return the loops of `add_rows` and `add_to_rows`, over `width` units at a time from `k` on.
 
-    They return the first unit that is left over. Fewer than `width` units remain there.
+    Each loop returns the first unit that is left over. Fewer than `width` units remain from there.
     """
     load, store, add = _instructions(width)
 
@@ -138,7 +138,7 @@ def _loops(width: int) -> tuple[Callable[..., Any], ...]:
     return gather, scatter
 
 
-# Vector widths: half of all registers, and one register. Remaining numbers are added one by one.
+# Vector widths: half of all registers, and one register. The rest is added number by number.
 MANY, SOME = 64, 8
 _gather_many, _scatter_many = _loops(MANY)
 _gather_some, _scatter_some = _loops(SOME)

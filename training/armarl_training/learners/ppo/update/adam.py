@@ -1,7 +1,7 @@
-"""Adam steps on a CPU that update weights, moments and averages in one pass.
+"""Adam steps on the CPU that update weights, moments and averages in one pass.
 
-Torch makes separate passes over all numbers: for the norm of the gradient, to scale it, for the
-step, and for the average. For small networks this takes twice as long.
+Torch makes a separate pass over all numbers for each of these: the norm of the gradient, scaling,
+the step, and the average. For small networks this takes twice as long.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Adam:
         parameters: Sequence[torch.Tensor],
         averages: Sequence[torch.Tensor],
     ) -> None:
-        """Create for an optimiser of CPU tensors.
+        """Wrap an optimiser of CPU tensors.
 
         Args:
             optimiser: the torch optimiser.
             parameters: all parameters of the optimiser, in its order.
-            averages: averages of the first parameters. There may be fewer of them.
+            averages: averages of the first parameters. There may be fewer averages than parameters.
         """
         self._group, self._counts = optimiser.param_groups[0], []
         self._parameters, self._averages = [_array(each) for each in parameters], []
@@ -57,7 +57,7 @@ class Adam:
 
         Args:
             gradients: the gradient of each parameter.
-            max_gradient_norm: the norm to which a longer gradient is scaled down.
+            max_gradient_norm: the largest norm. A larger gradient is scaled down to it.
             newest: weight of the new parameters in their average.
 
         Returns:
@@ -105,7 +105,7 @@ def _row(numbers: Floats) -> Floats:
 def lay_out_by_input(layer: nn.Linear) -> None:
     """Change a layer's memory order so that the weights of each input are contiguous.
 
-    Usually those of each output are.
+    Torch's default is that the weights of each output are contiguous.
     """
     layer.weight.data = layer.weight.detach().t().contiguous().t()
 
@@ -144,7 +144,7 @@ def adam_step(
         beta2: decay rate of the second moments.
         rate: learning rate, corrected for the bias of first moments that started at zero.
         correction: factor of the square roots of second moments, for the same reason.
-        eps: added to the divisor.
+        eps: number that is added to the divisor.
     """
     for k in range(weights.size):
         gradient = scale * gradients[k]

@@ -1,6 +1,7 @@
 """Memory that is reused from minibatch to minibatch.
 
-The operating system clears new memory first, which takes as long as a small network's products.
+The operating system clears new memory first. This takes as long as the matrix products of a small
+network.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 
 class Workspace:
-    """Named tensors for one thread. The content of one stays valid until it is taken again."""
+    """Named tensors for one thread. A tensor's content is valid until its name is taken again."""
 
     def __init__(self, place: torch.device) -> None:
         """Create an empty workspace on a device."""

@@ -44,14 +44,14 @@ class Batch(NamedTuple):
 
 
 class MinibatchPart(NamedTuple):
-    """A part of a minibatch, for one thread of the crew."""
+    """A part of a minibatch, for one thread."""
 
     rows: Array  # int64 (n,), indices into the samples
-    number: int  # of rows in the whole minibatch
+    number: int  # number of rows in the whole minibatch
     seen: Seen
     samples: Samples
     loss_weights: LossWeights
-    scratch: LossScratch  # used by this part only, as is the workspace
+    scratch: LossScratch  # used only by this part, as is the workspace
     workspace: Workspace
 
 
@@ -62,11 +62,14 @@ def gradient_of_outputs(
     part: MinibatchPart,
     magnets: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Return the gradient of all losses by the outputs, (n, actions + 1 + players).
+    """Return the gradient of all losses with respect to the outputs, (n, actions + 1 + players).
 
     Args:
+        device: device of the arrays.
         run: one of the device's run functions.
-        magnets: the magnet's outputs; None if it does not count.
+        outputs: the network's outputs for the rows of the part.
+        part: the part of the minibatch.
+        magnets: the magnet's outputs. None if the magnet is not used.
     """
     rows, columns = outputs.shape
     gradient = part.workspace.take("gradient", rows, columns, outputs.dtype)
