@@ -60,7 +60,7 @@ FAST = (
     "games/kuhn_poker/test_kuhn_poker.py",
     "workers/test_workers.py",
 )
-PARALLEL = ("-n", "2", "--dist", "loadfile", "--durations", "10")
+PARALLEL = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations", "10")
 # Tests that reach every kernel in seconds when nothing is compiled.
 PLAIN = ("games/armadora/test_rules.py", "games/armada/test_turn_rules.py", "games/kuhn_poker")
 

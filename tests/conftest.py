@@ -1,8 +1,30 @@
 """Shared by all tests: readable assertion failures in the checking code beside them."""
 
+from pathlib import Path
+
 import pytest
 
 from armarl.core import threads
+
+# The files that take longest, which begin first, so that no process is left with one at the end. Of
+# the first two each compiles most kernels of one game, so two processes rarely compile the same.
+LONGEST = (
+    "games/armada/test_random_games.py",
+    "games/armadora/test_random_games.py",
+    "devices/test_gpu.py",
+    "training/test_runs.py",
+    "environments/test_self_play.py",
+    "networks/test_critics.py",
+    "devices/test_cuda.py",
+    "workers/test_ray.py",
+    "cli/test_cli.py",
+    "hostile/test_fuzz.py",
+    "cli/test_compile_games.py",
+    "hostile/test_files.py",
+    "games/test_styles.py",
+    "policies/test_policies.py",
+    "scripts/test_benchmark.py",
+)
 
 pytest.register_assert_rewrite("reference")
 
@@ -12,3 +34,8 @@ def small_shares(monkeypatch):
     """Split even small batches among several threads."""
     for least in ("LEAST_GAMES", "LEAST_GAMES_OF_LIGHT_LOOPS", "LEAST_SHARE"):
         monkeypatch.setattr(threads, least, 1)
+
+
+def pytest_collection_modifyitems(items):
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))

@@ -49,13 +49,13 @@ def _map(chart: Chart) -> list[str]:
         return []
     marks = _marks(chart)
     rows = [[marks[place] for place in row] for row in chart.raster]
+    widest: dict[int, tuple[int, int, int]] = {}  # by place: the width of a row, y, its end
+    for y, row in enumerate(chart.raster):
+        for x, place in enumerate(row):
+            found = _run(row, x, place), y, x + 1
+            widest[place] = max(found, widest.get(place, found))
     for place, name in enumerate(chart.places):
-        width, y, end = max(
-            (_run(row, x, place), y, x + 1)
-            for y, row in enumerate(chart.raster)
-            for x, other in enumerate(row)
-            if other == place
-        )
+        width, y, end = widest[place]
         start = max(0, min(end - (width + len(name) + 1) // 2, len(rows[y]) - len(name)))
         rows[y][start : start + len(name)] = list(name)
     return ["".join(row) for row in rows]
