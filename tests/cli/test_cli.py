@@ -394,8 +394,8 @@ def test_lists_at_the_prompt_part_no_action(run):
     """Lines were once broken at hyphens, and long actions ran into their descriptions."""
     table = ("--game", "armada", "-o", "players=2", "-o", "cards=true", "--seed", "1")
     told = run("play", "random", *table, typed="help\n")[1].split("quit ends): ")[1]
-    assert re.search(r"\n  play gold-mine G1 +3 gold \(ADA-32\)\n", told)
-    assert re.search(r"\n  play shipyard G4 +a ship out of the box", told)
+    assert re.search(r"\n  play gold-mine G1 +put 3 gold on a territory \(ADA-32\)\n", told)
+    assert re.search(r"\n  play shipyard G4 +put a ship from the box on a city", told)
     game = make_game("armada", cards=True)
     listed = _listed(game, np.ones(len(game.actions), np.int8))
     assert re.split(r"  +|\n *", listed) == list(game.actions.texts)

@@ -316,7 +316,7 @@ def test_a_player_chooses_one_action_for_each_game():
             return super().choose(states, seats, draws)[:1]
 
     env = make(seat=1, opponents=One(make_game("armadora")))
-    with pytest.raises(ValueError, match=r"of shape \(1,\) in states of shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"actions of shape \(1,\); .* per state, shape \(3,\)"):
         env.reset(seed=0)
 
 

@@ -427,7 +427,9 @@ def test_a_head_start_learns_from_how_a_teacher_s_games_end(tmp_path):
     ids=str,
 )
 def test_it_needs_a_scripted_player(settings):
-    with pytest.raises(ConfigError, match="learner: critic needs scripted players"):
+    with pytest.raises(
+        ConfigError, match=r"learner: critic needs network\.activation: relu, and scripted"
+    ):
         load_config("armadora-quick", ["learner=critic", *settings])
 
 

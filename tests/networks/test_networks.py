@@ -270,7 +270,9 @@ def test_advice_that_changed_is_refused(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(Advice, "digest", lambda self: "of another version")
         save_policy(path, GAME, actor.tensors(), "relu", ["greedy"])
-    with pytest.raises(PolicyError, match="trained with advice of greedy that this version"):
+    with pytest.raises(
+        PolicyError, match="trained with other advice than that of greedy in this version"
+    ):
         load_policy(path)
 
 

@@ -30,7 +30,7 @@ def test_a_damaged_checkpoint(stopped):
     [
         ({"options": {"players": 3}}, "checkpoint.* but the run is .*'players': 3"),
         ({"learner": "maskable_ppo"}, "for the learner PPO, but config.yaml has MaskablePPO"),
-        ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .* with config"),
+        ({"environments": 8, "ppo": {"minibatch": 64}}, "the games' .* has shape .*, but config"),
         (
             {"network": {"widths": [8]}},
             "does not fit config.yaml: the network's .* has shape",
@@ -73,7 +73,7 @@ def test_a_checkpoint_in_whose_games_nobody_learns(tmp_path):
     tensors = {key: tensor.copy() for key, tensor in tensors.items()}
     tensors["games/lineups"][0, 0] = 0
     write_tensors(path, tensors, progress)
-    with pytest.raises(PolicyError, match="the lineups' learners must be in -1 to -1, got 0"):
+    with pytest.raises(PolicyError, match="the lineups' learners must be in -1 to -1, not 0"):
         resume_run(tmp_path / "run")
 
 

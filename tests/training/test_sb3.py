@@ -58,7 +58,7 @@ def test_a_model_from_its_zip(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model_of(gymnasium.make("armarl/Armadora-mini-v0")).save("model")
     game = make_game("armadora", board="mini")
-    with pytest.raises(ValueError, match=r"run whatever is written .*sb3\.save_p"):
+    with pytest.raises(ValueError, match=r"loading it can run code.*sb3\.save_p"):
         gymnasium.make("armarl/Armadora-mini-v0", opponents="model.zip")
     loaded = MaskablePPO.load("model.zip")
     with pytest.raises(ValueError, match="the model has no ArmaRL environment; pass the game"):
@@ -139,7 +139,9 @@ def test_a_model_behind_a_wrapper_of_observations(make, tmp_path):
 
 
 def test_a_policy_is_not_called_a_pickle(tmp_path):
-    with pytest.raises(PolicyError, match=r"a policy is not a pickle.*call it mine\.safetensors"):
+    with pytest.raises(
+        PolicyError, match=r"a policy is a safetensors file; name it mine\.safetensors"
+    ):
         save_policy(tmp_path / "mine.zip", model_of(mini()))
     with pytest.raises(TypeError, match="takes an SB3 model, got an object of NoneType"):
         save_policy(tmp_path / "mine.safetensors", None)
