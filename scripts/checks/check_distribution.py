@@ -27,8 +27,8 @@ from pathlib import Path
 
 import armarl
 import gymnasium
-from armarl.policies.saved_policy import load_policy
-from armarl.players import shipped_policies
+from armarl import load_policy
+from armarl.players.registry import shipped_policies
 
 assert Path(armarl.__file__).is_relative_to(Path.cwd()), armarl.__file__
 configs = [path.name for path in files("armarl_training").joinpath("configs").iterdir()]

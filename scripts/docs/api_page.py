@@ -65,4 +65,4 @@ def api_page() -> str:
         for heading, names in public_names(package):
             lines += [f"## {heading}", ""]
             lines += [f"::: {module}.{name}" for name, module in names] + [""]
-    return "\n".join(lines) + TAIL.removeprefix("\n")
+    return "\n".join(lines) + TAIL

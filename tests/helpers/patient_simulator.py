@@ -1,4 +1,4 @@
-"""Have Numba's CUDA simulator wait for its threads asleep; it asks them awake, in a busy loop."""
+"""Make Numba's CUDA simulator sleep while it waits for its threads, instead of polling them."""
 
 from __future__ import annotations
 

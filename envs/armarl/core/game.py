@@ -47,7 +47,7 @@ class IllegalActionError(ValueError):
 
 @cache
 def _binding(name: str, verbs: Verbs) -> Binding:
-    """The functions written once for all games, compiled with these verbs."""
+    """Return the functions that are written once for all games, compiled with these verbs."""
     return Binding(name, verbs)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#999999")
-GRID = 4  # most grid lines between the ends of an axis
+GRID = 4  # greatest number of grid lines between the ends of an axis
 
 Points = Sequence[tuple[float, float]]
 

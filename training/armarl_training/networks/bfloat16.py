@@ -37,6 +37,6 @@ def write(number: Any, numbers: Any, k: int, is_bfloat16: bool) -> None:
 
 
 def bits_of(device: LearnerDevice, tensor: torch.Tensor) -> Array:
-    """Return a tensor as an array in the same memory. For bfloat16 it is int16 with the bits."""
+    """Return an array in the tensor's memory; bfloat16 becomes int16 with the same bits."""
     plain = tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
     return device.array(plain)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
     POST_GOAL,  # goal: another post
     CITY_GOAL,  # goal: a city of an enemy lair
     LAND_GOAL,  # goal: a central territory
-    HOME_GOAL,  # goal: a lost territory of the own lair, if at most 4 there are owned
+    HOME_GOAL,  # goal: a lost territory of the colour's own lair, if at most 4 there are owned
     HOME_LATER_GOAL,  # the same if more are owned
-    RETAKE_GOAL,  # goal: a city of the own lair that an enemy owns
+    RETAKE_GOAL,  # goal: a city of the colour's own lair that an enemy owns
     PARTNER_GOAL,  # goal: a city in the lair of the player's other colour
     PARTNER_POST_GOAL,  # goal: a post of that colour while the acting colour has the Centre
     BREAK_GOAL,  # goal: a territory of an enemy that has claimed victory
@@ -23,10 +23,10 @@ from numpy.typing import NDArray
     MAN_GOAL,  # goal: an own post with too few bands to hold it
     MAN_VICTORY_GOAL,  # the same in victory
     MAN_CITY_GOAL,  # goal: an own city in an enemy lair with too few bands to hold it
-    DEFEND_GOAL,  # goal: a territory of the own lair without bands, next to an enemy's
+    DEFEND_GOAL,  # goal: a territory of the colour's own lair without bands, next to an enemy's
     ABANDONED_GOAL,  # goal: unguarded gold, if the colour needs gold
     CITY_GARRISON,  # bands needed to hold a city of an enemy lair
-    HOME_GARRISON,  # bands needed to hold a city of the own lair
+    HOME_GARRISON,  # bands needed to hold a city of the colour's own lair
     HUNGRY,  # bands in the reserve from which carrying gold home is worthwhile
     STEP,  # cost of crossing a border
     EMBARK,  # cost of boarding a ship

@@ -178,7 +178,7 @@ class Draft:
             if t.post in places:
                 raise ChartError(
                     f"{where}: post {t.post} is on {t.name} and on {places[t.post]}; "
-                    "there must be one of each (ADA-2)"
+                    "each must be on exactly one territory (ADA-2)"
                 )
             if t.post is not None:
                 places[t.post] = t.name

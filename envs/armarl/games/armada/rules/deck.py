@@ -16,7 +16,7 @@ TOP = np.int64(1)  # depth of the top card
 
 @kernel
 def gather_deck(s: State) -> None:
-    """Put all cards into the deck and shuffle it, with no card in a hand or played.
+    """Empty all hands and the played cards, put all cards into the deck and shuffle it.
 
     Without the option `cards`, the deck stays empty.
     """

@@ -44,7 +44,7 @@ REPORTED = (
 )
 POLICY_LOSS, ENTROPY, CLIP_FRACTION, APPROX_KL = range(4)
 OWN_VALUE_LOSS, VALUE_LOSS, MAGNET_DISTANCE = range(4, 7)
-# And the sums from which the critic's explained variance is computed.
+# Further sums, from which the critic's explained variance is computed.
 ERROR, TARGET, SQUARE = range(len(REPORTED), len(REPORTED) + 3)
 STATISTICS = SQUARE + 1
 
