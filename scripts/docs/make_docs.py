@@ -74,8 +74,8 @@ def _survey(game: Game) -> list[str]:
         "## Survey",
         "",
         "A judge of positions reads the survey instead of the observation "
-        "([learners.md](../training/learners.md)). No environment returns the survey. Blocks whose last axis "
-        "is the mines come first. The survey with 2 players and everything switched on:",
+        "([learners.md](../training/learners.md)). No environment returns the survey. Blocks whose "
+        "last axis is the mines come first. The survey with 2 players and everything switched on:",
         "",
         game.survey.markdown(),
     ]

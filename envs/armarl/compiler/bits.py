@@ -30,7 +30,7 @@ def lowest(bits: Int) -> Int:
 
 @inlined
 def eight_bytes(numbers: Any, first: Int) -> Int:
-    """Return eight one-byte numbers from `first` on as a word (uint64). LLVM makes one load of it."""
+    """Return the eight one-byte numbers from `first` on as one word (uint64): a single load."""
     word = np.uint64(0)
     for i in range(8):
         word |= np.uint64(np.uint8(numbers[first + i])) << np.uint64(8 * i)
