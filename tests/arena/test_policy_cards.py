@@ -111,7 +111,7 @@ def test_what_a_policy_was_trained_on_and_began_with(tmp_path):
     words = card_text(read_card(policy(tmp_path, training=training)))
     assert "hardware    processor a processor, cores 2\n" in words
     assert "began with  armadora-2p and 1,000 games of greedy\n" in words
-    assert "in 20 % of the games (random 75 %, earlier selves 25 %), otherwise itself\n" in words
+    assert "in 20 % of the games (random 75 %, earlier versions 25 %), otherwise itself\n" in words
     settings["opponents"]["share"] = 0
     assert "rivals      only itself\n" in card_text(read_card(policy(tmp_path, training=training)))
 

@@ -84,7 +84,7 @@ def test_a_lost_node_loses_nothing(nodes, tmp_path):
 
 @pytest.mark.parametrize("learner", ["ppo", "td", "critic"])
 def test_a_training_on_a_cluster_is_the_same(nodes, tmp_path, monkeypatch, learner):
-    """It has several shards and earlier selves; a worker is killed at its first shard."""
+    """It has several shards and earlier versions; a worker is killed at its first shard."""
     monkeypatch.setitem(registry._players, "deadly", partial(tiny.KilledOnce, folder=tmp_path))
     settings = tiny.settings(
         learner=learner,

@@ -204,7 +204,7 @@ def _widths(metadata: Any) -> dict[str, list[int]]:
 def _training(metadata: Any) -> Training:
     config = "training.config"
     weights = _numbers(metadata, f"{config}.opponents.players")
-    weights["earlier selves"] = _found(metadata, f"{config}.opponents.earlier", float) or 0.0
+    weights["earlier versions"] = _found(metadata, f"{config}.opponents.earlier", float) or 0.0
     weights = {name: weight for name, weight in weights.items() if weight > 0}
     every = sum(weights.values())
     return Training(

@@ -153,7 +153,7 @@ def _arena(command: argparse.ArgumentParser) -> None:
         "--deals",
         type=int,
         default=100,
-        help="deals per lineup (100), each played in all seat arrangements",
+        help="deals per lineup (default: 100); every deal is played in all seat arrangements",
     )
     command.add_argument(
         "--kind", default="round-robin", help="round-robin (the default), ladder or field"

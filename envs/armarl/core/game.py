@@ -515,7 +515,7 @@ class Game(Variant):
         Pass states from outside to `check_states` first.
 
         Args:
-            states: records, shape (batch,); each game goes on from its state.
+            states: records, shape (batch,); each game continues from its state.
             seeds: a seed for the random actions of each game, int64, shape (batch,). Chance in the
                 rules comes from the random number generators in the states.
             reward: one of `rewards`.

@@ -198,16 +198,16 @@ def _check_board(game: Game, tensors: Tensors, width: int) -> int:
     ):
         reached = check_layers(tensors, part, inputs)
         if layers(tensors, part) != 1 or reached != outputs:
-            raise NetworkError(f"the part {part} has {reached} outputs instead of {outputs}")
+            raise NetworkError(f"the layers {part!r} must have {outputs} outputs, got {reached}")
     if layers(tensors, "ends") != 1:
-        raise NetworkError("the part ends must have 1 layer")
+        raise NetworkError("there must be 1 layer 'ends'")
     return channels
 
 
 def _check_cells(tensors: Tensors, places: Places) -> int:
     """Refuse a part *cells* that does not fit. Returns the number of channels of a cell."""
     if layers(tensors, "cells") != 2:
-        raise NetworkError("the part cells must have 2 layers")
+        raise NetworkError("there must be 2 layers 'cells'")
     channels = check_layer(tensors, "cells", 0, places.first_inputs)
     return check_layer(tensors, "cells", 1, places.second_inputs(channels))
 

@@ -25,8 +25,8 @@ Mask = NDArray[np.int8]
 Chance = NDArray[np.uint64]
 
 VISITS, OFFERS, TOTALS = range(3)  # fields of an edge: visits, times legal, sum of returns
-SUMS = 1  # fields of a rapid value: VISITS, and the sum of the action's returns
-PASSED, TABLE = range(2)  # fields of a row: simulations through it, its table of rapid values
+SUMS = 1  # fields of a rapid action value (RAVE): VISITS, and the sum of the action's returns
+PASSED, TABLE = range(2)  # fields of a row: simulations through it, its RAVE table
 ROWS, TABLES = range(2)  # indices into `used`
 LEGAL, UNTRIED = range(2)  # indices into `lists`
 NO_ROW = 0  # in `next`; no edge leads to row 0, which is a root

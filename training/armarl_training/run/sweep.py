@@ -295,7 +295,10 @@ class Sweep:
             ConfigError: the configuration cannot be used.
         """
         if chosen.keys() - self.space.keys():
-            raise ConfigError("the trial was started with other settings")
+            raise ConfigError(
+                "the trial has settings that are not in this sweep: "
+                f"{', '.join(sorted(chosen.keys() - self.space.keys()))}"
+            )
         return self.config.overridden(_settings(chosen), "a trial's configuration")
 
     def _check_space(self) -> None:

@@ -30,7 +30,7 @@ from armarl.games.armadora.state import only_on, side_count, side_of, sum_on, te
     HAND_VARIANCE,  # variance that it adds for each point in hand per free square of the board
     HAND_WEIGHT,  # weight of points in hand, relative to an even spread over the free squares
     MOVE,  # value of being the side to move, in gold
-    SCALE,  # factor from gold, in standard deviations, to the logarithm of the odds
+    SCALE,  # log odds of winning for each standard deviation of the lead in gold
 ) = range(8)
 # Fitted by maximum likelihood of the winners. The rows are two sides and three sides, each with the
 # base game and the advanced rules. See `docs/games/scripted-players.md`.

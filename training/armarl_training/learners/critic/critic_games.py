@@ -144,7 +144,7 @@ class CriticGames:
         return Start(states, self._pool.lineups(rng, number))
 
     def _branches(self, networks: Tensors, done: float, rng: np.random.Generator) -> Branches:
-        """Return positions that the improved player reaches, each dealt anew several times."""
+        """Return positions that the improved player reaches, each with several deals."""
         settings, game = self._config.critic, self._game
         began = self._dealt(settings.improved_games * (done >= settings.improved_from), rng)
         restore_networks({AVERAGE: self._critic}, networks)

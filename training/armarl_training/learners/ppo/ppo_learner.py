@@ -113,7 +113,7 @@ class PPO(ShardedLearner):
         rollout = _joined(self.shards.play(playing, done))
         # 2. Advantages, and the value targets of every seat.
         advantages, targets = self.compute_advantages(rollout)
-        # 3. Update, with rates that fall as training goes on.
+        # 3. Update, with rates that fall during training.
         rate = annealed(ppo.learning_rate, ppo.final_learning_rate, done)
         entropy = annealed(ppo.entropy, ppo.final_entropy, done)
         self._set_rate(rate)

@@ -147,7 +147,7 @@ def apply(s: State, action: Int) -> None:
         else:
             _answer(s, family, number)
         if s.stage != ORDER:
-            return  # the chain goes on, or the game is over
+            return  # the chain continues, or the game is over
         open_asking(s)
     go_on(s)
 

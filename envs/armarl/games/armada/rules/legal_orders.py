@@ -358,7 +358,7 @@ def _offer_mutiny(s: State, mask: Mask, colour: Int) -> Int:
 
 @kernel
 def may_explore(s: State, territory: Int, colour: Int) -> Int:
-    """ADA-21: it is unexplored, and next to a ship with a band, or to land the colour occupies."""
+    """ADA-21: the territory is unexplored, and next to a ship or land with the colour's bands."""
     if not is_unexplored(s, territory):
         return False
     for border in range(s.land_borders[territory], s.land_borders[territory + 1]):

@@ -1,7 +1,7 @@
 """Opponents on a GPU. No step may wait for the GPU, or ask it how many games have ended.
 
 So the lineups of the games that begin during a rollout are drawn when the rollout begins, one for
-each place in the batch. The only opponents are those that the GPU can run: earlier selves, the
+each place in the batch. The only opponents are those that the GPU can run: earlier versions, the
 scripted player in its styles, and the random player, each with noise or a random opening if set.
 """
 
@@ -131,7 +131,7 @@ def known_of(player: Any) -> Known:
         return Known(NO_STYLE, opening, noise)
     raise ConfigError(
         f"opponents.players: {whole.name[:100]} runs on the CPU only; on a GPU choose from random, "
-        "greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier selves"
+        "greedy and greedy:style=NAME, with noise=X or first_random=N, and the earlier versions"
     )
 
 

@@ -131,8 +131,8 @@ class SelfPlay:
             advisers: scripted players that are asked at each decision.
             openings: share of the games that begin at random, and the most random actions.
             device: device that plays the games; None for the CPU.
-            logits_of: returns the networks of earlier selves on a GPU. Not used on the CPU, where
-                earlier selves are players.
+            logits_of: returns the networks of earlier versions on a GPU. Not used on the CPU, where
+                earlier versions are players.
 
         Raises:
             ConfigError: a player in the pool cannot play on the device.
