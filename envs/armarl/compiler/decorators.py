@@ -9,6 +9,7 @@ import numba
 import numpy as np
 from numba.core import event
 
+from armarl.compiler.dispatchers import EntryDispatcher
 from armarl.compiler.kernel_cache import keep, say
 
 PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
@@ -40,12 +41,10 @@ def kernel(
     """
     if PLAIN_PYTHON:
         return function
-    options: dict[str, Any] = {"forceinline": inline, **_OPTIONS}
-    if not entry:
-        options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"nopython": True, "forceinline": inline, **_OPTIONS}
     if freedom:
         options["fastmath"] = set(freedom)
-    return cast(F, keep(numba.njit(**options)(function)))
+    return cast(F, keep(EntryDispatcher(function, targetoptions=options)))
 
 
 def inlined(function: F) -> F:
