@@ -23,7 +23,7 @@ from typing import NamedTuple
 from armarl.compiler.progress import say, say_once
 
 OF_PACKAGE = Path(__file__).resolve().parents[1] / "kernels"
-"""The folder that comes with an installation. It is only read."""
+"""The folder of an installation. It is only read, unless `ARMARL_CACHE_DIR` names the package."""
 
 _CHOSEN = "ARMARL_CACHE_DIR"
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of other users
@@ -38,7 +38,7 @@ class Folders(NamedTuple):
 
     Attributes:
         read: the folders that are searched for a kernel, in this order.
-        write: the folder for new kernels, also the last of `read`. None if there is none.
+        write: the folder for new kernels, which is one of `read`. None if there is none.
         faults: why no folder, or none before `write`, is written to.
     """
 
@@ -104,7 +104,7 @@ def choose_folders() -> Folders:
     candidates += [(folder, 0o700) for folder in _own_folders()]
     for base, mode in candidates:
         folder, fault = _made(base / "kernels", mode)
-        if folder:
+        if folder and folder not in read:
             read.append(folder)
         if not fault:
             return Folders(tuple(read), folder, tuple(faults))
