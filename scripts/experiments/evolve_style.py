@@ -29,7 +29,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import models, register_model, typeof_impl
 from numba.np.arrayobj import make_array, populate_array
 
-from armarl.compiler import kernel_cache
+from armarl.compiler import progress
 from armarl.compiler.randomness import pick, uniform
 from armarl.core import threads
 from armarl.core.batch_loops import own
@@ -153,7 +153,7 @@ class Evolution:
     """
 
     def __init__(self, players: int, cards: bool, games: int, begin: str, seed: int) -> None:
-        kernel_cache.say = lambda line: None  # these kernels must not be cached, so do not warn
+        progress.say = lambda line: None  # these kernels must not be cached, so do not warn
         known = len(styles.GREEDY_STYLES)
         rows = np.concatenate([styles.STYLES, np.zeros(((games + 2) * STANCES, len(NAMES)), int)])
         first = np.arange(games + 2)[:, None] * STANCES + len(styles.STYLES)

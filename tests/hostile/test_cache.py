@@ -1,9 +1,14 @@
-"""The cache of compiled kernels: foreign code is not run, and damaged entries are replaced."""
+"""The cache of compiled kernels: foreign code is not run, and damaged entries are replaced.
+
+See `tests/compiler/test_cache_folders.py` for folders that others have prepared.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
+import stat
 import subprocess
 import sys
 import textwrap
@@ -15,8 +20,11 @@ import numba
 import numpy as np
 import pytest
 
-from armarl.compiler import kernel_cache
-from armarl.compiler.kernel_cache import KernelCache, choose_folder, fault_of, fingerprint
+from armarl.compiler import cache_folders
+from armarl.compiler.cache_folders import Folders, choose_folders, fault_of
+from armarl.compiler.fingerprints import fingerprint
+from armarl.compiler.kernel_cache import keep
+from armarl.compiler.progress import say_once
 
 posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are POSIX")
 
@@ -33,6 +41,12 @@ VERBS = (_one,)
 def _two(x: int) -> int:
     """Two functions and a table."""
     return x + VERBS[0]() + TABLE[2]
+
+
+@pytest.fixture(autouse=True)
+def nothing_said() -> None:
+    """Forget the messages of earlier tests, so that each may appear again."""
+    say_once.cache_clear()
 
 
 def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +107,7 @@ def test_links_are_followed_and_must_be_ours(
     assert f"others can write to {shared.resolve()}" in str(fault_of(link / "kernels"))
     (private / "circle").symlink_to(private / "circle")
     monkeypatch.setenv("ARMARL_CACHE_DIR", str(private / "circle"))
-    assert choose_folder() != private / "circle" / "kernels"
+    assert choose_folders().write != private / "circle" / "kernels"
 
 
 @posix
@@ -103,13 +117,15 @@ def test_a_planted_folder_for_temporary_files_is_not_used(
     planted = homeless / f"armarl-{os.getuid()}"
     planted.mkdir()
     planted.chmod(0o777)
-    assert choose_folder() is None
+    folders = choose_folders()
+    assert (folders.read, folders.write) == ((), None)
+    _compiled(folders)
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert "each process compiles the rules" in told
     assert str(planted) in told
     planted.rmdir()
-    chosen = choose_folder()
+    chosen = choose_folders().write
     assert chosen == homeless.resolve() / planted.name / "kernels"
     assert (chosen.stat().st_mode & 0o777, chosen.parent.stat().st_mode & 0o777) == (0o700, 0o700)
 
@@ -122,7 +138,7 @@ def test_what_is_not_an_absolute_path_is_not_used(
     monkeypatch.chdir(homeless)
     monkeypatch.setenv(name, chosen)
     before = set(homeless.iterdir())
-    folder = choose_folder()
+    folder = choose_folders().write
     assert folder is not None
     assert folder.parent.parent == homeless.resolve()  # in the folder for temporary files
     assert {path.name for path in set(homeless.iterdir()) - before} == {folder.parent.name}
@@ -134,7 +150,7 @@ def test_a_folder_that_was_chosen_and_is_no_good_is_named(
     file = homeless / "file"
     file.touch()
     monkeypatch.setenv("ARMARL_CACHE_DIR", str(file))
-    assert choose_folder() is not None
+    assert choose_folders().write is not None
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert str(file) in told
@@ -145,18 +161,23 @@ def test_without_a_home_and_a_name(homeless: Path, monkeypatch: pytest.MonkeyPat
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", classmethod(unknown))
-    assert choose_folder() is not None
+    assert choose_folders().write is not None
 
 
 # --- entries -------------------------------------------------------------------------------------
 
 
-def _compiled(folder: Path) -> Any:
+def _compiled(folders: Path | Folders) -> Any:
     """`_two`, compiled or loaded from the folder."""
-    dispatcher = numba.njit(_two)
-    dispatcher._cache = KernelCache(dispatcher, folder)
+    if isinstance(folders, Path):
+        folders = Folders((folders,), folders)
+    dispatcher = keep(numba.njit(_two), folders=folders)
     assert dispatcher(4) == 7
     return dispatcher
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.glob("[!.]*"))  # without the locks
 
 
 def _came_from_folder(dispatcher: Any) -> bool:
@@ -187,24 +208,145 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_damaged_entries_are_compiled_anew(
     damage: str, private: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kernel_cache._say_once.cache_clear()
     assert not _came_from_folder(_compiled(private))
     assert _came_from_folder(_compiled(private))
-    (entry,) = private.iterdir()
+    (entry,) = _entries(private)
     whole = entry.read_bytes()
     entry.write_bytes(DAMAGES[damage](whole))
     assert not _came_from_folder(_compiled(private))
     assert capsys.readouterr().err.count("\n") == 1
     assert _came_from_folder(_compiled(private))
-    assert list(private.iterdir()) == [entry]
+    assert _entries(private) == [entry]
 
 
 def test_what_was_not_written_whole_is_not_unpickled(private: Path, tmp_path: Path) -> None:
     _compiled(private)
-    (entry,) = private.iterdir()
+    (entry,) = _entries(private)
     entry.write_bytes(bytes(32) + pickle.dumps(_Spy(tmp_path / "was here")))
     _compiled(private)
     assert not (tmp_path / "was here").exists()
+
+
+def _plant(path: Path, spy: Path) -> None:
+    """Write an entry that is whole, and that creates the file `spy` when it is run."""
+    payload = pickle.dumps(_Spy(spy))
+    path.write_bytes(hashlib.sha256(payload).digest() + payload)
+
+
+def _of_another_user(entry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.getuid() == 0:
+        os.chown(entry, 12345, 12345)
+    else:
+        planted = entry.stat().st_ino
+        monkeypatch.setattr(cache_folders, "_is_foreign", lambda found: found.st_ino == planted)
+
+
+def _writable_by_all(entry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry.chmod(0o666)
+
+
+def _writable_by_its_group(entry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry.chmod(0o660)
+
+
+def _link(entry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = entry.parent.parent / "elsewhere"
+    entry.rename(target)
+    entry.symlink_to(target)
+
+
+def _broken_link(entry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry.unlink()
+    entry.symlink_to(entry.parent.parent / "nowhere")
+
+
+def _pipe(entry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry.unlink()
+    os.mkfifo(entry, 0o600)
+
+
+PLANTED = [_of_another_user, _writable_by_all, _writable_by_its_group, _link, _broken_link, _pipe]
+
+
+@posix
+@pytest.mark.parametrize("planted", PLANTED)
+def test_planted_entries_are_not_run(
+    planted: Callable[[Path, pytest.MonkeyPatch], None],
+    private: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """They are compiled again and replaced. Regression: all of them were run; a pipe hung."""
+    _compiled(private)
+    (entry,) = _entries(private)
+    _plant(entry, tmp_path / "was here")
+    with monkeypatch.context() as changed:
+        planted(entry, changed)
+        assert not _came_from_folder(_compiled(private))
+    assert not (tmp_path / "was here").exists()
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "a cache entry is not used" in told
+    assert str(entry) in told
+    assert _entries(private) == [entry]
+    assert stat.S_ISREG(entry.lstat().st_mode)
+    assert _came_from_folder(_compiled(private))
+
+
+@posix
+def test_a_folder_as_an_entry(private: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _compiled(private)
+    (entry,) = _entries(private)
+    entry.unlink()
+    entry.mkdir()
+    assert not _came_from_folder(_compiled(private))
+    assert "it is not a file" in capsys.readouterr().err
+    assert _entries(private) == [entry]
+
+
+@posix
+def test_an_entry_that_is_replaced_after_the_check(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file that was checked is the one that is read."""
+    _compiled(private)
+    (entry,) = _entries(private)
+    check = cache_folders._fault_of_file
+
+    def check_and_replace(found: os.stat_result) -> str | None:
+        fault = check(found)
+        entry.unlink()
+        _plant(entry, tmp_path / "was here")
+        entry.chmod(0o666)
+        return fault
+
+    monkeypatch.setattr(cache_folders, "_fault_of_file", check_and_replace)
+    assert _came_from_folder(_compiled(private))
+    assert not (tmp_path / "was here").exists()
+
+
+@posix
+def test_the_advice_leaves_no_planted_entry(private: Path, tmp_path: Path) -> None:
+    """Closing a folder does not clean it, so the message says to remove it first."""
+    folder = private / "kernels"
+    folder.mkdir()
+    folder.chmod(0o777)
+    (folder / "planted").touch()
+    told = str(fault_of(folder))
+    assert told.index(f"remove {folder}") < told.index(f"chmod go-w {folder}")
+    private.chmod(0o777)  # it may have been filled in another folder, and moved here
+    assert f"remove {folder}" in str(fault_of(folder))
+    private.chmod(0o700)
+    assert "remove" not in str(fault_of(tmp_path / "private" / "none"))
+
+
+@posix
+def test_locks_of_others_are_not_waited_for(private: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").touch()
+    (private / ".locks").symlink_to(tmp_path / "elsewhere")
+    assert not _came_from_folder(_compiled(private))
+    assert _came_from_folder(_compiled(private))
 
 
 def test_a_full_disk(private: Path) -> None:
@@ -221,7 +363,7 @@ def test_a_full_disk(private: Path) -> None:
     done = _run(script, ARMARL_CACHE_DIR=str(private))
     assert len(done.stdout.split()) == 2
     assert done.stderr.count("cannot be cached") == 1
-    assert list((private / "kernels").iterdir()) == []
+    assert _entries(private / "kernels") == []
 
 
 def test_a_folder_that_is_gone(private: Path) -> None:
@@ -255,7 +397,7 @@ def test_closures_of_two_processes_are_not_taken_for_each_other(private: Path) -
         for name in ("double", "triple", "both")
     ]
     assert said == ["10", "15", "(10, 15)"]
-    names = {path.name.rpartition("-")[0] for path in (private / "kernels").iterdir()}
+    names = {path.name.rpartition("-")[0] for path in _entries(private / "kernels")}
     assert names == {"products.times._locals_.product", "products.both"}
 
 

@@ -1,4 +1,4 @@
-"""Compile the rules with Numba: the decorators, and the message while compiling."""
+"""Compile the rules with Numba: the decorators."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core import event
 
 from armarl.compiler.dispatchers import EntryDispatcher
-from armarl.compiler.kernel_cache import keep, say
+from armarl.compiler.kernel_cache import keep
 
 PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)
 """True if the rules run as plain Python, under `NUMBA_DISABLE_JIT=1`. This is slow, but a debugger
@@ -83,24 +82,3 @@ def merged(function: F) -> F:
     if PLAIN_PYTHON:
         return function
     return cast(F, numba.njit(inline="always", **_OPTIONS)(function))
-
-
-class _Announcement(event.Listener):  # type: ignore[misc]
-    """Print to stderr, once per process, that kernels without a cache entry are being compiled."""
-
-    made = False
-
-    def on_start(self, event: Any) -> None:
-        module = event.data["dispatcher"].py_func.__module__ or ""  # None if made by `exec`
-        if not self.made and module.startswith("armarl."):
-            self.made = True
-            say(
-                "compiling kernels for their first use on this machine (10 to 40 seconds; "
-                "`armarl compile` compiles all of them in advance) ..."
-            )
-
-    def on_end(self, event: Any) -> None:
-        pass
-
-
-event.register("numba:compile", _Announcement())

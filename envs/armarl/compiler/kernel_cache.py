@@ -1,14 +1,8 @@
 """The disk cache of compiled kernels. It saves compiling them in every process.
 
-A cache entry is machine code in a pickled envelope, and it is loaded and run as found. Anyone who
-can write to the folder can run code as this user. So a folder is used only if no other user can
-write to it or to any folder above it. Entries carry a checksum. Empty, truncated or damaged entries
-are compiled again. Without a folder, or with a full disk, kernels are compiled in every process,
-and a message says so.
-
-Numba's own cache only checks the file of the function itself. It does not notice when a *callee* in
-another file changes. Here the name of a cache entry depends on everything that the kernel is made
-of (`fingerprint`).
+`cache_folders` says where entries are looked for, and which are trusted. Entries carry a checksum
+against accidents. Empty, truncated or damaged entries are compiled again. Without a folder to write
+to, or with a full disk, kernels are compiled in every process, and a message says so.
 
 Cache entries of many processes are linked into one process. Numba tells kernels of the same name
 apart by a number that counts within a process. Closures share one name, whatever they close over,
@@ -18,252 +12,111 @@ so each gets a name of its own here. Otherwise one could be called in place of a
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import pickle
-import stat
-import sys
-import tempfile
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import suppress
-from enum import EnumType
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-import llvmlite
-import numba
-import numpy as np
-from numba import types
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from armarl.compiler.cache_folders import FOLDERS, Folders, open_file, read_file, write_file
+from armarl.compiler.fingerprints import fingerprint
+from armarl.compiler.progress import say_once
+
+_EDITION = 3  # increase it when older cache entries must not be read
 _CHECKSUM_BYTES = 32
-_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of other users
 
+# --- one process compiles, the others wait -------------------------------------------------------
 
-def say(line: str) -> None:
-    """Print a line to stderr, if there is one."""
-    if sys.stderr is not None:
-        print(f"armarl: {line}", file=sys.stderr, flush=True)
+_LOCKS = ".locks"  # the file in which each entry has a byte that a process can lock
+_PAUSE = 0.05  # seconds between attempts to lock it
+_patience = 300.0  # seconds that this process will wait for others, which may have been stopped
 
 
 @cache
-def _say_once(line: str) -> None:
-    say(line)
-
-
-# --- the folder ----------------------------------------------------------------------------------
-
-
-def _from_environment(name: str) -> Path | None:
-    """Return the absolute path in a variable. An empty variable counts as unset, as in XDG."""
-    chosen = os.environ.get(name)
-    if not chosen:
-        return None
-    if not Path(chosen).is_absolute():
-        _say_once(f"{name} must be an absolute path, got {chosen!r}; it is ignored")
-        return None
-    return Path(chosen)
-
-
-def _home() -> Path | None:
-    with suppress(RuntimeError):  # no HOME, and no such user on this machine
-        if (home := Path.home()).is_absolute():
-            return home
-    return None
-
-
-def _folders() -> Iterator[Path]:
-    """Yield the candidate cache folders, best first."""
-    if chosen := _from_environment("ARMARL_CACHE_DIR"):
-        yield chosen
-    home = _home()
-    if sys.platform == "win32":
-        if local := _from_environment("LOCALAPPDATA") or (home and home / "AppData" / "Local"):
-            yield local / "armarl"
-    elif sys.platform == "darwin":
-        if home:
-            yield home / "Library" / "Caches" / "armarl"
-    elif caches := _from_environment("XDG_CACHE_HOME") or (home and home / ".cache"):
-        yield caches / "armarl"
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    with suppress(OSError):  # there may be no folder for temporary files either
-        yield Path(tempfile.gettempdir()).absolute() / f"armarl-{user}"
-
-
-def _path_to(folder: Path) -> list[Path]:
-    """Return the folders from the root down to this one."""
-    return [*reversed(folder.parents), folder]
-
-
-def fault_of(folder: Path) -> str | None:
-    """Return the reason why others could change a folder's content. None means that they cannot.
-
-    Only this user and root are trusted. Links on the path are checked, and so are their targets. If
-    the folder does not exist yet, the folders above it are checked. A folder above it may be
-    writable by all if its sticky bit is set, as in /tmp: then users can rename only their own
-    files. On Windows modes tell nothing. There a user's profile is closed to others.
-    """
-    if not hasattr(os, "getuid"):
-        return None
-    trusted = {0, os.getuid()}
-    real = folder.resolve()
-    for step in (*_path_to(folder), *_path_to(real)):
-        try:
-            found = step.lstat()
-        except FileNotFoundError:
-            continue
-        if found.st_uid not in trusted:
-            return f"{step} belongs to another user"
-        if stat.S_ISLNK(found.st_mode):
-            continue
-        if not stat.S_ISDIR(found.st_mode):
-            return f"{step} is not a folder"
-        shared = found.st_mode & _OTHERS
-        if shared and (step == real or not found.st_mode & stat.S_ISVTX):
-            return f"others can write to {step} (run chmod go-w to prevent this)"
-    return None
-
-
-def _make(folder: Path) -> None:
-    """Make a folder and its parents, for this user alone, whatever the umask is."""
-    for step in _path_to(folder):
-        if not step.exists():
-            step.mkdir(mode=0o700, exist_ok=True)
-
-
-def choose_folder() -> Path | None:
-    """Return the first folder that only this user can write to. Without one, warn and return None.
-
-    If `ARMARL_CACHE_DIR` names a folder that cannot be used, a message says so as well.
-    """
-    faults = []
-    for base in _folders():
-        folder = base / "kernels"
-        try:
-            fault = fault_of(folder)
-            if fault is None:
-                folder = folder.resolve()  # no link is followed from here on
-                _make(folder)
-                fault = fault_of(folder)  # another user may have made it first
-            if fault is None:
-                tempfile.TemporaryFile(dir=folder).close()
-                break
-        except (OSError, ValueError, RuntimeError) as error:  # such as a null character, link loops
-            fault = f"{folder}: {error}"
-        faults.append(fault)
-    else:
-        folder = None
-    if folder is None:
-        say(f"no usable cache folder, so each process compiles the rules: {'; '.join(faults)}")
-    elif faults and os.environ.get("ARMARL_CACHE_DIR"):
-        say(f"compiled rules are cached in {folder.parent} instead: {'; '.join(faults)}")
-    return folder
-
-
-# --- fingerprints of kernels ---------------------------------------------------------------------
-
-_EDITION = 2  # increase it when older cache entries must not be read
-_COMPILERS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
-_SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
-_KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numba_cuda", "numpy")
-_PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
-
-
-def fingerprint(dispatcher: Any) -> str:
-    """Hash everything that the compiler sees of a kernel and of the kernels that it calls.
-
-    This is their bytecode, their constants, the values of the global names that they use, and the
-    versions of the compilers. So it also covers external games and the data that tables were read
-    from, without a list of files. Editing a comment changes nothing.
+def _lock_file(folder: Path) -> int:
+    """Open a folder's lock file for the rest of this process. Closing it would end all its locks.
 
     Raises:
-        TypeError: a kernel uses a value of a kind that cannot be hashed here.
+        OSError: the folder is not writable, or others may have made the file.
     """
-    settings = [getattr(numba.config, name, None) for name in _SETTINGS]
-    digest = hashlib.sha256(f"{_COMPILERS}{settings}".encode())
-    _feed(dispatcher, set(), digest, {})
-    return digest.hexdigest()[:32]
+    return open_file(folder / _LOCKS, os.O_RDWR | os.O_CREAT)
 
 
-def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> None:
-    """Add a value to the hash. For a module, add only the values of its attributes in `names`."""
-    digest.update(f"{type(value).__name__}:".encode())
-    if id(value) in seen:
-        digest.update(str(seen[id(value)]).encode())
-    elif isinstance(value, _PLAIN):
-        digest.update(f"{value!r};".encode())
-    elif isinstance(value, np.ndarray):
-        digest.update(f"{value.dtype!r}{value.shape};".encode() + value.tobytes())
-    elif isinstance(value, (tuple, list)):
-        digest.update(f"{getattr(value, '_fields', '')}{len(value)};".encode())
-        for item in value:
-            _feed(item, names, digest, seen)
-    elif isinstance(value, ModuleType):
-        _feed_module(value, names, digest, seen)
-    elif hasattr(value, "py_func"):  # a dispatcher for the CPU or a GPU
-        seen[id(value)] = len(seen)
-        digest.update(f"{_options(value)};".encode())
-        _feed(value.py_func, names, digest, seen)
-    elif isinstance(function := inspect.unwrap(value), FunctionType):  # unwraps an intrinsic
-        seen[id(value)] = len(seen)
-        _feed_function(function, digest, seen)
-    elif isinstance(value, types.Type):
-        digest.update(f"{value!r};".encode())
-    elif isinstance(value, EnumType):
-        digest.update(f"{ {one.name: one.value for one in list[Any](value)} };".encode())
-    elif isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
-        fields = getattr(value, "_fields", "")  # a NamedTuple has fields
-        digest.update(f"{value.__module__}.{value.__qualname__}{fields};".encode())
+def _try_to_lock(descriptor: int, place: int) -> bool:
+    """Lock a byte of a file, unless another process has locked it.
+
+    The operating system ends a lock when its process dies.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            os.lseek(descriptor, place, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+    except (BlockingIOError, PermissionError):  # what POSIX and Windows raise if it is locked
+        return False
+    return True
+
+
+def _unlock(descriptor: int, place: int) -> None:
+    if os.name == "nt":
+        import msvcrt
+
+        os.lseek(descriptor, place, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
     else:
-        raise TypeError(f"a kernel uses {value!r}, which cannot be hashed")
+        import fcntl
+
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
 
 
-def _options(dispatcher: Any) -> dict[str, Any]:
-    """Return a dispatcher's options. Sets are sorted, since their order differs by process."""
-    return {
-        name: sorted(value) if isinstance(value, (set, frozenset)) else value
-        for name, value in dispatcher.targetoptions.items()
-    }
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Keep other processes from compiling an entry. First wait for one that compiles it now.
+
+    A process that compiles a kernel waits only for those that the kernel calls, so no two wait for
+    each other. Where nothing can be locked, or for too long, the entry is compiled nevertheless.
+    """
+    global _patience
+    try:
+        descriptor = _lock_file(path.parent)
+        place = int(path.name[-7:], 16)  # of the entry's hash; Windows locks the first 2 GiB only
+        while not (is_locked := _try_to_lock(descriptor, place)) and _patience > 0:
+            say_once("another process compiles the same kernels; waiting for it ...")
+            time.sleep(_PAUSE)
+            _patience -= _PAUSE
+    except OSError:
+        is_locked = False
+    try:
+        yield
+    finally:
+        if is_locked:
+            with suppress(OSError):
+                _unlock(descriptor, place)
 
 
-def _feed_module(module: ModuleType, names: set[str], digest: Any, seen: dict[int, int]) -> None:
-    digest.update(f"{module.__name__};".encode())
-    if module.__name__.split(".")[0] not in _KNOWN_BY_VERSION:
-        for name in sorted(names & vars(module).keys()):
-            digest.update(f"{name}=".encode())
-            _feed(vars(module)[name], names, digest, seen)
+class _Compiling(threading.local):
+    """The locks of the kernel that this thread compiles. They end when it is compiled or fails."""
+
+    locks: ExitStack | None = None
 
 
-def _feed_function(function: FunctionType, digest: Any, seen: dict[int, int]) -> None:
-    if function.__module__ and function.__module__.split(".")[0] in _KNOWN_BY_VERSION:
-        digest.update(f"{function.__module__}.{function.__qualname__};".encode())
-        return
-    names = _feed_code(function.__code__, function.__doc__, digest)
-    for name in sorted(names & function.__globals__.keys()):
-        digest.update(f"{name}=".encode())
-        _feed(function.__globals__[name], names, digest, seen)
-    for cell in function.__closure__ or ():
-        _feed(cell.cell_contents, names, digest, seen)
-    _feed(function.__defaults__, names, digest, seen)
-
-
-def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
-    """Add bytecode and constants, without the docstring, to the hash. Return the names used."""
-    names = set(code.co_names)
-    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)  # profilers change others
-    known = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
-    digest.update(f"{known}{code.co_argcount},{flags};".encode() + code.co_code)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _feed_code(constant, None, digest)
-        elif doc is None or constant != doc:
-            digest.update(f"{constant!r};".encode())
-    return names
-
+_compiling = _Compiling()
 
 # --- cache entries -------------------------------------------------------------------------------
 
@@ -271,14 +124,14 @@ def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
 class KernelCache(_Cache):  # type: ignore[misc]
     """The cache entries of one kernel. A file per signature has a checksum and Numba's envelope."""
 
-    def __init__(self, dispatcher: Any, folder: Path) -> None:
-        self._dispatcher, self._folder = dispatcher, folder
+    def __init__(self, dispatcher: Any, folders: Folders) -> None:
+        self._dispatcher, self._folders = dispatcher, folders
         self._name: str = dispatcher.py_func.__qualname__
         self._enabled = True
 
     @property
     def cache_path(self) -> str:
-        return str(self._folder)
+        return str(self._folders.write)
 
     def enable(self) -> None:
         self._enabled = True
@@ -287,38 +140,59 @@ class KernelCache(_Cache):  # type: ignore[misc]
         self._enabled = False
 
     def flush(self) -> None:
-        for path in self._folder.glob(f"{self._prefix}-*"):
-            path.unlink(missing_ok=True)
+        if self._folders.write:
+            for path in self._folders.write.glob(f"{self._prefix}-*"):
+                path.unlink(missing_ok=True)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel from the cache, or None if there is none."""
+        """Return the compiled kernel from the cache, or None if there is none.
+
+        Then this process is the only one that compiles it, until `compile` of the dispatcher ends.
+        """
         target_context.refresh()
-        path = self._path(sig, target_context.codegen())
-        if not self._enabled or path is None:
+        name = self._entry(sig, target_context.codegen())
+        if not self._enabled or name is None:
             return None
+        for folder in self._folders.read:
+            if (found := self._load(folder / name, target_context)) is not None:
+                return found
+        if self._folders.write is None or _compiling.locks is None:
+            return None
+        path = self._folders.write / name
+        _compiling.locks.enter_context(_alone(path))
+        return self._load(path, target_context)  # another process may have compiled it by now
+
+    def _load(self, path: Path, target_context: Any) -> Any:
         try:
-            content = path.read_bytes()
-        except OSError:
-            return None  # usually not compiled yet
+            content = read_file(path)
+        except FileNotFoundError:
+            return None  # not compiled yet
+        except OSError as error:
+            say_once(f"a cache entry is not used: {error}")
+            return None
         checksum, payload = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
         try:
             if hashlib.sha256(payload).digest() != checksum:
                 raise ValueError("the checksum is wrong")
             return self._unpacked(payload, target_context)
         except Exception as error:  # Numba may raise anything, and the entry can be made again
-            _say_once(f"recompiling a damaged cache entry in {self._folder} ({error})")
+            say_once(f"recompiling a damaged cache entry in {path.parent} ({error})")
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a compiled kernel to the cache, as a whole or not at all."""
-        path = self._path(sig, data.codegen)
-        if not self._enabled or path is None or data.lifted or data.library.has_dynamic_globals:
+        name = self._entry(sig, data.codegen)
+        if not self._enabled or name is None or data.lifted or data.library.has_dynamic_globals:
+            return
+        if self._folders.write is None:
+            reasons = "; ".join(self._folders.faults)
+            say_once(f"no usable cache folder, so each process compiles the rules: {reasons}")
             return
         try:
             payload = self._packed(data)
-            _write(path, hashlib.sha256(payload).digest() + payload)
+            write_file(self._folders.write / name, hashlib.sha256(payload).digest() + payload)
         except (OSError, RuntimeError, pickle.PicklingError) as error:  # Numba cannot pack all
-            _say_once(f"compiled rules cannot be cached: {error}")
+            say_once(f"compiled rules cannot be cached: {error}")
 
     def _packed(self, data: Any) -> bytes:
         """Return Numba's envelope of a compiled kernel."""
@@ -338,41 +212,37 @@ class KernelCache(_Cache):  # type: ignore[misc]
         name = f"{self._dispatcher.py_func.__module__}.{self._name}"
         return "".join(c if c.isalnum() or c in "._" else "_" for c in name)[:150]
 
-    def _path(self, sig: Any, codegen: Any) -> Path | None:
-        """Return the file of a signature, or None if the kernel cannot be hashed.
+    def _entry(self, sig: Any, codegen: Any) -> str | None:
+        """Return the file name of a signature, or None if the kernel cannot be hashed.
 
         Numba calls this before it compiles, so a closure gets its own name in time.
         """
         try:
             content = fingerprint(self._dispatcher)
         except (TypeError, ValueError) as error:  # ValueError: an incomplete closure
-            _say_once(f"{self._prefix} is compiled in each process: {error}")
+            say_once(f"{self._prefix} is compiled in each process: {error}")
             return None
         if (function := self._dispatcher.py_func).__closure__:
             function.__qualname__ = f"{self._name}_{content}"
         key = (_EDITION, sig, codegen.magic_tuple(), self._compiler, content)
         digest = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
-        return self._folder / f"{self._prefix}-{digest}"
+        return f"{self._prefix}-{digest}"
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all, even if other processes write it at the same time."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
+def keep(
+    dispatcher: Any, cache: type[KernelCache] = KernelCache, folders: Folders | None = None
+) -> Any:
+    """Give a dispatcher a disk cache."""
+    compile = dispatcher.compile
 
+    def compile_alone(sig: Any) -> Any:
+        outer = _compiling.locks
+        with ExitStack() as _compiling.locks:
+            try:
+                return compile(sig)
+            finally:
+                _compiling.locks = outer
 
-FOLDER = choose_folder()
-
-
-def keep(dispatcher: Any, cache: type[KernelCache] = KernelCache) -> Any:
-    """Give a dispatcher a disk cache, if there is a cache folder."""
-    if FOLDER is not None:
-        dispatcher._cache = cache(dispatcher, FOLDER)
+    dispatcher._cache = cache(dispatcher, folders or FOLDERS)
+    dispatcher.compile = compile_alone
     return dispatcher

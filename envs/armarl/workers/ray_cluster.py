@@ -28,7 +28,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from armarl.common.numbers import whole_number
-from armarl.compiler.kernel_cache import say
+from armarl.compiler.progress import say
 from armarl.core.threads import set_threads
 from armarl.workers.jobs import ClusterError, Known, Work
 

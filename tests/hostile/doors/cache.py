@@ -1,7 +1,14 @@
-"""Fuzzer of the kernel cache: damaged entries."""
+"""Fuzzer of the kernel cache: entries that are damaged, or that others may have planted."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import pickle
+import shutil
+import socket
+import stat
+from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
 from typing import Any
@@ -9,28 +16,53 @@ from typing import Any
 import numba
 import numpy as np
 
-from armarl.compiler.kernel_cache import KernelCache
+from armarl.compiler.cache_folders import Folders
+from armarl.compiler.kernel_cache import keep
 from doors import folder
+
+_run = False  # whether a planted entry was run
 
 
 def _sum(x: int, y: int) -> int:
     return x + y
 
 
+def _note_that_it_runs() -> None:
+    global _run
+    _run = True
+
+
+class _Spy:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _note_that_it_runs, ()
+
+
 @once
 def _entry() -> tuple[Any, Any, Path, bytes]:
     entries = folder() / "cache"
     entries.mkdir()
-    dispatcher = numba.njit(_sum)
-    dispatcher._cache = KernelCache(dispatcher, entries)
+    dispatcher = keep(numba.njit(_sum), folders=Folders((entries,), entries))
     dispatcher(1, 2)
-    (path,) = entries.iterdir()
+    (path,) = entries.glob("[!.]*")
     return dispatcher, dispatcher.signatures[0], path, path.read_bytes()
 
 
 def cache(rng: np.random.Generator) -> str:
-    """A damaged cache entry is not used."""
+    """An entry is used only if it is whole, and if nobody else can have written it."""
     dispatcher, signature, path, whole = _entry()
+    payload = pickle.dumps(_Spy())
+    foreign = hashlib.sha256(payload).digest() + payload
+    kinds = (whole, _damaged(whole, rng), foreign)
+    content = kinds[rng.integers(3)]
+    may_be_used = _place(path, content, rng, must_be_refused=content is foreign)
+    found = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
+    _remove(path)
+    assert not _run, "a planted entry was run"
+    assert (found is not None) == (may_be_used and content == whole)
+    return "refused" if found is None else "accepted"
+
+
+def _damaged(whole: bytes, rng: np.random.Generator) -> bytes:
     content = bytearray(whole)
     for _ in range(rng.integers(1, 4)):
         kind = rng.integers(4)
@@ -42,9 +74,44 @@ def cache(rng: np.random.Generator) -> str:
             content += rng.bytes(int(rng.integers(1, 100)))
         else:
             content = bytearray(rng.bytes(len(content)))
-    path.write_bytes(content)
-    found = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
-    if bytes(content) == whole:
-        return "accepted"
-    assert found is None, "a damaged entry was used"
-    return "refused"
+    return bytes(content)
+
+
+def _place(
+    path: Path, content: bytes, rng: np.random.Generator, *, must_be_refused: bool
+) -> bool:
+    """Put an entry, or something else, at a path. Tell if this user alone can have put it there."""
+    _remove(path)
+    kind = rng.integers(8)
+    if kind == 0 and hasattr(os, "mkfifo"):
+        os.mkfifo(path)
+        return False
+    if kind == 1:
+        path.mkdir()
+        return False
+    if kind == 2 and hasattr(socket, "AF_UNIX"):
+        with socket.socket(socket.AF_UNIX) as server, suppress(OSError):  # a long path
+            server.bind(str(path))
+        return False
+    file = path.with_name(".elsewhere") if kind == 3 else path
+    file.write_bytes(content)
+    mode = int(rng.integers(0o1000)) | stat.S_IRUSR
+    if must_be_refused and os.name == "posix":
+        mode |= (stat.S_IWGRP, stat.S_IWOTH)[rng.integers(2)]
+    file.chmod(mode)
+    is_own = True
+    if hasattr(os, "getuid") and os.getuid() == 0:
+        owner = int(rng.choice([0, 0, 0, 1, 12345]))
+        os.chown(file, owner, int(rng.integers(3)))
+        is_own = owner == 0
+    if file != path:
+        path.symlink_to(file)
+        return False
+    return is_own and not mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

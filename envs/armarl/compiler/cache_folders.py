@@ -1,0 +1,237 @@
+"""The folders of compiled kernels: where they are looked for, and where new ones are written.
+
+A cache entry is machine code in a pickled envelope, and it is loaded and run as found. Anyone who
+can write an entry can run code as this user. So only this user and root are trusted: a folder is
+used only if no other user can write to it or to any folder above it, and an entry is read only if
+no other user owns it or can write to it.
+
+A folder need not be writable. An image or an administrator can prepare one for all users.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from armarl.compiler.progress import say, say_once
+
+OF_PACKAGE = Path(__file__).resolve().parents[1] / "kernels"
+"""The folder of an installation. It is only read, unless `ARMARL_CACHE_DIR` names the package."""
+
+_CHOSEN = "ARMARL_CACHE_DIR"
+_OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of other users
+# Open a file without following a link, and without waiting for a pipe.
+_CAREFULLY = 0
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+    _CAREFULLY |= getattr(os, _flag, 0)
+
+
+class Folders(NamedTuple):
+    """The folders of compiled kernels.
+
+    Attributes:
+        read: the folders that are searched for a kernel, in this order.
+        write: the folder for new kernels, which is one of `read`. None if there is none.
+        faults: why no folder, or none before `write`, is written to.
+    """
+
+    read: tuple[Path, ...]
+    write: Path | None
+    faults: tuple[str, ...] = ()
+
+
+# --- which folders -------------------------------------------------------------------------------
+
+
+def _from_environment(name: str) -> Path | None:
+    """Return the absolute path in a variable. An empty variable counts as unset, as in XDG."""
+    chosen = os.environ.get(name)
+    if not chosen:
+        return None
+    if not Path(chosen).is_absolute():
+        say_once(f"{name} must be an absolute path, got {chosen!r}; it is ignored")
+        return None
+    return Path(chosen)
+
+
+def _home() -> Path | None:
+    with suppress(RuntimeError):  # no HOME, and no such user on this machine
+        if (home := Path.home()).is_absolute():
+            return home
+    return None
+
+
+def _own_folders() -> Iterator[Path]:
+    """Yield the candidates for this user's own folder, best first."""
+    home = _home()
+    if sys.platform == "win32":
+        if local := _from_environment("LOCALAPPDATA") or (home and home / "AppData" / "Local"):
+            yield local / "armarl"
+    elif sys.platform == "darwin":
+        if home:
+            yield home / "Library" / "Caches" / "armarl"
+    elif caches := _from_environment("XDG_CACHE_HOME") or (home and home / ".cache"):
+        yield caches / "armarl"
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    with suppress(OSError):  # there may be no folder for temporary files either
+        yield Path(tempfile.gettempdir()).absolute() / f"armarl-{user}"
+
+
+def choose_folders() -> Folders:
+    """Return the folders of compiled kernels, down to the first that can be written to.
+
+    These are the package's own, the one in `ARMARL_CACHE_DIR`, and the user's own. One that cannot
+    be written to is still read. A folder in `ARMARL_CACHE_DIR` may be for others too, so it is made
+    as the umask says; the user's own is made for this user alone. If the folder in
+    `ARMARL_CACHE_DIR` can be neither read nor written, a message says so.
+    """
+    read: list[Path] = []
+    faults: list[str] = []
+    if OF_PACKAGE.is_dir():
+        if fault := fault_of(OF_PACKAGE):
+            say(f"the kernels of this installation are not used: {fault}")
+        else:
+            read.append(OF_PACKAGE.resolve())
+    chosen = _from_environment(_CHOSEN)
+    candidates = [(chosen, 0o755)] if chosen else []
+    candidates += [(folder, 0o700) for folder in _own_folders()]
+    for base, mode in candidates:
+        folder, fault = _made(base / "kernels", mode)
+        if folder and folder not in read:
+            read.append(folder)
+        if not fault:
+            return Folders(tuple(read), folder, tuple(faults))
+        faults.append(fault)
+        if base == chosen and not folder:
+            say(f"{_CHOSEN} is not used: {fault}")
+    return Folders(tuple(read), None, tuple(faults))
+
+
+def _made(folder: Path, mode: int) -> tuple[Path | None, str | None]:
+    """Make a folder if need be.
+
+    Returns:
+        The folder without links on the way, or None if it may not be used or does not exist; and
+        the reason why it cannot be written to, or None if it can.
+    """
+    safe = None
+    try:
+        if fault := fault_of(folder):
+            return None, fault
+        real = folder.resolve()  # no link is followed from here on
+        safe = real if real.is_dir() else None
+        for step in _path_to(real):
+            if not step.exists():
+                step.mkdir(mode=mode, exist_ok=True)
+        if fault := fault_of(real):  # another user may have made it first
+            return None, fault
+        tempfile.TemporaryFile(dir=real).close()
+        return real, None
+    except (OSError, ValueError, RuntimeError) as error:  # such as a null character, link loops
+        return safe, f"{folder}: {error}"
+
+
+# --- who may write to them -----------------------------------------------------------------------
+
+
+def _path_to(folder: Path) -> list[Path]:
+    """Return the folders from the root down to this one."""
+    return [*reversed(folder.parents), folder]
+
+
+def _is_foreign(found: os.stat_result) -> bool:
+    """Tell if something belongs to a user who is not trusted."""
+    return found.st_uid not in {0, os.getuid()}
+
+
+def fault_of(folder: Path) -> str | None:
+    """Return the reason why others could change a folder's content. None means that they cannot.
+
+    Only this user and root are trusted. Links on the path are checked, and so are their targets. If
+    the folder does not exist yet, the folders above it are checked. A folder above it may be
+    writable by all if its sticky bit is set, as in /tmp: then users can rename only their own
+    files. On Windows modes tell nothing. There a user's profile is closed to others.
+    """
+    if not hasattr(os, "getuid"):
+        return None
+    real = folder.resolve()
+    for step in (*_path_to(folder), *_path_to(real)):
+        try:
+            found = step.lstat()
+        except FileNotFoundError:
+            continue
+        if _is_foreign(found):
+            return f"{step} belongs to another user"
+        if stat.S_ISLNK(found.st_mode):
+            continue
+        if not stat.S_ISDIR(found.st_mode):
+            return f"{step} is not a folder"
+        shared = found.st_mode & _OTHERS
+        if shared and (step == real or not found.st_mode & stat.S_ISVTX):
+            first = f"remove {folder}, which they may have filled, and " if real.exists() else ""
+            return f"others can write to {step} ({first}run chmod go-w {step})"
+    return None
+
+
+def _fault_of_file(found: os.stat_result) -> str | None:
+    """Return the reason why others could have written an open file. None means that they cannot."""
+    if not stat.S_ISREG(found.st_mode):
+        return "it is not a file"
+    if not hasattr(os, "getuid"):
+        return None
+    if _is_foreign(found):
+        return "it belongs to another user"
+    return "others can write to it" if found.st_mode & _OTHERS else None
+
+
+def open_file(path: Path, flags: int, mode: int = 0o644) -> int:
+    """Open a file that only this user and root can have written. Return its descriptor.
+
+    No link is followed, and no pipe is waited for. The file is checked by its descriptor, so it
+    cannot be replaced after the check.
+
+    Raises:
+        OSError: the file cannot be opened, or others may have written it.
+    """
+    descriptor = os.open(path, flags | _CAREFULLY, mode)
+    if fault := _fault_of_file(os.fstat(descriptor)):
+        os.close(descriptor)
+        raise PermissionError(f"{path}: {fault}")
+    return descriptor
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of a file that only this user and root can have written.
+
+    Raises:
+        OSError: as in `open_file`.
+    """
+    with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
+        return file.read()
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file as a whole or not at all, even if other processes write it at the same time.
+
+    Whatever is at `path`, such as a link or a file of another user, is replaced.
+    """
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(open_file(temporary, flags), "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+FOLDERS = choose_folders()

@@ -1,0 +1,117 @@
+"""Fingerprints of kernels: hashes of everything that a kernel is compiled from.
+
+Numba's own cache only checks the file of the function itself. It does not notice when a *callee* in
+another file changes. Here the name of a cache entry depends on everything that the kernel is made
+of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from enum import EnumType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from numba import types
+
+_COMPILERS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version)
+_SETTINGS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
+_KNOWN_BY_VERSION = ("builtins", "llvmlite", "math", "numba", "numba_cuda", "numpy")
+_PLAIN = (int, float, complex, str, bytes, type(None), type(Ellipsis), np.generic, np.dtype)
+
+
+def fingerprint(dispatcher: Any) -> str:
+    """Hash everything that the compiler sees of a kernel and of the kernels that it calls.
+
+    This is their bytecode, their constants, the values of the global names that they use, and the
+    versions of the compilers. So it also covers external games and the data that tables were read
+    from, without a list of files. Editing a comment changes nothing.
+
+    Raises:
+        TypeError: a kernel uses a value of a kind that cannot be hashed here.
+    """
+    settings = [getattr(numba.config, name, None) for name in _SETTINGS]
+    digest = hashlib.sha256(f"{_COMPILERS}{settings}".encode())
+    _feed(dispatcher, set(), digest, {})
+    return digest.hexdigest()[:32]
+
+
+def _feed(value: Any, names: set[str], digest: Any, seen: dict[int, int]) -> None:
+    """Add a value to the hash. For a module, add only the values of its attributes in `names`."""
+    digest.update(f"{type(value).__name__}:".encode())
+    if id(value) in seen:
+        digest.update(str(seen[id(value)]).encode())
+    elif isinstance(value, _PLAIN):
+        digest.update(f"{value!r};".encode())
+    elif isinstance(value, np.ndarray):
+        digest.update(f"{value.dtype!r}{value.shape};".encode() + value.tobytes())
+    elif isinstance(value, (tuple, list)):
+        digest.update(f"{getattr(value, '_fields', '')}{len(value)};".encode())
+        for item in value:
+            _feed(item, names, digest, seen)
+    elif isinstance(value, ModuleType):
+        _feed_module(value, names, digest, seen)
+    elif hasattr(value, "py_func"):  # a dispatcher for the CPU or a GPU
+        seen[id(value)] = len(seen)
+        digest.update(f"{_options(value)};".encode())
+        _feed(value.py_func, names, digest, seen)
+    elif isinstance(function := inspect.unwrap(value), FunctionType):  # unwraps an intrinsic
+        seen[id(value)] = len(seen)
+        _feed_function(function, digest, seen)
+    elif isinstance(value, types.Type):
+        digest.update(f"{value!r};".encode())
+    elif isinstance(value, EnumType):
+        digest.update(f"{ {one.name: one.value for one in list[Any](value)} };".encode())
+    elif isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
+        fields = getattr(value, "_fields", "")  # a NamedTuple has fields
+        digest.update(f"{value.__module__}.{value.__qualname__}{fields};".encode())
+    else:
+        raise TypeError(f"a kernel uses {value!r}, which cannot be hashed")
+
+
+def _options(dispatcher: Any) -> dict[str, Any]:
+    """Return a dispatcher's options. Sets are sorted, since their order differs by process."""
+    return {
+        name: sorted(value) if isinstance(value, (set, frozenset)) else value
+        for name, value in dispatcher.targetoptions.items()
+    }
+
+
+def _feed_module(module: ModuleType, names: set[str], digest: Any, seen: dict[int, int]) -> None:
+    digest.update(f"{module.__name__};".encode())
+    if module.__name__.split(".")[0] not in _KNOWN_BY_VERSION:
+        for name in sorted(names & vars(module).keys()):
+            digest.update(f"{name}=".encode())
+            _feed(vars(module)[name], names, digest, seen)
+
+
+def _feed_function(function: FunctionType, digest: Any, seen: dict[int, int]) -> None:
+    if function.__module__ and function.__module__.split(".")[0] in _KNOWN_BY_VERSION:
+        digest.update(f"{function.__module__}.{function.__qualname__};".encode())
+        return
+    names = _feed_code(function.__code__, function.__doc__, digest)
+    for name in sorted(names & function.__globals__.keys()):
+        digest.update(f"{name}=".encode())
+        _feed(function.__globals__[name], names, digest, seen)
+    for cell in function.__closure__ or ():
+        _feed(cell.cell_contents, names, digest, seen)
+    _feed(function.__defaults__, names, digest, seen)
+
+
+def _feed_code(code: CodeType, doc: str | None, digest: Any) -> set[str]:
+    """Add bytecode and constants, without the docstring, to the hash. Return the names used."""
+    names = set(code.co_names)
+    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)  # profilers change others
+    known = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    digest.update(f"{known}{code.co_argcount},{flags};".encode() + code.co_code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _feed_code(constant, None, digest)
+        elif doc is None or constant != doc:
+            digest.update(f"{constant!r};".encode())
+    return names

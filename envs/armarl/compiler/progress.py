@@ -1,0 +1,107 @@
+"""Messages on stderr: that kernels are being compiled, and how far that is.
+
+Each process says so once, in a line with the number of kernels. On a terminal a second line counts
+them, and is erased when they are compiled.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import cache
+from typing import Any
+
+from numba.core import event
+
+_ERASE = "\r\x1b[K"  # go to the start of the line, and clear it
+_MOST_COLUMNS = 78  # a longer line could not be erased
+
+
+def say(line: str) -> None:
+    """Print a line to stderr, if there is one."""
+    _counter.erase()
+    if sys.stderr is not None:
+        print(f"armarl: {line}", file=sys.stderr, flush=True)
+
+
+@cache
+def say_once(line: str) -> None:
+    """Print a line to stderr, unless this process has printed it before."""
+    say(line)
+
+
+class _Counter(event.Listener):  # type: ignore[misc]
+    """Count the kernels that are compiled. Numba compiles a kernel's callees while it compiles it.
+
+    Numba's lock lets one thread compile at a time.
+    """
+
+    def __init__(self) -> None:
+        self._depth, self._compiled, self._total = 0, 0, 0
+        self._begun = 0.0
+        self._is_shown = False
+
+    def on_start(self, event: Any) -> None:
+        kernel = event.data["dispatcher"]
+        module = kernel.py_func.__module__ or ""  # None if made by `exec`
+        if not self._depth:
+            if not module.startswith("armarl"):  # a function of the user's own
+                return
+            self._total = self._compiled + _count_uncompiled(kernel, set())
+        self._depth += 1
+        if not self._begun:
+            self._begun = time.monotonic()
+            say(
+                "compiling kernels for their first use on this machine (10 to 40 seconds; "
+                "`armarl compile` compiles all of them in advance) ..."
+            )
+        self._show(kernel.py_func.__name__)
+
+    def on_end(self, event: Any) -> None:
+        if self._depth:
+            self._depth -= 1
+            self._compiled += 1
+            if not self._depth:
+                self.erase()
+
+    def _show(self, name: str) -> None:
+        """Write the number of compiled kernels over the line before, if stderr is a terminal."""
+        if sys.stderr is None or not sys.stderr.isatty():
+            return
+        total = max(self._total, self._compiled + self._depth)  # one may have several signatures
+        seconds = time.monotonic() - self._begun
+        line = f"armarl: {self._compiled} of about {total} kernels, {seconds:.0f} s: {name}"
+        print(f"{_ERASE}{line[:_MOST_COLUMNS]}", end="", file=sys.stderr, flush=True)
+        self._is_shown = True
+
+    def erase(self) -> None:
+        """Erase the line."""
+        if self._is_shown:
+            self._is_shown = False
+            print(_ERASE, end="", file=sys.stderr, flush=True)
+
+
+def _count_uncompiled(kernel: Any, seen: set[int]) -> int:
+    """Count a kernel and the kernels that it calls, without those that are compiled already.
+
+    A name that is only one of another object's attributes, as in `verbs.apply`, is found too.
+    """
+    if id(kernel) in seen or kernel.overloads:
+        return 0
+    seen.add(id(kernel))
+    function = kernel.py_func
+    names = function.__code__.co_names
+    values = [function.__globals__.get(name) for name in names]
+    values += [getattr(value, name, None) for value in values for name in names if _holds(value)]
+    is_merged = kernel.targetoptions.get("inline") == "always"  # compiled as a part of its caller
+    callees = (getattr(value, "part", value) for value in values if hasattr(value, "overloads"))
+    return (not is_merged) + sum(_count_uncompiled(callee, seen) for callee in callees)
+
+
+def _holds(value: Any) -> bool:
+    """Tell if kernels may be attributes of a value: of a NamedTuple."""
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+_counter = _Counter()
+event.register("numba:compile", _counter)
