@@ -10,7 +10,7 @@ from `armarl.games.authoring` as well.
 # --- Games
 from .core.action_table import ActionTable as ActionTable
 from .core.game import Game as Game
-from .core.game import IllegalActionError as IllegalActionError
+from .core.errors import IllegalActionError as IllegalActionError
 from .core.observation_table import ObservationTable as ObservationTable
 from .environments.registration import register_game as register_game
 from .games.catalogue import GameEntry as GameEntry

@@ -18,7 +18,7 @@ from pettingzoo.utils.wrappers import (
 
 from aec_play import everything, is_over, play_randomly, random_action, some_illegal_action
 from armarl import armada_v0, armadora_v0
-from armarl.core.game import IllegalActionError
+from armarl.core.errors import IllegalActionError
 from armarl.games.armada.chart.loading import Chart, ChartError, load_chart
 from armarl.players.simple_players import GreedyPlayer
 from armarl.roster.make_player import make_player

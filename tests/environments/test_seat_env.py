@@ -15,7 +15,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from armarl.armadora_v0 import env as armadora_env
-from armarl.core.game import IllegalActionError
+from armarl.core.errors import IllegalActionError
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv

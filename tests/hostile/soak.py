@@ -35,7 +35,8 @@ import numpy as np
 import tiny
 from armarl import play_match
 from armarl.arena.tournament import play_tournament, read_tournament
-from armarl.core.game import Game, IllegalActionError
+from armarl.core.errors import IllegalActionError
+from armarl.core.game import Game
 from armarl.core.threads import set_threads
 from armarl.environments.aec import CheckedAECEnv
 from armarl.environments.seat_env import SeatEnv

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from armarl.compiler.types import States
-from armarl.core.game import Game, IllegalActionError
+from armarl.core.errors import IllegalActionError
+from armarl.core.game import Game
 from armarl.core.threads import set_threads
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv

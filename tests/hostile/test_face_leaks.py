@@ -14,7 +14,8 @@ import pytest
 
 from armarl.analysis.leaks import assert_no_leak
 from armarl.compiler.types import States
-from armarl.core.game import Game, IllegalActionError
+from armarl.core.errors import IllegalActionError
+from armarl.core.game import Game
 from armarl.environments.aec import CheckedAECEnv, RawAECEnv
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from armarl import armadora_v0
-from armarl.core.game import IllegalActionError
+from armarl.core.errors import IllegalActionError
 from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv

@@ -7,7 +7,7 @@ import pytest
 
 import tiny
 from armarl.common.numbers import MOST_SEED
-from armarl.core.game import IllegalActionError
+from armarl.core.errors import IllegalActionError
 from armarl.games.make_game import make_game
 from armarl.matches.match import deal_seeds, play_games, play_match, seatings
 from armarl.matches.records import read_records

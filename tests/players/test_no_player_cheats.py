@@ -9,7 +9,7 @@ import pytest
 
 import tiny
 from armarl import play_match
-from armarl.core.game import IllegalActionError
+from armarl.core.errors import IllegalActionError
 from armarl.environments.seat_env import SeatEnv
 from armarl.games.make_game import make_game
 from armarl.players.protocol import choose_legally

@@ -15,9 +15,8 @@ from armarl_training.learners.ppo.incremental.decision_chains import chain_lengt
 from armarl_training.learners.ppo.incremental.first_layer import Followed
 from armarl_training.learners.ppo.incremental.passes import (
     incremental_passes,
-    suit,
-    use_incremental,
 )
+from armarl_training.learners.ppo.incremental.suitability import suit, use_incremental
 from armarl_training.learners.ppo.networks import make_actor, make_critic
 from armarl_training.learners.ppo.update.buffers import Workspace
 from armarl_training.learners.ppo.update.dense_passes import RecordedPasses

@@ -8,7 +8,7 @@ import pytest
 
 from armarl.arena.policy_card import read_card
 from armarl.arena.policy_card_text import card_text
-from armarl.core.game import IllegalActionError
+from armarl.core.errors import IllegalActionError
 from armarl.policies.saved_policy import load_policy
 from armarl_training.config.training_config import ConfigError
 from armarl_training.learners.ppo.ppo_learner import PPO

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.compiler.randomness import seed
 from armarl.core.game import Game
 from armarl.environments.aec import CheckedAECEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
@@ -69,6 +70,7 @@ def _play_in_batches(game: Game) -> None:
 def _use_states(game: Game) -> None:
     """Call everything that `Game` does with state records, for matches, records and solvers."""
     states, games = game.new_states(np.arange(2)), np.arange(2)
+    seed(states[0], 0)  # as records do
     seats, masks = game.statuses(states)[1], game.legal_masks(states)
     game.turns_of(states)
     game.progress(states, seats)

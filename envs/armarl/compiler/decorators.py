@@ -43,7 +43,9 @@ def kernel(
     options: dict[str, Any] = {"nopython": True, "forceinline": inline, **_OPTIONS}
     if freedom:
         options["fastmath"] = set(freedom)
-    return cast(F, keep(EntryDispatcher(function, targetoptions=options)))
+    made = keep(EntryDispatcher(function, targetoptions=options))
+    made.keep = keep
+    return cast(F, made)
 
 
 def inlined(function: F) -> F:

@@ -9,25 +9,24 @@ code. Only a kernel that Python calls becomes machine code, together with all th
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompileResult, Compiler, _LowerResult
+from numba.core.compiler import Compiler, CompileResult, _LowerResult
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
-
-from armarl.compiler.kernel_cache import KernelCache, keep
 
 _NO_ENTRY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class EntryDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A kernel. Python calls it, and other kernels call its `part`."""
+
+    keep: Callable[[Any], Any] | None = None  # gives the part a disk cache
 
     @cached_property
     def part(self) -> PartDispatcher:
@@ -37,7 +36,7 @@ class EntryDispatcher(CPUDispatcher):  # type: ignore[misc]
             targetoptions={**self.targetoptions, **_NO_ENTRY},
             pipeline_class=_PartCompiler,
         )
-        return keep(made, PartCache)  # type: ignore[no-any-return]
+        return self.keep(made) if self.keep else made
 
     # Numba calls these two to compile a caller.
 
@@ -56,6 +55,27 @@ class PartDispatcher(CPUDispatcher):  # type: ignore[misc]
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
         raise TypeError(f"{self.py_func.__qualname__} is for other kernels; call its py_func")
+
+    def rebuilt(self, target_context: Any, saved: Any) -> CompileResult:
+        """Return a compiled part from what Numba's `CompileResult` has put on disk."""
+        library, fndesc, environment, signature, *_ = saved
+        return CompileResult(
+            typing_context=target_context.typing_context,
+            target_context=target_context,
+            entry_point=_Key(),
+            typing_error=None,
+            type_annotation="",
+            signature=signature,
+            objectmode=False,
+            lifted=(),
+            fndesc=fndesc,
+            library=_PartLibrary.restored(target_context.codegen(), library),
+            call_helper=None,
+            environment=environment,
+            metadata=None,
+            reload_init=[],
+            referenced_envs=[],
+        )
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
@@ -117,29 +137,3 @@ class _PartCompiler(Compiler):  # type: ignore[misc]
 
 class _Key:
     """Stands where an entry point would be: Numba finds a compiled function by it."""
-
-
-class PartCache(KernelCache):
-    """The disk cache of `PartDispatcher`. An entry holds intermediate code."""
-
-    _compiler = "part"
-
-    def _unpacked(self, payload: bytes, target_context: Any) -> Any:
-        saved, fndesc, environment, signature, *_ = pickle.loads(payload)
-        return CompileResult(
-            typing_context=target_context.typing_context,
-            target_context=target_context,
-            entry_point=_Key(),
-            typing_error=None,
-            type_annotation="",
-            signature=signature,
-            objectmode=False,
-            lifted=(),
-            fndesc=fndesc,
-            library=_PartLibrary.restored(target_context.codegen(), saved),
-            call_helper=None,
-            environment=environment,
-            metadata=None,
-            reload_init=[],
-            referenced_envs=[],
-        )

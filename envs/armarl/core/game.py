@@ -22,27 +22,11 @@ from armarl.compiler.types import State, States
 from armarl.compiler.work_sharing import Body
 from armarl.core import array_checks, batch_loops, state_checks, threads
 from armarl.core.binding import Binding
+from armarl.core.errors import IllegalActionError
 from armarl.core.variant import Variant
 from armarl.core.verbs import Verbs, unmoving
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-class IllegalActionError(ValueError):
-    """An action that the rules forbid. The message has its notation and the reason.
-
-    Example:
-        >>> import numpy as np
-        >>> import armarl
-        >>> game = armarl.make_game("armadora")
-        >>> states, first = game.new_states(0), np.array([0])
-        >>> game.apply(states, first, np.array([game.actions.id("W1 a1")]))
-        >>> try:
-        ...     game.apply(states, first, np.array([game.actions.id("W2 a1")]))
-        ... except armarl.IllegalActionError as error:
-        ...     print(error)
-        `W2 a1` is illegal: a Warrior already lies on a1 (ARM-11)
-    """
 
 
 @cache

@@ -15,7 +15,7 @@ import importlib
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
-from armarl.core.game import Game
 from armarl.devices.cuda_kernels import (
     BLOCK,
     SIMULATED,
@@ -37,6 +36,9 @@ from armarl.devices.cuda_kernels import (
     turning_kernel,
 )
 from armarl.devices.device import Shape
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 Tensor = Any  # torch.Tensor; torch is imported only when a GPU is used
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from armarl.compiler.work_sharing import Body
 from armarl.core import array_checks, batch_loops, threads
 from armarl.core.batch_loops import SelfPlay, own
-from armarl.core.game import Game
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 Shape = tuple[int, ...]
 

@@ -16,7 +16,8 @@ from pettingzoo.utils.env_logger import EnvLogger
 from armarl.common.numbers import action_number
 from armarl.compiler.types import States
 from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
-from armarl.core.game import Game, IllegalActionError
+from armarl.core.errors import IllegalActionError
+from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, ENDED
 from armarl.environments.action_masks import Endings, mask_place
 from armarl.environments.base import GameFace, deal_number, face_game, short_box, until_reset

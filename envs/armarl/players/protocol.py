@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
-from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from armarl.common.messages import brief
 from armarl.compiler.types import States
 from armarl.core.array_checks import check_array, check_size
-from armarl.core.game import Game, IllegalActionError
+from armarl.core.errors import IllegalActionError
 from armarl.core.state_checks import check_seats
+from armarl.core.variant import Variant
 from armarl.core.verbs import PLAYING
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 _MOST_AROUND = 100  # the deepest nesting of wrappers
 
@@ -297,7 +301,7 @@ def everybody(player: Player) -> Iterator[object]:
 def check_variant(player: Player, game: Game) -> None:
     """Raise a ValueError if a player was made for another variant than `game`."""
     own = getattr(player, "game", game)
-    if own is not game and isinstance(own, Game) and own.variant != game.variant:
+    if own is not game and isinstance(own, Variant) and own.variant != game.variant:
         raise ValueError(
             f"the player {player.name!r} was made for {_variant_name(own)}; "
             f"this is {_variant_name(game)}"

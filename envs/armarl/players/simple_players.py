@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,12 @@ from numpy.typing import NDArray
 from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
-from armarl.core.game import Game
 from armarl.games.catalogue import game_entry
 from armarl.players import protocol
 from armarl.players.protocol import Thoughts
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 _PARAGRAPH = textwrap.TextWrapper(
     100, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False

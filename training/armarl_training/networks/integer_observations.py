@@ -7,7 +7,7 @@ or two bytes hold each of them exactly. In code the features are called quantiti
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from armarl.compiler.decorators import inlined
 from armarl.compiler.types import Observation, State, States
 from armarl.core.batch_loops import WrittenRows, own
-from armarl.core.game import Game
 from armarl.core.verbs import verbs
 from armarl_training.networks.learner_devices import Array, LearnerDevice, OnCpu
 from armarl_training.networks.softmax import SoftmaxScratch, find_legal, highest, pick, weigh
+
+if TYPE_CHECKING:
+    from armarl.core.game import Game
 
 
 class Quantities:

@@ -17,7 +17,7 @@ from armarl_training.common.hardware import multiplies_matrices, quicker_precisi
 from armarl_training.common.kept_policies import as_kept
 from armarl_training.config.learner_kinds import is_from_outside
 from armarl_training.config.training_config import ConfigError, TrainingConfig
-from armarl_training.learners.ppo.incremental.passes import few_legal, suit
+from armarl_training.learners.ppo.incremental.suitability import few_legal, suit
 from armarl_training.learning.opponent_pool import OpponentPool, training_player
 from armarl_training.learning.transfer import at_table
 

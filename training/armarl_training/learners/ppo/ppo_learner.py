@@ -35,8 +35,8 @@ from armarl_training.learners.ppo.incremental.passes import (
     IncrementalPasses,
     incremental_passes,
     lay_out,
-    use_incremental,
 )
+from armarl_training.learners.ppo.incremental.suitability import use_incremental
 from armarl_training.learners.ppo.networks import Actor, PlainCritic, make_actor, make_critic
 from armarl_training.learners.ppo.rollout.ppo_games import PPOGames
 from armarl_training.learners.ppo.rollout.rollout import Rollout

@@ -16,8 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from armarl_training.learners.ppo.incremental.changes import FEW, alike_inputs, shares_of
-from armarl_training.learners.ppo.incremental.decision_chains import chain_length
+from armarl_training.learners.ppo.incremental.changes import alike_inputs
 from armarl_training.learners.ppo.incremental.first_layer import FirstLayer, Followed
 from armarl_training.learners.ppo.incremental.last_layer_kernels import (
     Acting,
@@ -36,7 +35,6 @@ from armarl_training.networks.softmax import make_softmax_scratch
 
 if TYPE_CHECKING:
     from armarl.core.game import Game
-    from armarl_training.config.training_config import TrainingConfig
     from armarl_training.learners.ppo.incremental.first_layer_kernels import Following
     from armarl_training.learners.ppo.update.minibatch import MinibatchPart
     from armarl_training.networks.learner_devices import Array, LearnerDevice
@@ -205,34 +203,6 @@ def lay_out(*networks: nn.Module) -> None:
         layers = network.layers if isinstance(network, Actor) else network
         assert isinstance(layers, nn.Sequential)
         lay_out_by_input(linears(layers)[0])
-
-
-def few_legal(game: Game) -> bool:
-    """Return whether so few actions are legal that no processor computes all of them faster."""
-    return shares_of(game).legal < FEW
-
-
-def suit(config: TrainingConfig, game: Game) -> bool:
-    """Return whether these passes work with the networks and settings, and are faster."""
-    network = config.network
-    plain = not network.channels and config.device == "cpu" and config.ppo.magnet == 0
-    alike = len(network.critic_widths or network.widths) == len(network.widths)
-    return config.learner == "ppo" and plain and alike and _changes_little(config, game)
-
-
-def _changes_little(config: TrainingConfig, game: Game) -> bool:
-    """Return whether few of the inputs change along a chain, including its first decision."""
-    players, shares = game.players, shares_of(game)
-    if players * game.observation.size > np.iinfo(np.uint16).max:
-        return False  # too many for the column type of `Entries`
-    length = chain_length(config.ppo.minibatch, config.ppo.rollout_length, players) / players
-    first = 1 / max(1.0, length)
-    return first * shares.anew + (1 - first) * shares.after < FEW
-
-
-def use_incremental(config: TrainingConfig, game: Game) -> bool:
-    """Return whether a learner uses these passes. They need float32."""
-    return config.ppo.precision == "float32" and suit(config, game)
 
 
 def _last_layers(actor: nn.Linear, trust: nn.Linear | None, critic: nn.Linear) -> LastLayers:

@@ -17,8 +17,8 @@ from armarl_training.learners.ppo.incremental.first_layer import Followed
 from armarl_training.learners.ppo.incremental.passes import (
     IncrementalPasses,
     incremental_passes,
-    use_incremental,
 )
+from armarl_training.learners.ppo.incremental.suitability import use_incremental
 from armarl_training.learners.ppo.networks import Actor, PlacesActor, make_actor, make_critic
 from armarl_training.learners.ppo.rollout.rival_seats import Logits
 from armarl_training.learners.ppo.rollout.rollout import Rollout, SelfPlay
