@@ -505,7 +505,10 @@ def test_options_beside_a_saved_policy_are_of_its_game(run):
     assert "'cards': True" in err
 
 
-OWN_DICE = "combat = [3, 0, 1, -1, -3, -3]\ngold = [5, 0, 12, 1, 0, 4]\ntribes = [0, 1, 6, 12, 0, 3]\n"
+OWN_DICE = """combat = [3, 0, 1, -1, -3, -3]
+gold = [5, 0, 12, 1, 0, 4]
+tribes = [0, 1, 6, 12, 0, 3]
+"""
 
 
 def test_an_owner_s_dice(run, tmp_path):

@@ -24,8 +24,8 @@ from armarl.games.armada.chart.geography import (
 )
 
 LAIRS = (*COLOURS, CENTRAL)
-# ADA-5: the most that a chart may have. Longer lists are refused before any other check, if they are
-# several times as long: borders may be listed twice, and a number of territories has its own message.
+# The most that a chart may have. Lists that are many times as long are refused before any other
+# check: borders may be listed twice, and a number of territories has a message of its own.
 MOST = {
     "territories": sum(TERRITORIES_OF.values()),
     "sea squares": MOST_SQUARES,

@@ -133,7 +133,7 @@ class Chart:
         ways = {city: self.ways_from(city) for lair in self.cities for city in lair}
 
         def apart(lair: int, other: int) -> int:
-            return sum(ways[city][goal] for city in self.cities[lair] for goal in self.cities[other])
+            return sum(ways[city][at] for city in self.cities[lair] for at in self.cities[other])
 
         lairs = range(len(COLOURS))
         others = [[(lair + k) % len(lairs) for k in (2, 1, 3)] for lair in lairs]

@@ -64,9 +64,9 @@ from armarl.games.armada.rules.cards import (
 from armarl.games.armada.rules.deck import discard
 from armarl.games.armada.rules.legal_answers import legal
 from armarl.games.armada.rules.orders import (
-    DOUBLE,
     CARD_HITS,
     CARD_LOSSES,
+    DOUBLE,
     SINGLE,
     ask_defence,
     attack,

@@ -380,9 +380,10 @@ def _defeated_by(s: State, attackers: Int) -> Int:
     A roll of the standard dice costs the attacker a third of a band on average and the defender
     five sixths. An attacker is then worth two defenders.
     """
-    hits, losses = np.int64(0), np.int64(0)
+    hits: Int = np.int64(0)
+    losses: Int = np.int64(0)
     for i in range(SIDES):
-        face = np.int64(s.faces[COMBAT_DIE, i])
+        face: Int = np.int64(s.faces[COMBAT_DIE, i])
         hits += max(face, 0)
         losses += max(-face, 0)
     return 4 * hits * attackers // (5 * max(losses, 1))
