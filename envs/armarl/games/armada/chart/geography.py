@@ -1,4 +1,4 @@
-"""The chart of Armada as data: territories, sea squares and borders (ADA-1 to ADA-4)."""
+"""The chart of Armada as data: territories, sea squares and borders (ADA-1 to ADA-5)."""
 
 from __future__ import annotations
 
