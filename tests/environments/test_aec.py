@@ -348,6 +348,52 @@ def test_a_broken_chart(case, face):
         getattr(armada_v0, face)(chart=chart)
 
 
+@every_face
+def test_the_lair_farthest_from_nobodys_follows_the_chart(face):
+    """ADA-12: it was once the colour opposite to nobody's, wherever its lair lay."""
+    other, chart = {"raspberry": "blue", "blue": "raspberry"}, load_chart().as_dict()
+    for territory in chart["territories"]:
+        territory["lair"] = other.get(territory["lair"], territory["lair"])
+    env = getattr(armada_v0, face)(players=3, chart=chart)
+    found = {}
+    for seed in range(20):
+        env.reset(seed=seed)
+        neutral, most = env.describe()["neutral"], {}
+        while env.describe()["turn"]["stage"] == "preliminary":
+            view = env.describe()
+            if view["legal"][0].startswith("count"):
+                counts = [int(text.split()[1]) for text in view["legal"]]
+                colour = view["turn"]["colour"]
+                most[colour] = max(*counts, most.get(colour, 0))
+            mask = env.observe(env.agent_selection)["action_mask"]
+            env.step(int(np.flatnonzero(mask)[-1]))
+        found[neutral] = max(most, key=most.get)
+        assert sorted(most.values()) == [15, 15, 20]
+    assert found == {"green": "raspberry", "raspberry": "green", "blue": "orange", "orange": "blue"}
+
+
+@every_face
+@pytest.mark.parametrize(
+    ("grow", "said"),
+    [
+        (20, "the chart has 68 sea squares; at most 64 are allowed"),
+        (0, "the chart has 381 borders; at most 380 are allowed"),
+    ],
+)
+def test_a_chart_that_is_too_large(face, grow, said):
+    chart = load_chart().as_dict()
+    deep = [f"deep{i}" for i in range(grow)]
+    pairs = [[square, "s1"] for square in deep]
+    known = {frozenset(border) for border in chart["borders"]}
+    more = [[a, b] for a in chart["sea"] for b in chart["sea"] if a < b and {a, b} not in known]
+    chart["borders"] += pairs or more[: 381 - len(chart["borders"])]
+    chart["sea"] += deep
+    with pytest.raises(ChartError, match=said):
+        load_chart(chart)
+    with pytest.raises(ChartError, match=said):
+        getattr(armada_v0, face)(chart=chart)
+
+
 def test_no_chart():
     with pytest.raises(
         ChartError, match="a chart must be a path, the text of a chart file or a mapping, not 5"

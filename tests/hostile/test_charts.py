@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from armarl.games.armada.chart.loading import STANDARD, ChartError, content_only, load_chart
-from armarl.games.make_game import make_game
+from armarl.games.armada.chart.loading import STANDARD, ChartError, load_chart
+from armarl.games.make_game import make_game, restore_game
 
 TEXT = STANDARD.read_text(encoding="utf-8")
 WHOLE = load_chart().as_dict()
@@ -50,7 +50,7 @@ def land_borders() -> list[list[str]]:
 def test_more_launches_than_a_state_can_count() -> None:
     """Regression: launches had a signed byte as index, so the 128th wrote far outside the array."""
     with pytest.raises(ChartError, match="at most 127"):
-        make_game("armada", chart=with_launches(11))
+        load_chart(with_launches(11))
 
 
 BAD_MAPPINGS: dict[str, Any] = {
@@ -81,6 +81,12 @@ def test_bad_mappings(name: str) -> None:
     assert str(caught.value).isprintable()
 
 
+def beginning(part: str, lines: str) -> bytes:
+    """The standard chart's file with additional lines at the beginning of a part."""
+    assert TEXT.count(f"\n[{part}]\n") == 1
+    return TEXT.replace(f"\n[{part}]\n", f"\n[{part}]\n{lines}\n").encode()
+
+
 BAD_FILES: dict[str, bytes] = {
     "deep.json": b"[" * 100_000,
     "digits.json": b'{"territories": ' + b"9" * 5000 + b"}",
@@ -88,15 +94,11 @@ BAD_FILES: dict[str, bytes] = {
     "latin.txt": TEXT.encode().replace(b"Fern", b"F\xe4rn"),
     "zeros.txt": bytes(10**6),
     "large.txt": b"." * (2**20 + 1),
-    "wide.txt": TEXT.replace(
-        "[territories]", "\n".join(["." * 56] * 3000) + "\n[territories]"
-    ).encode(),
-    "sea.txt": TEXT.replace("[map]", "[map]\n" + "\n".join([".-" * 28, "-." * 28] * 30)).encode(),
+    "wide.txt": beginning("map", "\n".join(["." * 56] * 3000)),
+    "sea.txt": beginning("map", "\n".join([".-" * 28, "-." * 28] * 30)),
     "name.txt": TEXT.replace("Fern", "F\x1b[2J").encode(),
-    "taken.txt": TEXT.replace(
-        "[territories]", "[territories]\nA \x1b[2J red R\nA x red R"
-    ).encode(),
-    "symbol.txt": TEXT.replace("[territories]", "[territories]\n++ \x1b[2J red R").encode(),
+    "taken.txt": beginning("territories", "A \x1b[2J red R\nA x red R"),
+    "symbol.txt": beginning("territories", "++ \x1b[2J red R"),
     "join.txt": f"{TEXT}\n[borders]\njoin \x1b[2J {'x' * 10**5}\n".encode(),
     "part.txt": f"{TEXT}\n[borders]\npart \x1b[2J {'x' * 10**5}\n".encode(),
     "secrets.txt": b"root:x:0:0:root:/root:/bin/bash -- and so on, for more than a line can hold\n",
@@ -126,14 +128,15 @@ def test_what_is_no_regular_file_is_not_read(tmp_path: Path) -> None:
 
 def test_in_a_file_a_chart_is_its_content() -> None:
     for content in (None, TEXT, WHOLE):
-        assert load_chart(content_only(content)) == load_chart()
+        assert restore_game("armada", {"chart": content}) is make_game("armada")
     for other in ("/etc/passwd", "standard.txt", STANDARD, 7, ["a\nb"]):
-        with pytest.raises(ChartError, match="must hold the content"):
-            content_only(other)
+        for option in ("chart", "dice"):
+            with pytest.raises(ValueError, match=f"must hold the content of its {option}"):
+                restore_game("armada", {option: other})
 
 
 def test_what_a_game_says_of_its_chart_can_be_read_back() -> None:
     other = json.loads(json.dumps(changed(sea=[f"{name}x" for name in WHOLE["sea"]])))
     renamed = [[f"{n}x" if n in WHOLE["sea"] else n for n in border] for border in WHOLE["borders"]]
     game = make_game("armada", chart={**other, "borders": renamed})
-    assert load_chart(content_only(game.options["chart"])) == game.attributes["chart"]
+    assert restore_game("armada", game.options) is game

@@ -69,22 +69,24 @@ def test_a_policy_s_advisers_are_no_files(
     assert opened == [path]
 
 
-@pytest.mark.parametrize("chart", ["/etc/passwd", "/dev/zero", "PIPE", "standard.txt", 7])
+@pytest.mark.parametrize("option", ["chart", "dice"])
+@pytest.mark.parametrize("source", ["/etc/passwd", "/dev/zero", "PIPE", "standard.txt", 7])
 def test_a_policy_s_chart_is_no_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chart: Any
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, source: Any
 ) -> None:
     """Regression: the error quoted /etc/passwd; /dev/zero and a pipe were read without end."""
     path = tiny.policy(tmp_path, make_game("armada"))
     tensors, metadata = read_tensors(path, FORMAT)
-    if chart == "PIPE" and os.name == "posix":
-        chart = str(tmp_path / "pipe")
-        os.mkfifo(chart)
-    metadata["variant"]["options"]["chart"] = chart
+    if source == "PIPE" and os.name == "posix":
+        source = str(tmp_path / "pipe")
+        os.mkfifo(source)
+    metadata["variant"]["options"][option] = source
     write_tensors(path, tensors, metadata)
     opened: list[Path] = []
     monkeypatch.setattr("armarl.games.armada.chart.loading._text_of", opened.append)
+    monkeypatch.setattr("armarl.games.armada.dice.read_text", opened.append)
     for load in (policy_game, load_policy):
-        with pytest.raises(PolicyError, match="a file must hold the content of its chart"):
+        with pytest.raises(PolicyError, match=f"a file must hold the content of its {option}"):
             load(path)
     assert not opened
 

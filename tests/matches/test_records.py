@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import re
 
 import numpy as np
@@ -285,6 +286,25 @@ def test_records_are_added_to_nothing_else(held, tmp_path):
     for other in (tmp_path, tmp_path / "no" / "where.txt"):
         with pytest.raises(ValueError, match="folder"):
             prepare_records(other)
+
+
+def test_a_record_with_dice_of_one_s_own(tmp_path):
+    dice = {"combat": [3, 0, 1, -1, -3, -3], "gold": [12] * 6, "tribes": [0, 1, 6, 12, 0, 3]}
+    game = make_game("armada", dice=dice, cards=True, max_turns=8)
+    text, final = recorded(game, "greedy")
+    assert " | gold 12 tribes " in text
+    (record,) = read(tmp_path, text)
+    assert record.game is game
+    assert record.states[-1].tobytes() == final[0].tobytes()
+    assert str(record) == text
+    standard = text.replace(f', "dice": {json.dumps(dice)}', "", 1)
+    assert standard != text
+    with pytest.raises(RecordError, match="line 2: the record was made with observation"):
+        read(tmp_path, standard)
+    with pytest.raises(RecordError, match="line 2: the variant cannot be made: the combat die"):
+        read(tmp_path, text.replace("[3, 0, 1, -1, -3, -3]", "[3]", 1))
+    with pytest.raises(RecordError, match="must hold the content of its dice"):
+        read(tmp_path, text.replace(json.dumps(dice), '"/dev/zero"', 1))
 
 
 def test_a_record_with_a_chart_of_one_s_own(tmp_path):

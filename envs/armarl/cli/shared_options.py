@@ -28,7 +28,7 @@ def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
     options given on the command line applied on top of the policy's own.
     """
     from armarl.games.catalogue import game_names
-    from armarl.games.make_game import make_game, restore_game
+    from armarl.games.make_game import make_game
     from armarl.players.player_specs import as_spec
     from armarl.policies.paths import policy_path
     from armarl.policies.saved_policy import policy_game
@@ -37,7 +37,7 @@ def game_of(options: argparse.Namespace, players: Sequence[str]) -> Game:
     for player in players if options.game is None else ():
         if path := policy_path(as_spec(player).base.name):
             game = policy_game(path)
-            return restore_game(game.name, {"players": game.players, **game.options, **given})
+            return make_game(game.name, **{"players": game.players, **game.options, **given})
     return make_game(options.game or game_names()[0], **given)
 
 

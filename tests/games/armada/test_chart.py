@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from copy import deepcopy
-from itertools import pairwise
+from itertools import combinations, pairwise, product
+from typing import Any
 
+import numpy as np
 import pytest
 
 from armarl.games.armada.chart.loading import (
@@ -17,6 +19,7 @@ from armarl.games.armada.chart.loading import (
     ChartError,
     load_chart,
 )
+from armarl.games.make_game import make_game
 
 CHART = load_chart()
 TEXT = STANDARD.read_text(encoding="utf-8")
@@ -173,6 +176,69 @@ def test_ours_is_fairer_than_ada_5_asks() -> None:
     assert len(south) == len(north - {CHART.numbers["C2"], CHART.numbers["C3"]})
 
 
+# --- the farthest lair (ADA-12) ------------------------------------------------------------------
+
+STANDARD_FARTHEST = ("blue", "orange", "green", "raspberry")  # of each colour in play order
+
+
+def farthest(chart: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(COLOURS[lair] for lair in load_chart(chart).farthest)
+
+
+def moved(places: tuple[str, ...]) -> dict[str, Any]:
+    """Our chart with each colour's lair where ours has that of the colour named in `places`."""
+    at = dict(zip(places, COLOURS, strict=True))
+    chart = CHART.as_dict()
+    for territory in chart["territories"]:
+        territory["lair"] = at.get(territory["lair"], CENTRAL)
+    return chart
+
+
+def test_ada_12_the_farthest_lair_of_ours_is_the_opposite_one() -> None:
+    assert farthest(CHART.as_dict()) == STANDARD_FARTHEST
+
+
+def test_ada_12_the_farthest_lair_follows_the_chart() -> None:
+    """With blue where raspberry was, green is farthest from raspberry, not from blue."""
+    turned = moved(("raspberry", "blue", "orange", "green"))
+    assert farthest(turned) == STANDARD_FARTHEST
+    assert farthest(moved(("green", "blue", "raspberry", "orange"))) == (
+        "raspberry",
+        "green",
+        "orange",
+        "blue",
+    )
+
+
+def test_ada_12_of_several_farthest_lairs_the_next_but_one_comes_first() -> None:
+    ring = CHART.as_dict()
+    ring["borders"] += [[CHART.places[city], "s1"] for lair in CHART.cities for city in lair]
+    assert {way for city in CHART.cities[0] for way in ways(ring, city)} == {2}
+    assert farthest(ring) == STANDARD_FARTHEST
+    near = [[CHART.places[city], "s1"] for lair in CHART.cities[::2] for city in lair]
+    assert farthest({**CHART.as_dict(), "borders": [*CHART.as_dict()["borders"], *near]}) == (
+        "raspberry",
+        "orange",
+        "orange",
+        "raspberry",
+    )
+
+
+def ways(chart: dict[str, Any], city: int) -> set[int]:
+    """The ways from a city to those of the other lairs."""
+    read = load_chart(chart)
+    found = read.ways_from(city)
+    return {found[goal] for lair in read.cities if city not in lair for goal in lair}
+
+
+def test_ada_12_a_lair_out_of_reach_is_the_farthest() -> None:
+    own = {CHART.places[place] for place in of("raspberry")}
+    own |= {CHART.places[square] for place in of("raspberry") for square in CHART.coast(place)}
+    borders = [border for border in CHART.borders if len(own.intersection(border)) != 1]
+    chart = CHART.as_dict() | {"borders": [list(border) for border in borders]}
+    assert farthest(chart) == ("raspberry", "orange", "raspberry", "raspberry")
+
+
 # --- charts as data ------------------------------------------------------------------------------
 
 
@@ -250,6 +316,35 @@ def every_name(old: str, new: str):
     return break_it
 
 
+def more_squares(number: int):
+    def break_it(chart: dict) -> None:
+        more = [f"deep{i}" for i in range(number - len(chart["sea"]))]
+        chart["sea"] += more
+        chart["borders"] += [[square, "s1"] for square in more]
+
+    return break_it
+
+
+def more_borders(number: int):
+    def break_it(chart: dict) -> None:
+        known = {frozenset(border) for border in chart["borders"]}
+        pairs = [list(pair) for pair in combinations(chart["sea"], 2) if set(pair) not in known]
+        chart["borders"] += pairs[: number - len(chart["borders"])]
+
+    return break_it
+
+
+def more_launches(number: int):
+    def break_it(chart: dict) -> None:
+        known = {frozenset(border) for border in chart["borders"]}
+        towns = [t["name"] for t in chart["territories"] if t["city"]]
+        pairs = [list(pair) for pair in product(towns, chart["sea"]) if set(pair) not in known]
+        launches = sum(len(CHART.coast(place)) for lair in CHART.cities for place in lair)
+        chart["borders"] += pairs[: number - launches]
+
+    return break_it
+
+
 MOSS = {t.name for t in CHART.territories if t.island == "Moss"}
 
 BROKEN = {
@@ -284,6 +379,18 @@ BROKEN = {
     "territory no mapping": (lambda c: c["territories"].append("G8"), "a territory must have name"),
     "unknown key": (change("G1", gold=3), "a territory must have name, lair and island"),
     "city no bool": (change("G1", city="yes"), "city must be true or false, not 'yes'"),
+    "64 squares and one": (
+        more_squares(65),
+        r"the chart has 65 sea squares; at most 64 are allowed \(ADA-5\)",
+    ),
+    "380 borders and one": (
+        more_borders(381),
+        r"the chart has 381 borders; at most 380 are allowed \(ADA-5\)",
+    ),
+    "too many launches": (
+        more_launches(128),
+        r"the chart has 128 launches .*; at most 127 are allowed \(ADA-5\)",
+    ),
     "no list": (
         lambda c: c.update(sea=None),
         "lists territories, sea and borders; sea is not a list",
@@ -298,6 +405,27 @@ def test_a_broken_chart_is_refused(case: str) -> None:
     break_it(chart)
     with pytest.raises(ChartError, match=message):
         load_chart(chart)
+
+
+def test_ada_5_a_chart_as_large_as_a_state_can_hold_is_played() -> None:
+    chart = deepcopy(CHART.as_dict())
+    for grow in (more_squares(64), more_launches(127), more_borders(380)):
+        grow(chart)
+    read = load_chart(chart)
+    assert (len(read.sea), len(read.borders)) == (64, 380)
+    game = make_game("armada", chart=chart, max_turns=6, cards=True, enrolment=True)
+    states = game.new_states(np.arange(5))
+    assert states["launches"].max() == 127
+    game.playouts(states, np.arange(5))
+    game.check_states(states)
+    assert game.statuses(states)[0].all()
+
+
+def test_a_map_of_many_seas_is_told_their_number() -> None:
+    """The count once stopped at a limit that was not the real one, and came later."""
+    rows = "\n".join([".-" * 28, "-." * 28] * 30)
+    with pytest.raises(ChartError, match=r"the chart has \d{4} sea squares; at most 64 are"):
+        load_chart(TEXT.replace("\n[map]\n", f"\n[map]\n{rows}\n"))
 
 
 def replaced(old: str, new: str) -> str:

@@ -1,10 +1,39 @@
-"""Armada's dice (ADA-7): the standard dice, and dice files that are refused."""
+"""Armada's dice (ADA-7): the standard ones, an owner's own, and dice that are refused."""
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
 
-from armarl.games.armada.dice import Dice, DiceError, load_dice
+import tiny
+from aec_play import everything, play_randomly
+from armarl import armada_v0, load_policy
+from armarl.games.armada.actions import ATTACK
+from armarl.games.armada.chart.loading import load_chart
+from armarl.games.armada.dice import STANDARD, Dice, DiceError, load_dice
+from armarl.games.armada.scripted.greedy import _worth_of_attack
+from armarl.games.armada.styles import STYLES
+from armarl.games.make_game import make_game, restore_game
+from armarl.policies.policy_checks import PolicyError
+from armarl.policies.saved_policy import policy_game
+from reference.armada.checks import check_games
+from reference.armada.table import Table
+
+# Every face that the standard dice lack: no hit, three hits, three losses, finds above four. Two
+# hits are on no face, so `attack` makes a roll that the die cannot show.
+OTHER = {
+    "combat": [3, 0, 1, -1, -3, -3],
+    "gold": [5, 0, 12, 1, 0, 4],
+    "tribes": [0, 1, 6, 12, 0, 3],
+}
+ALL_OPTIONS = {"cards": True, "enrolment": True}
 
 
 def test_ada_7_dice() -> None:
@@ -12,21 +41,278 @@ def test_ada_7_dice() -> None:
     assert dice == Dice((1, 1, 1, 2, -1, -1), (0, 1, 1, 2, 2, 3), (0, 1, 2, 2, 3, 4))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("combat = [1]\ngold = []\ntribes = []", "combat die must list 6 faces"),
-        ("combat = [1, 1, 1, 1, 1, 1.5]\ngold = []\ntribes = []", "combat die: .* not 1.5"),
-        (
-            "combat = [1, 1, 1, 2, -1, -1]\ngold = [0, 1, 1, 2, 2, -3]\ntribes = []",
-            "gold die: a face must be a whole number from 0 to 12, not -3",
-        ),
-        ("combat = [1, 1, 1, 2, -1, -1]", "the dice must be combat, gold and tribes, not combat"),
-        ("combat =", "not valid TOML"),
-    ],
-)
-def test_broken_dice_are_refused(tmp_path, text: str, message: str) -> None:
-    file = tmp_path / "dice.toml"
-    file.write_text(text)
+# --- reading -------------------------------------------------------------------------------------
+
+
+def test_dice_survive_their_dict_and_toml(tmp_path: Path) -> None:
+    text = "".join(f"{die} = {faces}\n" for die, faces in OTHER.items())
+    (tmp_path / "mine.toml").write_text(text)
+    path = tmp_path / "mine.toml"
+    numbers = {die: tuple(np.array(faces)) for die, faces in OTHER.items()}
+    for source in (OTHER, numbers, text, path, str(path), Dice(**OTHER)):
+        dice = load_dice(source)
+        assert dice.as_dict() == OTHER
+        assert json.loads(json.dumps(dice.as_dict())) == OTHER
+    assert load_dice(STANDARD) == load_dice()
+
+
+BROKEN: dict[str, tuple[Any, str]] = {
+    "one face": ({**OTHER, "combat": [1]}, r"the combat die must list 6 faces \(ADA-7\), not 1$"),
+    "seven faces": ({**OTHER, "gold": [1] * 7}, "the gold die must list 6 faces .* not 7$"),
+    "no list": ({**OTHER, "tribes": "012234"}, "the tribes die must list 6 faces .* not '012234'"),
+    "half a hit": (
+        {**OTHER, "combat": [1, 1, 1, 1, 1, 1.5]},
+        r"combat die: a face must be a whole number from -12 to 12 \(hits above 0, losses below 0, "
+        r"never both on one face\), not 1\.5",
+    ),
+    "hit and loss": ({**OTHER, "combat": [[1, -1], 1, 1, 1, 1, 1]}, r"never both .* not \[1, -1\]"),
+    "many losses": ({**OTHER, "combat": [-13, 1, 1, 1, 1, 1]}, "from -12 to 12 .* not -13"),
+    "gold lost": (
+        {**OTHER, "gold": [0, 1, 1, 2, 2, -3]},
+        "gold die: a face must be a whole number from 0 to 12, not -3",
+    ),
+    "much gold": ({**OTHER, "gold": [0, 1, 1, 2, 2, 13]}, "from 0 to 12, not 13"),
+    "a truth": ({**OTHER, "tribes": [True] * 6}, "tribes die: .* from 0 to 12, not True"),
+    "a long number": ({**OTHER, "gold": [10**5000] * 6}, "not int with thousands of digits"),
+    "one die": ({"combat": [1] * 6}, r"must be combat, gold and tribes, not \['combat'\]"),
+    "four dice": ({**OTHER, "wind": [1] * 6}, "must be combat, gold and tribes, not "),
+    "a terminal's commands": ({"\x1b[2J": 1}, r"must be combat, gold and tribes, not \['\\x1b\[2J"),
+    "a number": (5, "dice must be the path of a TOML file, .*, or None .*; not 5$"),
+    "no TOML": ("combat =\n", "the dice are not valid TOML: "),
+    "deep TOML": ("combat = " + "[" * 10_000 + "\n", "the dice are not valid TOML: "),
+    "digits in TOML": (f"combat = {'9' * 5000}\n", "the dice are not valid TOML: "),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_ada_7_broken_dice_are_refused(case: str) -> None:
+    source, message = BROKEN[case]
+    with pytest.raises(DiceError, match=message) as caught:
+        load_dice(source)
+    assert len(str(caught.value)) < 500
+    assert str(caught.value).isprintable()
     with pytest.raises(DiceError, match=message):
-        load_dice(file)
+        make_game("armada", dice=source)
+
+
+def test_a_file_of_broken_dice_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("combat = [1]\ngold = []\ntribes = []\n")
+    with pytest.raises(DiceError, match=r"mine\.toml: the combat die must list 6 faces"):
+        load_dice(path)
+    path.write_bytes(b"\xff" * 10)
+    with pytest.raises(DiceError, match=r"mine\.toml: .*utf-8"):
+        load_dice(path)
+    path.write_bytes(b"#" * 2**17)
+    with pytest.raises(DiceError, match=r"mine\.toml: it is larger than 65,536 bytes"):
+        load_dice(path)
+    for other in (tmp_path, Path("/dev/zero")):
+        with pytest.raises(DiceError, match="it is not a file"):
+            load_dice(other)
+    with pytest.raises(FileNotFoundError, match=r"no file nowhere\.toml; dice must be the path"):
+        load_dice("nowhere.toml")
+
+
+# --- the rules with other dice -------------------------------------------------------------------
+
+
+def test_ada_7_the_faces_are_those_of_the_variant() -> None:
+    """Every face appears as often as it is on the die, within five standard deviations."""
+    table, throws = Table(dice=OTHER), 1200
+    a, b = table.plain_neighbours("green")
+    coast = table.coastal("central")
+    table.put(a, "green", 4)
+    table.put(b, "orange", 4)
+    table.sea(table.coast(coast)[0], "green", 2)
+    table.legal()
+    game, thrown = table.match.game, Counter[tuple[str, int]]()
+    for text in (f"attack {a} {b}", f"explore {coast}"):
+        states = np.repeat(table.match.states, throws)
+        states["rng"] = 1000 * np.arange(throws)
+        game.apply(states, np.arange(throws), np.full(throws, game.actions.id(text)))
+        for state in states:
+            thrown.update((die, face) for die, face in game.describe(state)["chance"])
+    expected = Counter((die, face) for die, six in OTHER.items() for face in six)
+    assert thrown.keys() == expected.keys()
+    for face, copies in expected.items():
+        mean = throws * copies / 6
+        assert abs(thrown[face] - mean) < 5 * (mean * (1 - copies / 6)) ** 0.5, face
+
+
+def battle(*hands: tuple[str, ...]) -> tuple[Table, str, tuple[str, str]]:
+    """Ten bands of green beside ten of orange, thrown with the other dice, and green's attack."""
+    table = Table(cards=True, dice=OTHER)
+    a, b = table.plain_neighbours("orange")
+    table.put(a, "green", 10)
+    table.put(b, "orange", 10)
+    for player, hand in enumerate(hands):
+        table.hand(player, *hand)
+    return table, f"attack {a} {b}", (a, b)
+
+
+def test_ada_7_22_hits_and_losses_of_other_dice() -> None:
+    table, text, (a, b) = battle()
+    for roll, expected in ((3, (10, 7)), (0, (10, 7)), (-3, (7, 7)), (1, (7, 6))):
+        table.play(text, dice=[("combat", roll)])
+        assert (table.land(a)["bands"], table.land(b)["bands"]) == expected
+
+
+def test_ada_7_32_cards_are_asked_for_only_where_they_better_the_roll() -> None:
+    table, text, (a, b) = battle(("attack",), (), (), ("defence",))
+    table.play(text, dice=[("combat", -3)])  # worse than the defence's two losses
+    assert table.legal() == {"play attack", "decline"}
+    table.play("decline")
+    assert table.view["turn"]["stage"] == "order"
+    assert (table.land(a)["bands"], table.land(b)["bands"]) == (7, 10)
+    table.play(text, dice=[("combat", 3)])  # better than the attack's two hits
+    assert table.legal() == {"play defence", "decline"}
+    table.play("decline")
+    assert (table.land(a)["bands"], table.land(b)["bands"]) == (7, 7)
+    table.play(text, dice=[("combat", 0)])
+    table.play("play attack")
+    assert table.view["pending"]["roll"] == ["combat", 2]  # on no face of this die
+    table.match.game.check_states(table.match.states)
+    low, high = table.match.game.observation.bounds()
+    observation, _ = table.match.game.views(table.match.states, np.array([3]))
+    assert ((low <= observation) & (observation <= high)).all()
+    table.play("play defence")
+    assert (table.land(a)["bands"], table.land(b)["bands"]) == (5, 7)
+
+
+def test_ada_7_21_the_highest_find_fits_the_supply() -> None:
+    table = Table(cards=True, dice=OTHER)
+    centre = table.post("Centre")
+    beside = table.inland(centre)[0]
+    table.put(beside, "green", 3)
+    table.hand(0, "discovery")
+    table.play(f"play discovery {centre}", dice=[("gold", 12), ("tribes", 12)])
+    assert (table.land(centre)["gold"], table.land(centre)["tribes"]) == (48, 48)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_games_with_other_dice(players: int) -> None:
+    """They agree with the slow reference, decision by decision."""
+    variant = {"players": players, "dice": OTHER, **ALL_OPTIONS}
+    occurred = check_games(variant, range(1), "random", decisions=200, sample=0.01)
+    occurred += check_games(variant, range(9), "position", decisions=60, sample=0.02)
+    occurred += check_games(variant, range(1), "greedy", decisions=150, sample=0.02)
+    assert occurred.keys() >= {"attack", "explore"}
+
+
+NOTHING_MATTERS = {"combat": [0] * 6, "gold": [0] * 6, "tribes": [0] * 6}
+ALWAYS_MOST = {"combat": [12] * 6, "gold": [12] * 6, "tribes": [12] * 6}
+ONLY_LOSSES = {"combat": [-12] * 6, "gold": [12] * 6, "tribes": [12] * 6}
+
+
+@pytest.mark.parametrize("dice", [NOTHING_MATTERS, ALWAYS_MOST, ONLY_LOSSES], ids=str)
+def test_the_outermost_dice_are_played_to_the_end(dice: dict[str, list[int]]) -> None:
+    """Scripted players, playouts, checks of states and values bear every face that is allowed."""
+    game = make_game("armada", players=3, max_turns=40, dice=dice, **ALL_OPTIONS)
+    states = game.new_states(np.arange(6))
+    rng = np.random.default_rng(1)
+    low, high = game.observation.bounds()
+    for step in range(10_000):
+        statuses, seats = game.statuses(states)
+        going = np.flatnonzero(statuses == 0)
+        if not going.size:
+            break
+        states, seats = game.taken(states, going), seats[going]
+        game.check_states(states)
+        observations, masks = game.views(states, seats)
+        assert ((observations >= low) & (observations <= high)).all()
+        if step % 50 == 0:
+            game.playouts(states.copy(), np.arange(going.size))
+        actions = tiny.random_actions(masks, rng)
+        game.apply(states, np.arange(going.size), actions)
+    else:
+        raise AssertionError("the games never end")
+    check_games({"players": 3, "dice": dice, **ALL_OPTIONS}, range(1), "greedy", 150)
+
+
+def test_the_scripted_player_knows_its_dice() -> None:
+    """Nine against four: a fight with the standard dice, none with a die of losses."""
+    worths = {}
+    for name, dice in (("standard", None), ("losses", {**OTHER, "combat": [1, -1, -1, -1, -1, 0]})):
+        table = Table(dice=dice)
+        a, b = table.plain_neighbours("orange")
+        table.put(a, "green", 9)
+        table.put(b, "orange", 4)
+        table.legal()
+        game, states = table.match.game, table.match.states
+        border = game.actions.id(f"attack {a} {b}") - int(states["first"][0, ATTACK])
+        cost = np.zeros(states[0]["bands"].size, np.int8)
+        worths[name] = _worth_of_attack(states[0], STYLES[0], np.int64(0), cost, border)
+    assert worths["standard"] > 0 > worths["losses"]
+
+
+# --- the variant ---------------------------------------------------------------------------------
+
+
+def test_dice_are_part_of_the_variant() -> None:
+    game, standard = make_game("armada", dice=OTHER), make_game("armada")
+    assert game.options["dice"] == game.variant["options"]["dice"] == OTHER
+    assert game.attributes["dice"] == Dice(**OTHER)
+    assert game.variant != standard.variant
+    assert game is make_game("armada", dice=Dice(**OTHER)) is restore_game("armada", game.options)
+    assert make_game("armada", dice=load_dice().as_dict()) is standard
+    assert standard.attributes["dice"] == load_dice()
+    assert pickle.loads(pickle.dumps(game)) is game
+    with pytest.raises(ValueError, match="a file must hold the content of its dice, not 'mine'"):
+        restore_game("armada", {"dice": "mine"})
+    states = game.new_states([1])
+    with pytest.raises(ValueError, match="the options, the chart or the dice are not those"):
+        standard.check_states(states)
+
+
+def test_a_face_that_its_die_lacks_is_no_state() -> None:
+    for dice, face in ((OTHER, 2), (None, 12)):
+        table = Table(dice=dice)
+        coast = table.coastal("central")
+        table.sea(table.coast(coast)[0], "green", 2)
+        table.play(f"explore {coast}")
+        game, states = table.match.game, table.match.states
+        game.check_states(states)
+        assert game.describe(states[0])["chance"][0][0] == "gold"
+        states["face"][0, 0] = face
+        with pytest.raises(ValueError, match="impossible faces"):
+            game.check_states(states)
+
+
+@pytest.mark.parametrize("face", ["env", "raw_env"])
+def test_an_environment_with_other_dice(face: str) -> None:
+    env = getattr(armada_v0, face)(players=3, cards=True, max_turns=6, dice=OTHER)
+    env.reset(seed=3)
+    assert env.unwrapped.dice == Dice(**OTHER)
+    assert env.describe()["options"]["dice"] == OTHER
+    play_randomly(env, np.random.default_rng(1), 300)
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert everything(twin) == everything(env)
+    standard = getattr(armada_v0, face)(players=3, cards=True, max_turns=6)
+    standard.reset(seed=3)
+    with pytest.raises(ValueError, match="not a saved game of this environment"):
+        standard.load_state(env.state_bytes())
+    with pytest.raises(DiceError, match="the gold die must list 6 faces"):
+        getattr(armada_v0, face)(dice={**OTHER, "gold": [1, 2, 3]})
+
+
+def test_a_saved_policy_knows_its_dice(tmp_path: Path) -> None:
+    game, standard = make_game("armada", dice=OTHER), make_game("armada")
+    path = tiny.policy(tmp_path, game)
+    assert policy_game(path) is game
+    player = load_policy(path)
+    assert player.game is game
+    states, seats = tiny.positions(game, 5)
+    player.choose(states, seats, np.zeros(seats.size))
+    with pytest.raises(PolicyError, match=r"was made for options .*dice"):
+        load_policy(path, standard)
+    other = tmp_path / "standard"
+    other.mkdir()
+    with pytest.raises(PolicyError, match="was made for options"):
+        load_policy(tiny.policy(other, standard), game)
+
+
+def test_a_chart_and_dice_go_together() -> None:
+    chart = json.loads(json.dumps(load_chart().as_dict()).replace('"s1"', '"bay"'))
+    game = make_game("armada", chart=chart, dice=OTHER)
+    assert game.options["chart"] == chart
+    assert restore_game("armada", game.options) is game

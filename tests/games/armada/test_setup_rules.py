@@ -10,6 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from armarl.games.armada.chart.loading import load_chart
 from armarl.games.make_game import make_game
 from reference.armada.board import COLOURS
 from reference.armada.checks import Match
@@ -177,6 +178,26 @@ def test_ada_12_three_players(neutral: str) -> None:
         turns.append(match.view["turn"]["colour"])
         match.play("end")
     assert turns == [*playing, playing[0]]
+
+
+@pytest.mark.parametrize("neutral", COLOURS)
+def test_ada_12_the_bonus_follows_the_chart(neutral: str) -> None:
+    """Where raspberry and blue change their lairs, green and raspberry lie opposite each other."""
+    other = {"raspberry": "blue", "blue": "raspberry"}
+    chart = load_chart().as_dict()
+    for territory in chart["territories"]:
+        territory["lair"] = other.get(territory["lair"], territory["lair"])
+    table = Table(3, neutral, chart=chart)
+    match = Match(table.match.game, table.match.seed)
+    strengths = {}
+    for colour in (c for c in COLOURS if c != neutral):
+        for city in table.cities(colour)[:2]:
+            match.play(f"ship {city}")
+        strengths[colour] = max(int(text.split()[1]) for text in match.view["legal"])
+        match.play(f"count {strengths[colour]}")
+    opposite = {"green": "raspberry", "raspberry": "green", "blue": "orange", "orange": "blue"}
+    assert strengths.pop(opposite[neutral]) == 20
+    assert set(strengths.values()) == {15}
 
 
 def test_ada_12_nobodys_bands_defend_and_can_be_driven_out() -> None:

@@ -9,9 +9,8 @@ from typing import Any
 from reference.armada.memory import Event
 
 COLOURS = ("green", "raspberry", "blue", "orange")  # in play order, ADA-9
-OPPOSITE = {"green": "blue", "blue": "green", "raspberry": "orange", "orange": "raspberry"}
 BANDS, SHIPS, GOLD, TRIBES = 50, 8, 50, 50  # ADA-6
-COMBAT_FACES, GOLD_FACES, TRIBES_FACES = {1, 2, -1}, {0, 1, 2, 3}, {0, 1, 2, 3, 4}  # ADA-7
+DICE = {"combat": [1, 1, 1, 2, -1, -1], "gold": [0, 1, 1, 2, 2, 3], "tribes": [0, 1, 2, 2, 3, 4]}
 ROOM = 10  # ADA-19
 TURN_COUPS, RAID_COUPS, MORE_COUPS = 10, 3, 3
 CARDS = Counter(
@@ -53,6 +52,7 @@ class Board:
         neutral: str | None = None,
         hands: Sequence[Sequence[str]] | None = None,
         deck: Sequence[str] = (),
+        dice: dict[str, Sequence[int]] = DICE,
     ) -> None:
         self.chart = {land["name"]: land for land in chart["territories"]}
         self.near: dict[str, set[str]] = {name: set() for name in [*self.chart, *chart["sea"]]}
@@ -60,7 +60,7 @@ class Board:
             self.near[a].add(b)
             self.near[b].add(a)
         self.players, self.cards, self.enrolment = players, cards, enrolment
-        self.max_turns, self.neutral = max_turns, neutral
+        self.max_turns, self.neutral, self.faces = max_turns, neutral, dice
         assert (neutral is not None) == (players == 3)  # ADA-12
         self.playing = [colour for colour in COLOURS if colour != neutral]
         self.player_of = {
@@ -139,11 +139,11 @@ class Board:
         answer = yield from self._ask(self.player, "number", {f"{word} {n}" for n in numbers})
         return int(answer.split()[1])
 
-    def _roll(self, die: str, faces: set[int]) -> int:
+    def _roll(self, die: str) -> int:
         assert self._dice, f"the {die} die should have been thrown"
         thrown, face = self._dice.pop(0)
         assert thrown == die, f"the {die} die should have been thrown, not {thrown}"
-        assert face in faces, f"the {die} die has no face {face}"
+        assert face in self.faces[die], f"the {die} die has no face {face}"
         return face
 
     def _win(self, player: int) -> None:

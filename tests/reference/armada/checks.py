@@ -56,6 +56,7 @@ def mirror(game: Game, state: State) -> Armada:
         neutral=view["neutral"],
         hands=view["hands"],
         deck=view["deck"],
+        **({"dice": game.options["dice"]} if "dice" in game.options else {}),
     )
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from reference.armada.board import (
     CARDS,
     COLOURS,
-    OPPOSITE,
     RAID_COUPS,
     TURN_COUPS,
     Chain,
@@ -171,7 +170,28 @@ class Armada(Orders):
         """The number of bands at the start: ADA-10, ADA-11, ADA-12."""
         if self.neutral is None:
             return 18
-        return 20 if colour == OPPOSITE[self.neutral] else 15
+        return 20 if colour == self._farthest(self.neutral) else 15
+
+    def _farthest(self, colour: str) -> str:
+        """ADA-12: of several farthest lairs the next but one in play order, else the next."""
+        cities = {c: [n for n in self.lair(c) if self.chart[n]["city"]] for c in COLOURS}
+        others = [COLOURS[(COLOURS.index(colour) + k) % 4] for k in (2, 1, 3)]
+        ways = [self._ways_from(city) for city in cities[colour]]
+        nowhere = len(self.near)  # the way to a place out of reach
+        apart = [
+            sum(way.get(city, nowhere) for way in ways for city in cities[other])
+            for other in others
+        ]
+        return others[apart.index(max(apart))]
+
+    def _ways_from(self, start: str) -> dict[str, int]:
+        """The borders crossed on the shortest way to each place within reach."""
+        ways, edge, crossed = {start: 0}, {start}, 0
+        while edge:
+            crossed += 1
+            edge = set().union(*(self.near[place] for place in edge)) - ways.keys()
+            ways |= dict.fromkeys(edge, crossed)
+        return ways
 
     def _put_ship(self, city: str) -> None:
         assert self.box > 0

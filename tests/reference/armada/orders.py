@@ -8,12 +8,9 @@ from collections.abc import Generator, Iterable
 from reference.armada.board import (
     BANDS,
     COLOURS,
-    COMBAT_FACES,
     GOLD,
-    GOLD_FACES,
     MORE_COUPS,
     ROOM,
-    TRIBES_FACES,
     Board,
     Chain,
 )
@@ -205,20 +202,20 @@ class Orders(Offers):
         if self.chart[name]["post"] == "Centre":
             self.events["ADA-21: double at the Centre"] += 1
             factor *= 2
-        gold, tribes = self._roll("gold", GOLD_FACES), self._roll("tribes", TRIBES_FACES)
+        gold, tribes = self._roll("gold"), self._roll("tribes")
         self.put_gold(name, factor * gold)
         self.put_tribes(name, factor * tribes)
         self.land[name]["explored"], self.land[name]["owner"] = True, "tribes"
 
     def _do_attack(self, origin: str, target: str) -> Chain:
         """ADA-22, with the answer cards of ADA-32."""
-        roll = self._roll("combat", COMBAT_FACES)
+        roll = self._roll("combat")
         self.pending["roll"] = ["combat", roll]
         attacked = self.player_of.get(self.at(target)["colour"])
-        if roll != 2 and (yield from self._answer(self.player, "attack")):
+        if roll < 2 and (yield from self._answer(self.player, "attack")):
             roll = 2
             self.pending["roll"] = ["combat", roll]
-        if roll != -2 and (yield from self._answer(attacked, "defence")):
+        if roll > -2 and (yield from self._answer(attacked, "defence")):
             roll = -2
         if roll < 0:
             self.remove_bands(origin, -roll)
@@ -282,7 +279,7 @@ class Orders(Offers):
     def _play_recruit(self, times: int = 1) -> Chain:
         used: list[str] = []
         for rolled in range(1, times + 1):
-            roll = self._roll("tribes", TRIBES_FACES)
+            roll = self._roll("tribes")
             self.pending["roll"] = ["tribes", roll]
             if min(roll, self.reserve[self.colour]):
                 names = self._another(self.owned(), used)
@@ -297,7 +294,7 @@ class Orders(Offers):
     def _play_natives(self, times: int = 1) -> Chain:
         used: list[str] = []
         for rolled in range(1, times + 1):
-            roll = self._roll("tribes", TRIBES_FACES)
+            roll = self._roll("tribes")
             self.pending["roll"] = ["tribes", roll]
             if min(roll, self.supply["tribes"]):
                 grounds = self._another(self._native_grounds(), used)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armarl.common.numbers import is_whole
 from armarl.core.game import Game
@@ -21,7 +20,9 @@ from armarl.games.armada.actions import (
     families,
     post_places,
 )
-from armarl.games.armada.chart.loading import Chart, ChartError, content_only, load_chart
+from armarl.games.armada.chart.checks import shortened
+from armarl.games.armada.chart.loading import Chart, load_chart
+from armarl.games.armada.dice import Dice, load_dice
 from armarl.games.armada.evaluation import evaluate
 from armarl.games.armada.knowledge import conceal, determinise
 from armarl.games.armada.observation import observation_table, observe
@@ -32,12 +33,9 @@ from armarl.games.armada.scripted.greedy import greedy
 from armarl.games.armada.state import (
     ALL_CARDS,
     COUPS,
-    MAX_BORDERS,
     MAX_PLACES,
-    MAX_SQUARES,
     MORE_COUPS,
     RAID_COUPS,
-    STATE,
 )
 from armarl.games.armada.text.describe import describe
 from armarl.games.armada.text.drawing import draw
@@ -62,7 +60,8 @@ VERBS = Verbs(
     progress=progress,
 )
 
-# The chart is left out: two charts with the same sizes differ only in where borders lead.
+# The chart and the dice are left out: two charts with the same sizes differ only in where borders
+# lead, and dice only in how many pieces they move.
 OPTION_FIELDS = ("players", "cards", "enrolment", "max_turns", "places", "first", "launches")
 
 MAX_TURNS = 400  # most games between players that try to win end within a hundred turns
@@ -75,6 +74,7 @@ def make(
     enrolment: bool = False,
     max_turns: int = MAX_TURNS,
     chart: str | Path | Mapping[str, Any] | Chart | None = None,
+    dice: str | Path | Mapping[str, Any] | Dice | None = None,
 ) -> Game:
     """Return the Armada game with these options.
 
@@ -90,11 +90,13 @@ def make(
             (ADA-30).
         chart: a chart to use instead of the standard one, in any form that
             `armarl.games.armada.chart.loading.load_chart` accepts.
+        dice: dice to use instead of the standard ones, in any form that
+            `armarl.games.armada.dice.load_dice` accepts.
 
     Raises:
-        ValueError: an option has the wrong type or is out of range, or the chart breaks ADA-1 to
-            ADA-4 (ChartError).
-        OSError: the chart file does not exist or cannot be read.
+        ValueError: an option has the wrong type or is out of range, the chart breaks ADA-1 to ADA-5
+            (ChartError), or the dice break ADA-7 (DiceError).
+        OSError: the file of the chart or of the dice does not exist or cannot be read.
 
     Example:
         >>> from armarl.games.armada import make
@@ -113,40 +115,50 @@ def make(
         raise ValueError(
             f"max_turns must be a whole number from 1 to {MOST_TURNS}, not {max_turns!r}"
         )
-    checked = load_chart(chart)
-    return _make(int(players), bool(cards), bool(enrolment), int(max_turns), checked)
+    board, thrown = load_chart(chart), load_dice(dice)
+    return _make(int(players), bool(cards), bool(enrolment), int(max_turns), board, thrown)
 
 
 def restore(**options: Any) -> Game:
     """Return the game of options read from a file.
 
-    Like `make`, but the chart must be the content of a chart, not a path, so no other file is
+    Like `make`, but the chart and the dice must be their content, not a path, so no other file is
     opened.
 
     Raises:
-        ValueError: as for `make`, or the chart is not the content of a chart (ChartError).
+        ValueError: as for `make`, or the chart or the dice are not their content.
     """
-    return make(**{**options, "chart": content_only(options.get("chart"))})
+    for name in ("chart", "dice"):
+        source = options.get(name)
+        text = isinstance(source, str) and "\n" in source
+        if source is not None and not isinstance(source, Mapping) and not text:
+            raise ValueError(f"a file must hold the content of its {name}, not {shortened(source)}")
+    return make(**options)
 
 
 @lru_cache(maxsize=64)
-def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart) -> Game:
+def _make(
+    players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart, dice: Dice
+) -> Game:
+    options: dict[str, Any] = {
+        "cards": cards,
+        "enrolment": enrolment,
+        "max_turns": max_turns,
+        "chart": None if chart == load_chart() else chart.text or chart.as_dict(),
+    }
+    if dice != load_dice():  # left out for the standard dice, as before there were others
+        options |= {"dice": dice.as_dict()}
     return Game(
         name="armada",
         version=VERSION,
         players=players,
-        options={
-            "cards": cards,
-            "enrolment": enrolment,
-            "max_turns": max_turns,
-            "chart": None if chart == load_chart() else chart.text or chart.as_dict(),
-        },
+        options=options,
         sides=tuple(range(players)),
         actions=action_table(chart, cards, enrolment),
-        observation=observation_table(chart, players, max_turns, cards),
+        observation=observation_table(chart, dice, players, max_turns, cards),
         rewards=REWARD_NAMES,
         max_actions=_longest_game(max_turns),
-        blank=_blank(players, cards, enrolment, max_turns, chart),
+        blank=_blank(players, cards, enrolment, max_turns, chart, dice),
         verbs=VERBS,
         make=make,
         _describe=describe,
@@ -154,12 +166,14 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         _explain=explain,
         option_fields=OPTION_FIELDS,
         faults=FAULTS,
-        attributes={"chart": chart},
+        attributes={"chart": chart, "dice": dice},
     )
 
 
-def _blank(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart) -> Any:
-    """Return a state record with the options and the chart data that the compiled rules need."""
+def _blank(
+    players: int, cards: bool, enrolment: bool, max_turns: int, chart: Chart, dice: Dice
+) -> Any:
+    """Return a state record with the options, the chart and the dice, for the compiled rules."""
     blank = np.zeros((), apply.STATE)
     blank["players"], blank["cards"], blank["enrolment"] = players, cards, enrolment
     blank["max_turns"] = max_turns
@@ -168,20 +182,9 @@ def _blank(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Ch
     _fill_borders(blank, chart)
     blank["places"] = len(chart.places)
     blank["cities"], blank["posts"] = city_places(chart), post_places(chart)
-    blank["launches"] = _launches(chart)
+    blank["launches"] = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
+    blank["farthest"], blank["faces"] = chart.farthest, dice.faces
     return blank[()]
-
-
-def _launches(chart: Chart) -> NDArray[np.int64]:
-    """Return the number of each city's first launch, followed by the total."""
-    launches = np.cumsum([0, *(len(chart.coast(city)) for city in city_places(chart))])
-    most = np.iinfo(STATE["launches"].base).max
-    if launches[-1] > most:
-        raise ChartError(
-            f"the chart has {launches[-1]} launches (pairs of a city and a contiguous sea square); "
-            f"at most {most} are supported"
-        )
-    return launches
 
 
 def _fill_borders(blank: Any, chart: Chart) -> None:
@@ -192,11 +195,6 @@ def _fill_borders(blank: Any, chart: Chart) -> None:
     """
     to_land, to_sea = directed_borders(chart)
     borders = np.array(to_land + to_sea)
-    if len(chart.sea) > MAX_SQUARES or len(borders) > MAX_BORDERS:
-        raise ChartError(
-            f"the chart has {len(chart.sea)} sea squares and {len(borders) // 2} borders; at most "
-            f"{MAX_SQUARES} and {MAX_BORDERS // 2} are supported"
-        )
     blank["border_to"][: len(borders)] = borders[:, 1]
     places = np.arange(MAX_PLACES + 1)
     blank["land_borders"] = np.searchsorted([a for a, _ in to_land], places)

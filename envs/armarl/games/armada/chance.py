@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from armarl.games.armada.actions import CARD_NAMES
-from armarl.games.armada.state import DIE_NAMES
+from armarl.games.armada.dice import DIE_NAMES
 from armarl.games.armada.text.describe import owner_name
 
 if TYPE_CHECKING:

@@ -1,15 +1,29 @@
-"""The three dice of Armada, read from `dice.toml` and checked (ADA-7)."""
+"""The three dice of Armada as data: the standard ones, and an owner's own (ADA-7)."""
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-FACES = 6
+from armarl.common.files import read_text
+from armarl.common.messages import brief
+from armarl.common.numbers import is_whole
+from armarl.games.armada.chart.checks import shortened
+
+DIE_NAMES = ("combat", "gold", "tribes")
+SIDES = 6  # of each die
 MOST = 12  # highest face: a find is doubled at most twice, so it stays below the supply of 50
+MAX_BYTES = 2**16  # of a file
 STANDARD = Path(__file__).with_name("dice.toml")
+
+_FORMS = (
+    "dice must be the path of a TOML file, its text, a mapping of combat, gold and tribes to "
+    f"{SIDES} faces each, or None for the standard dice"
+)
 
 
 class DiceError(ValueError):
@@ -21,52 +35,112 @@ class Dice:
     """The dice, six faces each.
 
     Attributes:
-        combat: positive for hits (defenders lost), negative for losses (attackers lost). A face
-            never has both.
-        gold: gold found, at least 0.
-        tribes: tribes found or bands raised, at least 0.
+        combat: positive for hits (defenders lost), negative for losses (attackers lost), -12 to 12.
+            A face never has both.
+        gold: gold found, 0 to 12.
+        tribes: tribes found or bands raised, 0 to 12.
+
+    Raises:
+        DiceError: a die has another number of faces, or a face that it cannot have.
+
+    Example:
+        >>> from armarl.games.armada.dice import Dice
+        >>> Dice([1, 1, 2, 2, -1, -2], gold=[1] * 6, tribes=[0, 1, 2, 2, 3, 4]).combat
+        (1, 1, 2, 2, -1, -2)
     """
 
     combat: tuple[int, ...]
     gold: tuple[int, ...]
     tribes: tuple[int, ...]
 
+    def __post_init__(self) -> None:
+        for die in DIE_NAMES:
+            object.__setattr__(self, die, _checked(die, getattr(self, die)))
 
-@cache
-def load_dice(path: str | Path = STANDARD) -> Dice:
+    @property
+    def faces(self) -> tuple[tuple[int, ...], ...]:
+        """The faces of all dice, in the order of DIE_NAMES."""
+        return self.combat, self.gold, self.tribes
+
+    def as_dict(self) -> dict[str, list[int]]:
+        """Return the dice as plain JSON types. `load_dice` reads them back."""
+        return {die: list(faces) for die, faces in asdict(self).items()}
+
+
+def _checked(die: str, faces: Any) -> tuple[int, ...]:
+    """Return the faces of a die as a tuple of ints.
+
+    Raises:
+        DiceError: their number is not SIDES, or a face is out of range.
+    """
+    if not isinstance(faces, list | tuple) or len(faces) != SIDES:
+        found = len(faces) if isinstance(faces, list | tuple) else shortened(faces)
+        raise DiceError(f"the {die} die must list {SIDES} faces (ADA-7), not {found}")
+    least, signs = 0, ""
+    if die == "combat":
+        least, signs = -MOST, " (hits above 0, losses below 0, never both on one face)"
+    for face in faces:
+        if not is_whole(face) or not least <= face <= MOST:
+            raise DiceError(
+                f"the {die} die: a face must be a whole number from {least} to {MOST}{signs}, "
+                f"not {shortened(face)}"
+            )
+    return tuple(map(int, faces))
+
+
+def load_dice(source: str | Path | Mapping[str, Any] | Dice | None = None) -> Dice:
     """Read and check the dice.
 
     Args:
-        path: TOML file with the lists `combat`, `gold` and `tribes`.
+        source: None for the standard dice, the path of a TOML file with the lists `combat`, `gold`
+            and `tribes`, its text (a string of several lines), a mapping of these lists, or `Dice`,
+            which are returned as they are.
 
     Raises:
-        DiceError: the file is not valid TOML, or its dice break ADA-7.
+        DiceError: the dice break ADA-7 or cannot be read. The message says what is wrong and what
+            would be right.
         OSError: the file does not exist or cannot be read.
 
     Example:
         >>> from armarl.games.armada.dice import load_dice
         >>> load_dice().combat
         (1, 1, 1, 2, -1, -1)
+        >>> load_dice({**load_dice().as_dict(), "gold": [1, 1, 1, 2, 2, 2]}).gold
+        (1, 1, 1, 2, 2, 2)
     """
+    if source is None:
+        return _standard()
+    if isinstance(source, Dice):
+        return source
+    if isinstance(source, Mapping):
+        return _of_mapping(source)
+    if isinstance(source, str) and "\n" in source:
+        return _of_text(source)
+    if not isinstance(source, str | Path):
+        raise DiceError(f"{_FORMS}; not {shortened(source)}")
     try:
-        dice = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise DiceError(f"{path} is not valid TOML: {error}") from error
-    if set(dice) != {"combat", "gold", "tribes"}:
-        raise DiceError(f"{path}: the dice must be combat, gold and tribes, not {', '.join(dice)}")
-    return Dice(
-        combat=_faces("combat", dice["combat"], -MOST),
-        gold=_faces("gold", dice["gold"], 0),
-        tribes=_faces("tribes", dice["tribes"], 0),
-    )
+        return _of_text(read_text(Path(source), MAX_BYTES))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{brief(error)}; {_FORMS}") from error
+    except ValueError as error:  # DiceError too
+        raise DiceError(f"{brief(source)}: {error}") from error
 
 
-def _faces(die: str, faces: object, least: int) -> tuple[int, ...]:
-    if not isinstance(faces, list) or len(faces) != FACES:
-        raise DiceError(f"the {die} die must list {FACES} faces (ADA-7), not {faces!r}")
-    for face in faces:
-        if type(face) is not int or not least <= face <= MOST:
-            raise DiceError(
-                f"the {die} die: a face must be a whole number from {least} to {MOST}, not {face!r}"
-            )
-    return tuple(faces)
+@cache
+def _standard() -> Dice:
+    return load_dice(STANDARD)
+
+
+def _of_text(text: str) -> Dice:
+    """Read the text of a TOML file."""
+    try:
+        dice = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # no TOML, or thousands of digits or brackets
+        raise DiceError(f"the dice are not valid TOML: {brief(error)}") from error
+    return _of_mapping(dice)
+
+
+def _of_mapping(dice: Mapping[str, Any]) -> Dice:
+    if set(dice) != set(DIE_NAMES):
+        raise DiceError(f"the dice must be combat, gold and tribes, not {shortened(list(dice))}")
+    return Dice(**dice)

@@ -21,7 +21,9 @@ from armarl.core.observation_table import ObservationTable
 from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
 from armarl.games.armada.board_graph import board_of
 from armarl.games.armada.chart.geography import Chart
+from armarl.games.armada.dice import Dice
 from armarl.games.armada.knowledge import HELD, LACKED, known_top, number_on_top
+from armarl.games.armada.rules.orders import CARD_HITS
 from armarl.games.armada.rules.scoring import in_victory
 from armarl.games.armada.state import (
     ALL_CARDS,
@@ -33,7 +35,6 @@ from armarl.games.armada.state import (
     CENTRALS,
     COPIES,
     COUPS,
-    FACES,
     FOUR,
     MORE_COUPS,
     NOBODY,
@@ -58,14 +59,21 @@ _TRIBES = 4.0
 _HAND = 10.0
 _IDLE = 8.0
 _MOST_COUPS = int(COUPS + MORE_COUPS)
-_MOST_ON_FACE = int(abs(FACES).max())
 _COPIES = tuple(float(number) for number in COPIES)
 
 
-def observation_table(chart: Chart, players: int, max_turns: int, cards: bool) -> ObservationTable:
+def observation_table(
+    chart: Chart, dice: Dice, players: int, max_turns: int, cards: bool
+) -> ObservationTable:
     """Return the observation table of a variant."""
-    values = {"players": players, "places": len(chart.places), "max_turns": max_turns}
-    return blocks.table(values | {"cards": cards}, board_of(chart))
+    values = {
+        "players": players,
+        "places": len(chart.places),
+        "max_turns": max_turns,
+        "cards": cards,
+        "most_rolled": max(CARD_HITS, *(abs(face) for faces in dice.faces for face in faces)),
+    }
+    return blocks.table(values, board_of(chart))
 
 
 # --- the view of a seat ---------------------------------------------------------------------------
@@ -353,9 +361,9 @@ def _due(s: State, view: View, due: Target) -> None:
 
 
 @blocks.add(
-    Declared("hits", (1,), _MOST_ON_FACE, "hits of the roll that cards may answer", 2.0),
-    Declared("losses", (1,), _MOST_ON_FACE, "losses of that roll", 2.0),
-    Declared("rolled", (1,), _MOST_ON_FACE, "result of the tribes die, to be placed", _TRIBES),
+    Declared("hits", (1,), "most_rolled", "hits of the roll that cards may answer", 2.0),
+    Declared("losses", (1,), "most_rolled", "losses of that roll", 2.0),
+    Declared("rolled", (1,), "most_rolled", "result of the tribes die, to be placed", _TRIBES),
 )
 def _roll(s: State, view: View, hits: Target, losses: Target, rolled: Target) -> None:
     combat = s.stage == ANSWER_ATTACK or s.stage == ANSWER_DEFENCE

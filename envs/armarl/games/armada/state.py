@@ -1,8 +1,8 @@
 """The layout of a state of Armada, and simple queries on it.
 
 A state is one record of type `STATE` that holds everything: the board, the hands, the options, the
-random number generator, and the parts of the chart that the rules need, so that the compiled rules
-work for every chart. The numbers `ADA-n` refer to the rules page.
+random number generator, the dice, and the parts of the chart that the rules need, so that the
+compiled rules work for every chart and all dice. The numbers `ADA-n` refer to the rules page.
 
 Places are numbered as in the chart: 52 territories (lairs in play order, seven each, then the 24
 central ones), then the sea squares. Colours are 0 to 3 in play order. Small numbers are *signed*.
@@ -26,14 +26,13 @@ from armarl.games.armada.actions import (
     MOST_PIECES,
     TERRITORIES,
 )
+from armarl.games.armada.chart.geography import MOST_BORDERS, MOST_SQUARES
 from armarl.games.armada.chart.loading import CITIES, COLOURS, POSTS
-from armarl.games.armada.dice import load_dice
+from armarl.games.armada.dice import DIE_NAMES, SIDES
 
 MAX_PLAYERS = 4
 PLACE_ROOM = 128  # capacity for places, a multiple of 64 so that sets fill whole words
-MAX_SQUARES = 64  # so that a set of squares fits one word, like a set of territories
-MAX_PLACES = TERRITORIES + MAX_SQUARES
-MAX_BORDERS = 760  # counted in both directions
+MAX_PLACES = TERRITORIES + MOST_SQUARES
 # Number of sets by place, one word each. It equals the number of costs of the scripted player,
 # which reuses this space for its own sets.
 SETS = 121
@@ -61,10 +60,7 @@ LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
 # Constants passed as arguments are NumPy integers. Numba would compile a function anew for each
 # Python int.
 
-# ADA-7: six faces per die. Combat faces are hits if positive, losses if negative.
-COMBAT_DIE, GOLD_DIE, TRIBES_DIE = np.arange(3)
-DIE_NAMES = ("combat", "gold", "tribes")
-FACES = np.array([getattr(load_dice(), name) for name in DIE_NAMES], np.int8)
+COMBAT_DIE, GOLD_DIE, TRIBES_DIE = np.arange(len(DIE_NAMES))  # ADA-7
 MOST_FACES = 4  # capacity for throws between two decisions; the real maximum is two
 
 # ADA-32
@@ -144,10 +140,13 @@ STATE = record_type(
         ("sea_borders", np.int16, MAX_PLACES + 1),
         ("order", np.int16),  # the action that began the chain under way, or -1
         ("launches", np.int8, ALL_CITIES + 1),  # number of each city's first launch
-        ("border_to", np.int8, MAX_BORDERS),
+        ("border_to", np.int8, 2 * MOST_BORDERS),
         ("cities", np.int8, ALL_CITIES),  # places of the cities, three per lair
         ("posts", np.int8, ALL_POSTS),  # places of the trading posts, the Centre first
         ("places", np.int8),  # number of territories and sea squares
+        ("farthest", np.int8, FOUR),  # ADA-12: the lair that is farthest from each lair
+        # ADA-7: the faces of each die. Those for combat are hits above 0 and losses below 0.
+        ("faces", np.int8, (len(DIE_NAMES), SIDES)),
         # The board.
         ("owner", np.int8, PLACE_ROOM),  # flag on land, colour of the crew at sea
         ("bands", np.int8, PLACE_ROOM),
@@ -198,7 +197,7 @@ STATE = record_type(
         ("cards", np.int8),
         ("enrolment", np.int8),
         ("winner", np.int8),  # the winning player, or -1
-        ("padding", np.int8, 5),
+        ("padding", np.int8, 7),
     ],
 )
 
@@ -431,7 +430,7 @@ def add_tribes(s: State, territory: Int, n: Int) -> None:
 @kernel
 def throw(s: State, die: Int) -> Int:
     """Throw a die, record its face for the public view, and return it."""
-    face = np.int64(FACES[die, random_below(s, FACES.shape[1])])
+    face = np.int64(s.faces[die, random_below(s, SIDES)])
     s.die[s.thrown] = die
     s.face[s.thrown] = face
     s.thrown += 1

@@ -47,7 +47,7 @@ from numpy.typing import NDArray
     FERRY_WORTH,  # worth of fetching bands
     LAUNCH_WORTH,  # worth of a launch
     LAUNCH_BANDS,  # additional worth per band that waits for it
-    ODDS,  # odds needed for a fight: twice the attackers less the defenders
+    ODDS,  # odds needed for a fight: defenders that it is likely to defeat, less those there
     MOST_ODDS,  # odds above which a fight's worth no longer grows
     NEAR,  # highest cost of a goal that is fought for as a goal
     FIGHT_GOAL,  # worth of a fight for a goal

@@ -1,4 +1,4 @@
-"""The draft of a chart as read, and the checks that turn it into a `Chart` (ADA-1 to ADA-4)."""
+"""The draft of a chart as read, and the checks that turn it into a `Chart` (ADA-1 to ADA-5)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,25 @@ from armarl.games.armada.chart.geography import (
     CITIES,
     COLOURS,
     ISLANDS,
+    MOST_BORDERS,
+    MOST_SQUARES,
     POSTS,
     TERRITORIES_OF,
     Chart,
     ChartError,
     Territory,
+    check_most,
 )
 
 LAIRS = (*COLOURS, CENTRAL)
-# Larger charts are refused before any other check.
-MOST = {"territories": 1000, "sea squares": 1000, "borders": 10_000}
+# The most that a chart may have. Lists that are many times as long are refused before any other
+# check: borders may be listed twice, and a number of territories has a message of its own.
+MOST = {
+    "territories": sum(TERRITORIES_OF.values()),
+    "sea squares": MOST_SQUARES,
+    "borders": MOST_BORDERS,
+}
+TIMES = 20
 MAX_NAME = 40  # characters
 
 
@@ -57,11 +66,11 @@ def check_sizes(territories: int, sea: int, borders: int) -> None:
     """Refuse input that is much larger than any chart, before checking anything else.
 
     Raises:
-        ChartError: there are too many territories, sea squares or borders.
+        ChartError: there are many times too many territories, sea squares or borders.
     """
     for (name, most), number in zip(MOST.items(), (territories, sea, borders), strict=True):
-        if number > most:
-            raise ChartError(f"the chart has {number} {name}; at most {most} are allowed")
+        if number > TIMES * most:
+            check_most(name, number, most)
 
 
 @dataclass
@@ -86,7 +95,7 @@ class Draft:
         """Return the checked chart.
 
         Raises:
-            ChartError: the chart breaks ADA-1 to ADA-4.
+            ChartError: the chart breaks ADA-1 to ADA-5.
         """
         check_sizes(len(self.territories), len(self.sea), len(self.borders))
         self._check_names()

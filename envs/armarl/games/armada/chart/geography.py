@@ -1,9 +1,9 @@
-"""The chart of Armada as data: territories, sea squares and borders (ADA-1 to ADA-4)."""
+"""The chart of Armada as data: territories, sea squares and borders (ADA-1 to ADA-5)."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 COLOURS = ("green", "raspberry", "blue", "orange")  # in play order, ADA-9
@@ -13,15 +13,25 @@ POSTS = ("Centre", "North", "South", "East", "West")  # ADA-2
 TERRITORIES_OF = {**dict.fromkeys(COLOURS, 7), CENTRAL: 24}  # ADA-1
 ISLANDS = 3  # in every lair and in the central group
 CITIES = 3  # in every lair, ADA-2
+# ADA-5: what a chart may have at most: as much as a state can hold.
+MOST_SQUARES = 64  # a set of squares fits one word, like a set of territories
+MOST_BORDERS = 380
+MOST_LAUNCHES = 127  # a signed byte counts them
 
 Raster = tuple[tuple[int, ...], ...]
 
 
 class ChartError(ValueError):
-    """Raised for a chart that breaks ADA-1 to ADA-4 or cannot be read.
+    """Raised for a chart that breaks ADA-1 to ADA-5 or cannot be read.
 
     The message says what is wrong and where.
     """
+
+
+def check_most(name: str, number: int, most: int) -> None:
+    """Raise ChartError if a chart has more of something than it may."""
+    if number > most:
+        raise ChartError(f"the chart has {number} {name}; at most {most} are allowed (ADA-5)")
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,9 @@ class Chart:
         raster: place number of each cell of the map, row by row. None for a chart without a map.
         text: text of the chart file. None for a chart read from a mapping.
 
+    Raises:
+        ChartError: it has more sea squares, borders or launches than ADA-5 allows.
+
     Example:
         >>> from armarl.games.armada.chart.loading import load_chart
         >>> chart = load_chart()
@@ -76,6 +89,12 @@ class Chart:
     borders: tuple[tuple[str, str], ...]
     raster: Raster | None = field(default=None, compare=False, repr=False)
     text: str | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_most("sea squares", len(self.sea), MOST_SQUARES)
+        check_most("borders", len(self.borders), MOST_BORDERS)
+        ways = sum(len(self.coast(place)) for lair in self.cities for place in lair)
+        check_most("launches (a city and a sea square next to it)", ways, MOST_LAUNCHES)
 
     @cached_property
     def places(self) -> tuple[str, ...]:
@@ -95,6 +114,45 @@ class Chart:
             contiguous[self.numbers[a]].add(self.numbers[b])
             contiguous[self.numbers[b]].add(self.numbers[a])
         return tuple(tuple(sorted(places)) for places in contiguous)
+
+    @cached_property
+    def cities(self) -> tuple[tuple[int, ...], ...]:
+        """Place numbers of the cities of each lair, the lairs in play order."""
+        return tuple(
+            tuple(place for place, t in enumerate(self.territories) if t.city and t.lair == colour)
+            for colour in COLOURS
+        )
+
+    @cached_property
+    def farthest(self) -> tuple[int, ...]:
+        """ADA-12: the lair that is farthest from each lair, in play order.
+
+        Two lairs are as far apart as the shortest ways from each city of one to each city of the
+        other, added up. Of several, the next but one in play order comes first, then the next one.
+        """
+        ways = {city: self.ways_from(city) for lair in self.cities for city in lair}
+
+        def apart(lair: int, other: int) -> int:
+            return sum(ways[city][at] for city in self.cities[lair] for at in self.cities[other])
+
+        lairs = range(len(COLOURS))
+        others = [[(lair + k) % len(lairs) for k in (2, 1, 3)] for lair in lairs]
+        return tuple(max(others[lair], key=partial(apart, lair)) for lair in lairs)
+
+    def ways_from(self, start: int) -> list[int]:
+        """Count the borders crossed on the shortest way to each place, over land and sea.
+
+        A place out of reach is as far as there are places.
+        """
+        far = len(self.places)
+        ways, frontier = [far] * far, [start]
+        ways[start] = 0
+        for place in frontier:  # grows as it is read
+            for near in self.neighbours[place]:
+                if ways[near] == far:
+                    ways[near] = ways[place] + 1
+                    frontier.append(near)
+        return ways
 
     def is_sea(self, place: int) -> bool:
         """Return whether a place number is that of a sea square."""

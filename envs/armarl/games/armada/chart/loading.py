@@ -69,7 +69,7 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
             a `Chart`, which is returned as it is.
 
     Raises:
-        ChartError: the chart breaks ADA-1 to ADA-4 or cannot be read. The message says what is
+        ChartError: the chart breaks ADA-1 to ADA-5 or cannot be read. The message says what is
             wrong and where.
         OSError: the file does not exist or cannot be read.
 
@@ -101,23 +101,6 @@ def load_chart(source: str | Path | Mapping[str, Any] | Chart | None = None) -> 
         return draft.checked()
     except ChartError as error:
         raise ChartError(f"{path}: {error}") from error
-
-
-def content_only(source: Any) -> Any:
-    """Return the chart entry of a file if it is the content of a chart.
-
-    A path is refused, so that reading one file never opens another.
-
-    Raises:
-        ChartError: the entry is not None, a mapping or the text of a chart file.
-    """
-    if (
-        source is None
-        or isinstance(source, Mapping)
-        or (isinstance(source, str) and "\n" in source)
-    ):
-        return source
-    raise ChartError(f"a file must hold the content of its chart, not {shortened(source)}")
 
 
 def _text_of(path: Path) -> str:
@@ -221,7 +204,7 @@ def _read_text(text: str) -> Draft:
         name_of[symbol] = territory.name
         draft.territories.append((territory, f"line {number}"))
     _read_map(parts["map"], name_of, draft)
-    check_sizes(len(draft.territories), len(draft.sea), len(parts["borders"]))
+    check_sizes(0, 0, len(parts["borders"]))
     for number, line in parts["borders"]:
         _correct_border(line, number, draft)
     return draft
@@ -283,7 +266,6 @@ def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
         where = f"line {lines[y][0]}, column {x + 1}"
         if not mark.isalnum():
             name = f"s{len(draft.sea) + 1}"
-            check_sizes(len(draft.territories), len(draft.sea) + 1, 0)
             draft.sea.append((name, where))
         elif mark not in name_of:
             raise ChartError(f"{where}: no territory has the symbol {mark!r}")
@@ -293,6 +275,7 @@ def _read_map(lines: Lines, name_of: dict[str, str], draft: Draft) -> None:
             )
         found[name] = where
         _flood(rows, cells, y, x, name)
+    check_sizes(len(draft.territories), len(draft.sea), 0)
     for territory, where in draft.territories:
         if territory.name not in found:
             raise ChartError(f"{where}: {territory.name} is not on the map")

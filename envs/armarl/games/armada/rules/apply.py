@@ -64,9 +64,9 @@ from armarl.games.armada.rules.cards import (
 from armarl.games.armada.rules.deck import discard
 from armarl.games.armada.rules.legal_answers import legal
 from armarl.games.armada.rules.orders import (
+    CARD_HITS,
+    CARD_LOSSES,
     DOUBLE,
-    MOST_HITS,
-    MOST_LOSSES,
     SINGLE,
     ask_defence,
     attack,
@@ -249,12 +249,12 @@ def _answer_combat(s: State, number: Int) -> None:
     if s.stage == ANSWER_ATTACK:
         if played:
             discard(s, to_move(s), ATTACK_CARD)
-            s.roll = MOST_HITS
+            s.roll = CARD_HITS
         ask_defence(s)
     else:
         if played:
             discard(s, to_move(s), DEFENCE_CARD)
-            s.roll = MOST_LOSSES
+            s.roll = CARD_LOSSES
         fight(s)
 
 

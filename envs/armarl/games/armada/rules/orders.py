@@ -41,7 +41,7 @@ from armarl.games.armada.state import (
 
 BANDS_FOR_GOLD = np.int64(4)  # ADA-25
 SINGLE, DOUBLE = np.arange(1, 3)  # factor of what an exploration finds
-MOST_HITS, MOST_LOSSES = 2, -2  # ADA-32: the roll after `attack` and after `defence`
+CARD_HITS, CARD_LOSSES = 2, -2  # ADA-32: the roll after `attack` and after `defence`
 
 
 @kernel
@@ -185,7 +185,7 @@ def attack(s: State, border: Int) -> None:
     """ADA-22: roll the combat die. Cards may answer before the roll counts."""
     s.origin, s.target = border_from(s, border), s.border_to[border]
     s.roll = throw(s, COMBAT_DIE)
-    if s.roll != MOST_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):
+    if s.roll < CARD_HITS and is_asked(s, acting_seat(s), ATTACK_ANSWER):
         s.stage = ANSWER_ATTACK  # ADA-32
     else:
         ask_defence(s)
@@ -195,7 +195,7 @@ def attack(s: State, border: Int) -> None:
 def ask_defence(s: State) -> None:
     """ADA-32: ask the attacked player, but never for tribes or nobody's bands."""
     defender = attacked_seat(s)
-    if s.roll != MOST_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
+    if s.roll > CARD_LOSSES and is_asked(s, defender, DEFENCE_ANSWER):
         s.stage = ANSWER_DEFENCE
         s.to_move = defender
     else:

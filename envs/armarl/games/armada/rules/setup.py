@@ -28,7 +28,7 @@ from armarl.games.armada.state import (
 
 SHIPS_EACH = 2
 BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
-OPPOSITE_BONUS = 5  # ADA-12
+FARTHEST_BONUS = 5  # ADA-12
 NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12
 
 
@@ -104,9 +104,9 @@ def _man_neutral_lair(s: State) -> None:
 
 @kernel
 def starting_bands(s: State, colour: Int) -> Int:
-    """ADA-10 to ADA-12: return the bands that a colour spreads; more opposite nobody's lair."""
-    opposite = s.neutral >= 0 and (s.neutral + FOUR // 2) % FOUR == colour
-    return np.int64(BANDS[s.players]) + (OPPOSITE_BONUS if opposite else 0)
+    """ADA-10 to ADA-12: return the bands that a colour spreads; more if farthest from nobody's."""
+    farthest = s.neutral >= 0 and s.farthest[s.neutral] == colour
+    return np.int64(BANDS[s.players]) + (FARTHEST_BONUS if farthest else 0)
 
 
 # --- the preliminary turn ------------------------------------------------------------------------

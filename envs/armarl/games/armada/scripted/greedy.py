@@ -48,6 +48,7 @@ from armarl.games.armada.actions import (
     TERRITORIES,
 )
 from armarl.games.armada.chart.loading import CITIES
+from armarl.games.armada.dice import SIDES
 from armarl.games.armada.rules.apply import family_of
 from armarl.games.armada.rules.legal_answers import answer_of, legal, most_bands
 from armarl.games.armada.rules.legal_orders import PLAIN_KINDS
@@ -77,6 +78,7 @@ from armarl.games.armada.state import (
     ANSWER_DEFENCE,
     ANSWER_RAID,
     BIG_NATIVES_CARD,
+    COMBAT_DIE,
     FOUR,
     MORE_COUPS_CARD,
     NATIVES_CARD,
@@ -372,17 +374,32 @@ def _attackers(s: State, colour: Int, place: Int) -> Int:
 
 
 @kernel
+def _defeated_by(s: State, attackers: Int) -> Int:
+    """Return how many defenders the attackers can expect to defeat, less a fifth for bad luck.
+
+    A roll of the standard dice costs the attacker a third of a band on average and the defender
+    five sixths. An attacker is then worth two defenders.
+    """
+    hits: Int = np.int64(0)
+    losses: Int = np.int64(0)
+    for i in range(SIDES):
+        face: Int = np.int64(s.faces[COMBAT_DIE, i])
+        hits += max(face, 0)
+        losses += max(-face, 0)
+    return 4 * hits * attackers // (5 * max(losses, 1))
+
+
+@kernel
 def _worth_of_attack(s: State, style: Style, colour: Int, cost: Any, border: Int) -> Int:
     """Return the score of an attack.
 
-    It is negative at bad odds, and against tribes on a place that is not nearer to a goal. On
-    average, a roll costs the attacker a third of a band and the defender five sixths.
+    It is negative at bad odds, and against tribes on a place that is not nearer to a goal.
     """
     place, to = border_from(s, border), np.int64(s.border_to[border])
     attackers, defenders = np.int64(s.bands[place]), defenders_of(s, to)
     if impatience(s) > 0:
         attackers = _bands_around(s, colour, to)
-    odds = 2 * attackers - defenders
+    odds = _defeated_by(s, attackers) - defenders
     goal = cost[to] < cost[place] or cost[to] <= style[NEAR]
     wanted = style[ODDS] - impatience(s)
     if odds < wanted or not (goal or s.bands[to] > 0):
@@ -495,7 +512,7 @@ def _bands_beside_ship(s: State, style: Style) -> Int:
 def _card_helps(s: State) -> Int:
     """Return whether the card helps: it changes the roll, or the raid breaks a victory."""
     if s.stage == ANSWER_ATTACK:
-        return s.roll < 0 or defenders_of(s, np.int64(s.target)) > 1
+        return s.roll <= 0 or defenders_of(s, np.int64(s.target)) > 1
     if s.stage == ANSWER_DEFENCE:
         return s.roll > 0
     return in_victory(s, np.int64(s.colour[0])) and s.coups[0] <= 2

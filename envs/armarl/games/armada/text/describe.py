@@ -8,12 +8,12 @@ import numpy as np
 
 from armarl.games.armada.actions import CARD_NAMES, CENTRAL, TERRITORIES
 from armarl.games.armada.chart.loading import COLOURS
+from armarl.games.armada.dice import DIE_NAMES
 from armarl.games.armada.knowledge import HELD, LACKED
 from armarl.games.armada.state import (
     ANSWER_ATTACK,
     ANSWER_CARDS,
     ANSWER_DEFENCE,
-    DIE_NAMES,
     NOBODY,
     NUMBER_BANDS,
     NUMBER_GOLD,

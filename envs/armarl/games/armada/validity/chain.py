@@ -29,13 +29,14 @@ from armarl.games.armada.rules.legal_orders import (
     payable_gold,
     recruit_places,
 )
-from armarl.games.armada.rules.orders import MOST_HITS, MOST_LOSSES, attacked_seat
+from armarl.games.armada.rules.orders import CARD_HITS, CARD_LOSSES, attacked_seat
 from armarl.games.armada.rules.turns import raider
 from armarl.games.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
     ANSWER_RAID,
     ATTACK_ANSWER,
+    ATTACK_CARD,
     BIG_NATIVES_CARD,
     BIG_RECRUIT_CARD,
     CARD_PRICE,
@@ -153,12 +154,16 @@ def _combat_is_right(s: State) -> Int:
     if s.count != 0 or s.used != -1 or s.due != 0 or s.looked != 0:
         return False
     target, colour = np.int64(s.target), acting_colour(s)
-    if not is_hostile(s, target, colour) or not is_face(COMBAT_DIE, s.roll):
+    if not is_hostile(s, target, colour):
         return False
     if s.stage == ANSWER_ATTACK:
-        return s.roll != MOST_HITS and _was_asked(s, acting_seat(s), ATTACK_ANSWER)
+        rolled = is_face(s, COMBAT_DIE, s.roll) and s.roll < CARD_HITS
+        return rolled and _was_asked(s, acting_seat(s), ATTACK_ANSWER)
+    answered = s.roll == CARD_HITS and s.played[ATTACK_CARD] > 0
+    if not answered and not is_face(s, COMBAT_DIE, s.roll):
+        return False
     seat = attacked_seat(s)
-    return s.to_move == seat and s.roll != MOST_LOSSES and _was_asked(s, seat, DEFENCE_ANSWER)
+    return s.to_move == seat and s.roll > CARD_LOSSES and _was_asked(s, seat, DEFENCE_ANSWER)
 
 
 @kernel
@@ -220,7 +225,7 @@ def _levy_is_right(s: State) -> Int:
     big = _plain_order(s, BIG_NATIVES_CARD if natives else BIG_RECRUIT_CARD)
     if not (small or big) or s.due < 0 or s.due > big:
         return False
-    if s.roll < 1 or not is_face(TRIBES_DIE, s.roll) or s.used < -1 or s.used >= TERRITORIES:
+    if s.roll < 1 or not is_face(s, TRIBES_DIE, s.roll) or s.used < -1 or s.used >= TERRITORIES:
         return False
     if (small or s.due == 1) and s.used != -1:  # nothing has been placed yet
         return False

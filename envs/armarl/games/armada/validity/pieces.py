@@ -11,13 +11,13 @@ import numpy as np
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, CENTRAL, MOST_PIECES, TERRITORIES
+from armarl.games.armada.dice import SIDES
 from armarl.games.armada.knowledge import HELD, LACKED
 from armarl.games.armada.state import (
     ANSWER_CARDS,
     ANSWERS,
     CARDS,
     COPIES,
-    FACES,
     FOUR,
     MAX_PLAYERS,
     MOST_FACES,
@@ -41,8 +41,16 @@ def _same(some: Any, others: Any) -> Int:
 
 
 @kernel
+def _same_faces(s: State, blank: State) -> Int:
+    for die in range(s.faces.shape[0]):
+        if not _same(s.faces[die], blank.faces[die]):
+            return False
+    return True
+
+
+@kernel
 def same_options(s: State, blank: State) -> Int:
-    """The options and the chart are those of the variant, and unused bytes are 0."""
+    """The options, the chart and the dice are those of the variant, and unused bytes are 0."""
     for i in range(s.padding.size):
         if s.padding[i] != 0:
             return False
@@ -61,6 +69,8 @@ def same_options(s: State, blank: State) -> Int:
         and _same(s.border_to, blank.border_to)
         and _same(s.cities, blank.cities)
         and _same(s.posts, blank.posts)
+        and _same(s.farthest, blank.farthest)
+        and _same_faces(s, blank)
     )
 
 
@@ -254,10 +264,10 @@ def _most_remembered(s: State, seat: Int, card: Int) -> Int:
 
 
 @kernel
-def is_face(die: Int, face: Int) -> Int:
+def is_face(s: State, die: Int, face: Int) -> Int:
     """Return whether a die has a face."""
-    for i in range(FACES.shape[1]):
-        if FACES[die, i] == face:
+    for i in range(SIDES):
+        if s.faces[die, i] == face:
             return True
     return False
 
@@ -268,9 +278,9 @@ def dice_are_right(s: State) -> Int:
     if s.thrown < 0 or s.thrown > MOST_FACES:
         return False
     for i in range(MOST_FACES):
-        if s.die[i] < 0 or s.die[i] >= FACES.shape[0]:
+        if s.die[i] < 0 or s.die[i] >= s.faces.shape[0]:
             return False
         never_thrown = i >= s.thrown and s.die[i] == 0 and s.face[i] == 0
-        if not never_thrown and not is_face(np.int64(s.die[i]), s.face[i]):
+        if not never_thrown and not is_face(s, np.int64(s.die[i]), s.face[i]):
             return False
     return True

@@ -28,7 +28,7 @@ from armarl.games.armada.validity.pieces import (
 
 FAULTS = (
     "the state is lawful",
-    "the options or the chart are not those of this variant, or unused bytes are not 0",
+    "the options, the chart or the dice are not those of this variant, or unused bytes are not 0",
     "the colours are not assigned as in ADA-9 to ADA-12",
     "a place holds pieces that it cannot hold (ADA-8, ADA-16, ADA-19, ADA-21)",
     "the numbers of bands, gold, tribes or ships are not those of ADA-6",
