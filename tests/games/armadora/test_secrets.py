@@ -114,7 +114,9 @@ def test_arm_34_who_read_which_square_is_public(peek):
 @PEEK
 @PLAYERS
 def test_arm_36_at_the_end_all_warriors_are_turned_face_up(players, peek):
-    table = Table(players, characters=" ".join(["elf", "orc", "mage", "goblin"][:players]), peek=peek)
+    table = Table(
+        players, characters=" ".join(["elf", "orc", "mage", "goblin"][:players]), peek=peek
+    )
     table.play("W3 a1", "W2 b1")
     for seat in range(players):
         assert table.view(seat) != table.view()
