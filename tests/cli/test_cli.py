@@ -339,7 +339,26 @@ def test_a_game_at_the_terminal(run):
     assert out.count("player 0: pass") == 1
     assert "player 1: W? " in out  # its values are hidden (ARM-32)
     assert out.rstrip().count("\n") > 20
+    end = out[out.rindex("\n1 |") :]
+    assert "over: gold" in end
+    assert "B1" in end
+    assert "B?" not in end  # all Warriors are turned over (ARM-36),
+    assert "with all hidden information shown" not in out  # so there is no more to show
     assert run("play", "random", "--seed", 1, typed=typed)[1] == out
+
+
+def test_what_stays_hidden_is_shown_after_the_game(run):
+    """Armada's hands stay hidden at the end (ADA-37)."""
+    game = make_game("armada", players=2)
+    ships = [text for text in game.actions.texts if text.startswith("ship ")]
+    lairs = ([text for text in ships if text[5] == letter] for letter in "RO")
+    typed = "".join(f"{first}\n{second}\ncount 18\n" for first, second, _ in lairs)
+    options = ("-o", "players=2", "-o", "cards=true", "-o", "max_turns=1")
+    status, out, err = run(
+        *("play", "random", "--game", "armada", *options, "--seat", 1, "--seed", 2), typed=typed
+    )
+    assert (status, err) == (0, "")
+    assert out.count("with all hidden information shown:") == 1
 
 
 @pytest.mark.parametrize("seat", [0, 1, 2])

@@ -123,8 +123,9 @@ def _show(
                     recorder.ended(states)
                     append_records(record, recorder.texts())
     if seat is not None:
-        print(f"\n{game.draw(states[0], seat)}\n\nwith all hidden information shown:\n")
-        print(game.draw(states[0]))
+        print(f"\n{game.draw(states[0], seat)}")
+        if game.describe(states[0], seat) != game.describe(states[0]):
+            print(f"\nwith all hidden information shown:\n\n{game.draw(states[0])}")
 
 
 def _play(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
+from armarl import armada_v0
 from armarl.games.make_game import make_game
 from reference.armada.board import CARDS
 from reference.armada.checks import Match
@@ -316,6 +318,43 @@ def test_ada_32_strategist_takes_the_last_card_or_with_the_last_coup() -> None:
     table.hand(0, "strategist")
     table.deck = []
     assert not table.legal("play")
+
+
+@pytest.mark.parametrize("coups", [2, 3, 5])
+def test_ada_32_strategist_may_stop_after_every_look(coups: int) -> None:
+    cards = ["attack", "raid", "mutiny", "defence"]
+    for looks in range(1, min(coups, len(cards)) + 1):
+        table = Table(cards=True)
+        table.hand(0, "strategist")
+        table.deck = cards
+        table.turn("green", coups=coups)
+        table.play("play strategist")
+        for seen in range(1, looks):
+            assert table.legal() == {"peek", "take"}
+            assert table.view["pending"]["looked"] == cards[:seen]
+            table.play("peek")
+        if looks < min(coups, len(cards)):  # otherwise the card is taken by itself
+            assert table.legal() == {"peek", "take"}
+            table.play("take")
+        assert table.view["hands"][0] == [cards[looks - 1]]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_ada_32_strategist_in_the_environment(players: int) -> None:
+    env = armada_v0.env(players=players, cards=True).unwrapped
+    for seed in range(50):
+        env.reset(seed=seed)
+        while env.describe()["turn"]["number"] is None:
+            env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[0]))
+        if "play strategist" in env.describe()["legal"]:
+            break
+    env.step(env.action_id("play strategist"))
+    while (view := env.describe())["turn"]["stage"] == "look":
+        assert view["legal"] == ["peek", "take"]
+        assert 0 < view["turn"]["coups"] == 10 - len(view["pending"]["looked"])
+        looked = view["pending"]["looked"]
+        env.step(env.action_id("peek"))
+    assert len(looked) == 9  # the tenth card was taken with the last coup
 
 
 def test_ada_32_gold_mine() -> None:

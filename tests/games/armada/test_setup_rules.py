@@ -152,6 +152,32 @@ def test_ada_11_own_second_colour() -> None:
     assert table.land(b)["owner"] == "green"
 
 
+def test_ada_11_what_a_player_has_counts_for_one_colour() -> None:
+    """Conversion, purchase and enrolment leave the player's second colour out."""
+    for colours, allowed in ((("green", "blue"), False), (("green", "green"), True)):
+        table = Table(2, cards=True, enrolment=True)
+        first, second, _ = table.cities("orange")
+        north, south, west = (table.post(name) for name in ("North", "South", "West"))
+        for name, owner in zip((first, second), colours, strict=True):
+            table.put(name, owner, gold=1)
+        for name, owner in zip((north, south, west), (*colours, colours[1]), strict=True):
+            table.put(name, owner, gold=1)
+        cities, posts = {first, second}, {north, south, west}
+        wanted = {f"convert {name}" for name in cities | posts} if allowed else set()
+        assert table.legal("convert") == wanted
+    for owner, allowed in (("blue", False), ("green", True)):
+        table = Table(2, cards=True, enrolment=True)
+        one, two = table.cities("orange")[:2]
+        table.put(one, "green", gold=1)
+        table.put(two, owner, gold=1)
+        assert ("buy" in table.legal()) == allowed
+    table = Table(2, cards=True, enrolment=True)
+    table.own("green", table.lair("central")[:2])
+    table.own("blue", table.lair("central")[2:4])
+    table.play("enrol", f"levy {table.home('green')}")  # of its lair, and none of the centre
+    assert table.view["turn"]["stage"] == "order"
+
+
 @pytest.mark.parametrize("neutral", COLOURS)
 def test_ada_12_three_players(neutral: str) -> None:
     table = Table(3, neutral)

@@ -1,10 +1,12 @@
-"""Armadora's rules by number: ARM-31 to ARM-34, hidden information."""
+"""Armadora's rules by number: ARM-31 to ARM-34 and ARM-36, hidden information."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from armarl import armadora_v0
+from armarl.environments.seat_env import SeatEnv
 from reference.armadora.game import SITES, WARRIORS
 from reference.armadora.table import Table
 
@@ -107,3 +109,74 @@ def test_arm_34_who_read_which_square_is_public(peek):
         mage = (0 - seat) % 3  # seats are relative to the observer
         assert read.sum() == 1
         assert read[mage, SITES.index("c1")] == 1
+
+
+@PEEK
+@PLAYERS
+def test_arm_36_at_the_end_all_warriors_are_turned_face_up(players, peek):
+    table = Table(
+        players, characters=" ".join(["elf", "orc", "mage", "goblin"][:players]), peek=peek
+    )
+    table.play("W3 a1", "W2 b1")
+    for seat in range(players):
+        assert table.view(seat) != table.view()
+        assert "?" in table.game.draw(table.states[0], seat)
+    table.finish()
+    for seat in range(players):
+        assert table.view(seat) == table.view()
+        assert "?" not in table.game.draw(table.states[0], seat)
+    assert {square: w["value"] for square, w in table.warriors.items()} == {"a1": 3, "b1": 2}
+    assert [sum(hand.values()) for hand in table.hands] == table.hand_sizes
+    assert not any(warrior["face_up"] for warrior in table.warriors.values())  # of the Goblin alone
+
+
+@PEEK
+@PLAYERS
+def test_arm_36_observations_keep_what_a_seat_knew(players, peek):
+    table = Table(players, peek=peek).play("W3 a1", "W2 b1")
+    while table.passed.count(False) > 1:
+        table.play("pass")
+    names = ("values", "hand", "unseen", "territory_points", "territory_hidden")
+    before = [[table.seen_by(seat, name) for name in names] for seat in range(players)]
+    table.play("pass")
+    assert table.stage == "over"
+    for seat in range(players):
+        for name, block in zip(names, before[seat], strict=True):
+            assert np.array_equal(table.seen_by(seat, name), block)
+
+
+@PEEK
+def test_arm_36_at_the_end_nothing_is_concealed_or_dealt_anew(peek):
+    table = Table(3, peek=peek).play("W3 a1", "W2 b1", "W1 c1")
+    table.finish()
+    for seat in range(3):
+        seats = np.array([seat])
+        concealed = table.game.concealed(table.states, seats)
+        assert concealed["rng"] == 0  # it would tell the next deal
+        dealt = table.game.determinised(concealed, seats, seats)
+        table.game.check_states(dealt)
+        for states in (concealed, dealt):
+            assert table.game.describe(states[0], seat) == table.view()
+
+
+@PLAYERS
+def test_arm_36_in_the_environments(players):
+    env = armadora_v0.env(players=players, render_mode="ansi")
+    env.reset(seed=1)
+    first = [env.unwrapped.action_id(text) for text in ("W3 a1", "W2 b1")]
+    for action in first:
+        env.step(action)
+    assert env.unwrapped.describe(1)["warriors"]["a1"]["value"] is None
+    while not all(env.terminations.values()):
+        env.step(env.unwrapped.action_id("pass"))
+    for seat in range(players):
+        assert env.unwrapped.describe(seat) == env.unwrapped.describe()
+    assert env.unwrapped.describe(1)["warriors"]["a1"]["value"] == 3
+    seat_env = SeatEnv("armadora", players=players, seat=0, render_mode="ansi")
+    seat_env.reset(seed=1)
+    over = False
+    while not over:
+        actions = np.flatnonzero(seat_env.action_masks())
+        over = seat_env.step(int(actions[-1]))[2]
+    assert seat_env.describe(0) == seat_env.describe()
+    assert "?" not in seat_env.render()

@@ -395,15 +395,9 @@ class Armadora:
             return True
         return self.peek and (warrior.player == seat or square in self.seen[seat])
 
-    def describe(self, seat: int | None = None) -> dict[str, Any]:
-        """The public view, without the name, version and options of the game."""
-        over = self.stage == "over"
-        piles = self.piles() if over else []
+    def known(self, seat: int | None) -> dict[str, Any]:
+        """The Warriors and hands as a seat knows them from play, which its observation restates."""
         return {
-            "players": self.players,
-            "gold": self.gold,
-            "palisades": sorted(self.palisades),
-            "palisades_left": self.palisades_left,
             "warriors": {
                 square: {
                     "player": warrior.player,
@@ -420,6 +414,18 @@ class Armadora:
                 else None
                 for player, hand in enumerate(self.hands)
             ],
+        }
+
+    def describe(self, seat: int | None = None) -> dict[str, Any]:
+        """The public view, without the name, version and options of the game."""
+        over = self.stage == "over"
+        piles = self.piles() if over else []
+        return {
+            "players": self.players,
+            "gold": self.gold,
+            "palisades": sorted(self.palisades),
+            "palisades_left": self.palisades_left,
+            **self.known(None if over else seat),  # ARM-36
             "hand_sizes": [sum(hand.values()) for hand in self.hands],
             "characters": self.characters,
             "powers": self.powers,

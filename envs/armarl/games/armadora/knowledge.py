@@ -1,4 +1,8 @@
-"""Hidden information in Armadora (ARM-31 to ARM-34): concealing and determinising states."""
+"""Hidden information in Armadora (ARM-31 to ARM-34): concealing and determinising states.
+
+After the end nothing is hidden but the random number generator (ARM-36). Observations alone keep
+what a seat knew before.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from armarl.compiler.randomness import random_below, seed
 from armarl.compiler.types import Int, State
 from armarl.games.armadora.actions import VALUES
 from armarl.games.armadora.board import SQUARES
-from armarl.games.armadora.state import WARRIORS, all_warriors
+from armarl.games.armadora.state import OVER, WARRIORS, all_warriors
 
 
 @kernel
@@ -32,6 +36,9 @@ def known_squares(s: State, seat: Int) -> Int:
 @kernel
 def conceal(s: State, seat: Int) -> None:
     """Remove from `s` what a seat may not see. Hidden values become 0, other hands empty."""
+    s.rng = 0
+    if s.stage == OVER:
+        return  # ARM-36
     hidden = all_warriors(s) & ~known_squares(s, seat)
     while hidden:
         s.value[lowest(hidden)] = 0
@@ -39,7 +46,6 @@ def conceal(s: State, seat: Int) -> None:
     for player in range(s.players):
         if player != seat:
             s.hand[player, :] = 0
-    s.rng = 0
 
 
 @kernel
@@ -60,6 +66,8 @@ def determinise(s: State, seat: Int, number: Int) -> None:
     Concealed states work as well. `number` (int64) seeds both the deal and the state's future.
     """
     seed(s, number)
+    if s.stage == OVER:
+        return  # ARM-36
     known = known_squares(s, seat)
     hidden = all_warriors(s) & ~known
     for player in range(s.players):

@@ -1,9 +1,9 @@
 """Check if a record from outside is a valid state of Armadora.
 
-`valid` accepts every state that play reaches, and states determinised before the end of the game.
-It rejects concealed states in which anything is hidden, since they are incomplete. Every state that
-it accepts can be played to the end: pieces are conserved, numbers are in their ranges, and all
-derived values are as the rules would derive them.
+`valid` accepts every state that play reaches, and every determinised one. It rejects concealed
+states in which anything is hidden, since they are incomplete. Every state that it accepts can be
+played to the end: pieces are conserved, numbers are in their ranges, and all derived values are as
+the rules would derive them.
 """
 
 from __future__ import annotations

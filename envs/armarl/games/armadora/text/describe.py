@@ -39,7 +39,10 @@ def palisades_of(state: State) -> list[int]:
 
 
 def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
-    """Describe a state as JSON types. With a seat, values that it may not see are None."""
+    """Describe a state as JSON types. With a seat, values that it may not see are None.
+
+    After the end every seat sees everything (ARM-36).
+    """
     states = np.full(1, state)
     if seat is not None:
         states = game.concealed(states, np.array([seat]))
@@ -47,6 +50,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
     players = range(game.players)
     over = s["stage"] == OVER
     legal_known = not over and seat in (None, s["to_move"])
+    shown = players if over or seat is None else (seat,)  # whose hands
     return {
         "game": game.name,
         "version": game.version,
@@ -60,7 +64,7 @@ def describe(game: Game, state: State, seat: int | None) -> dict[str, Any]:
             for player in players
             for square in squares_of(s["warriors"][player])
         },
-        "hands": [_hand(s, player) if seat in (None, player) else None for player in players],
+        "hands": [_hand(s, player) if player in shown else None for player in players],
         "hand_sizes": [int(s["hand_size"][player]) for player in players],
         "characters": [CHARACTER_NAMES[s["character"][player] - 1] for player in players]
         if s["advanced"]

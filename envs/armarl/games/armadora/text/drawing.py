@@ -21,7 +21,8 @@ PLAYER_LETTERS = "ABCD"
 def draw(game: Game, state: State, seat: int | None) -> str:
     """Draw the board with its palisades, gold `(5)` and Warriors (`A3`; `B?` face down, unknown).
 
-    Marks after a Warrior are `'` for face up, `-` for an arrow and `+` for a reinforcement.
+    Marks after a Warrior are `'` for face up, `-` for an arrow and `+` for a reinforcement. After
+    the end no value is unknown (ARM-36).
     """
     states = np.full(1, state)
     if seat is not None:
