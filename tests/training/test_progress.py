@@ -288,5 +288,5 @@ def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatc
     assert len(told) == 1
     assert f"{shown} cannot be written" in told[0]
     run = resume_run(tmp_path / "run", ["total_decisions=1536"])
-    assert run.decisions == 1536
+    assert run.decisions >= 1536
     run.close()

@@ -83,9 +83,9 @@ def _lock(file: IO[str]) -> None:
 def read_bytes(path: Path, most: int) -> bytes:
     """Read a file of at most `most` bytes.
 
-    The file may change or be replaced meanwhile. So it is checked once it is open, no pipe that took
-    its place is waited for, and the bytes are memory of this process: a mapped file that another
-    process shortens would end it.
+    The file may change or be replaced meanwhile. So it is checked once it is open, and no pipe that
+    took its place is waited for. The bytes are this process's own memory: a mapped file that
+    another process shortens would end this one.
 
     Raises:
         FileNotFoundError: the path does not exist.

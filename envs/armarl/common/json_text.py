@@ -1,7 +1,7 @@
 """JSON from strangers, such as the metadata of a policy: bounded in size and depth.
 
-A small file can hold JSON that grows when it is used. Indented, a list that is nested 300 deep takes
-hundreds of times its size. So what is read here is bounded in every direction.
+A small file can hold JSON that grows when it is used. Indented, a list that is nested 300 deep
+takes hundreds of times its size. So what is read here is bounded in every direction.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ def _text_of(path: Path) -> str:
         return read_text(path, MAX_BYTES)
     except OSError as error:
         raise type(error)(
-            f"cannot read the chart file {shortened(str(path))}: {error.strerror or 'no such file'}; "
-            "a chart must be the path of a chart file, its text, a mapping, or None for the "
+            f"cannot read the chart file {shortened(str(path))}: "
+            f"{error.strerror or 'there is no such file'}; a chart must be the path of a chart file, its text, a mapping, or None for the "
             "standard chart"
         ) from error
     except UnicodeDecodeError as error:
