@@ -132,8 +132,8 @@ def _text_of(path: Path) -> str:
     except OSError as error:
         raise type(error)(
             f"cannot read the chart file {shortened(str(path))}: "
-            f"{error.strerror or 'there is no such file'}; a chart must be the path of a chart file, its text, a mapping, or None for the "
-            "standard chart"
+            f"{error.strerror or 'there is no such file'}; a chart must "
+            "be the path of a chart file, its text, a mapping, or None for the standard chart"
         ) from error
     except UnicodeDecodeError as error:
         raise ChartError(f"{path} is not a UTF-8 text file: {error}") from error
