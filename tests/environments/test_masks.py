@@ -1,6 +1,7 @@
 """Masks where libraries look for them, and warnings for learners that do not use any."""
 
 import warnings
+from functools import partial
 
 import gymnasium
 import numpy as np
@@ -14,7 +15,7 @@ from pettingzoo.utils.wrappers import (
     TerminateIllegalWrapper,
 )
 
-from armarl import armadora_v0
+from armarl import SeatEnv, SeatVectorEnv, armadora_v0
 from armarl.environments.action_masks import MANY_ILLEGAL
 from armarl_training.vec_env import make_vec_env
 from variants import every_game, every_rich_game, every_variant
@@ -263,3 +264,30 @@ def test_a_lawful_end_begins_the_count_anew():
                 mask = info["action_mask"]
                 action = int(mask.argmax() if lawful else mask.argmin())
                 *_, over, _, info = env.step(action)
+
+
+@pytest.mark.parametrize("key", ["mask_key", "observation_key"])
+@pytest.mark.parametrize("value", [5, None, b"mask", ["mask"]])
+def test_keys_that_are_no_text(key, value):
+    """Regression: they raised AttributeErrors about `startswith`, or were taken."""
+    for make in MAKERS:
+        with pytest.raises(TypeError, match=f"{key} must be text"):
+            make(**{key: value})
+
+
+@pytest.mark.parametrize("options", [5, "options", [1], True])
+def test_options_of_a_reset_that_are_none(options):
+    """Regression: some raised AttributeErrors about `get`, others took them."""
+    for make in MAKERS:
+        env = make()
+        with pytest.raises(TypeError, match="options must be a dictionary or None"):
+            env.reset(seed=1, options=options)
+        env.reset(seed=1, options={})
+
+
+MAKERS = (
+    armadora_v0.raw_env,
+    armadora_v0.env,
+    partial(SeatEnv, "armadora"),
+    partial(SeatVectorEnv, "armadora", 2),
+)

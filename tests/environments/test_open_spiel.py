@@ -277,3 +277,42 @@ def test_numbers_for_openspiel():
         Resampler(-1)
     with pytest.raises(ValueError, match="seed must be in 0 to"):
         pyspiel.load_game("armarl_armadora(seed=-1)")
+
+
+@pytest.mark.parametrize("chance", ["sampled", "explicit"])
+@pytest.mark.parametrize("outcome", [-2, 2, 10**9])
+def test_outcomes_that_there_are_not(chance, outcome):
+    """Regression: an outcome beyond the deals left a state without any record."""
+    state = register("armadora", board="mini", chance=chance).new_initial_state()
+    if outcome in dict(state.chance_outcomes()):
+        return
+    with pytest.raises(ValueError, match="the chance node has no outcome"):
+        state.apply_action(outcome)
+    assert state.is_chance_node()
+    assert state.history() == []
+    state.apply_action(0)
+    assert state.current_player() == 0
+
+
+@pytest.mark.parametrize("text", [None, 5, b"", ["a"]])
+def test_states_that_are_no_text(text):
+    """Regression: None raised an AttributeError about `split`."""
+    with pytest.raises(TypeError, match="a serialised state must be text"):
+        register("armadora", board="mini").deserialize_state(text)
+
+
+def test_an_error_within_an_action_leaves_the_state_as_it_was(monkeypatch):
+    state = dealt(register("armadora", board="mini"))
+    before, show = state.serialize(), type(state)._show
+
+    def fail(self, seat, action):
+        if seat == 1:
+            raise KeyboardInterrupt
+        show(self, seat, action)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(state), "_show", fail)
+        with pytest.raises(KeyboardInterrupt):
+            state.apply_action(state.legal_actions()[0])
+    assert state.serialize() == before
+    state.apply_action(state.legal_actions()[0])

@@ -18,6 +18,7 @@ from armarl.core.threads import set_threads
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
+from armarl.roster.make_player import make_player
 
 GAME = make_game("armadora")
 OTHER = make_game("armadora", players=3, advanced=True)
@@ -314,3 +315,130 @@ def test_arrays_that_took_the_place_of_others() -> None:
     with pytest.raises(ValueError, match=r"states and out\.rewards must not share memory"):
         batch.step(out.masks.argmax(axis=1), out=out)
     assert batch.states.tobytes() == before
+
+
+# --- arrays that change or lie -------------------------------------------------------------------
+
+
+class Liar(np.ndarray):
+    """An array whose attributes and methods say what a check wants to hear."""
+
+    size = property(lambda self: 4)  # type: ignore[assignment]
+    shape = property(lambda self: (4,))  # type: ignore[assignment]
+    ndim = property(lambda self: 1)  # type: ignore[assignment]
+
+    def min(self, *_arguments: Any, **_more: Any) -> Any:
+        return 0
+
+    max = any = __len__ = min  # type: ignore[assignment]
+
+
+def liar(numbers: Any) -> Any:
+    return np.array(numbers).view(Liar)
+
+
+LIES: dict[str, Callable[[], Any]] = {
+    "games beyond": lambda: GAME.returns(states(), liar([0, 1, 2, 10**6])),
+    "games beyond, played": lambda: GAME.apply(states(), liar([0, 1, 2, 10**6]), ZEROS),
+    "more games": lambda: GAME.deal(states(), liar(np.arange(9)), FOUR),
+    "seats beyond": lambda: GAME.views(states(), liar([0, 0, 0, 10**6])),
+    "fewer seats": lambda: GAME.views(states(), liar([0])),
+    "fewer actions": lambda: GAME.apply(states(), FOUR, liar([0])),
+    "fewer seeds": lambda: GAME.playouts(states(), liar([0])),
+    "fewer streams": lambda: GAME.questions(states(), FOUR, liar(np.zeros(1, np.uint64))),
+    "states in rows": lambda: GAME.legal_masks(states().reshape(2, 2).view(Liar)),
+    "fewer states": lambda: GAME.apply(GAME.new_states(0).view(Liar), FOUR, ZEROS),
+    "draws beyond": lambda: PLAYER.choose(states(), ZEROS, liar([0, 0, 0, 7.0])),
+    "fewer draws": lambda: PLAYER.choose(states(), ZEROS, liar([0.0])),
+    "masks of 7": lambda: GAME.random_actions(
+        np.full((4, len(GAME.actions)), 7, np.int8).view(Liar), streams()
+    ),
+    "games to reset": lambda: SelfPlayBatch(GAME, 4).reset(games=liar([True] * 9)),
+    "actions of a batch": lambda: begun(SelfPlayBatch(GAME, 4)).step(liar([0])),
+    "states of a batch": lambda: begun(SelfPlayBatch(GAME, 4)).load_states(
+        GAME.new_states(0).view(Liar)
+    ),
+    "turns": lambda: SelfPlayBatch(GAME, 4).reset(
+        out=replace(SelfPlayBatch(GAME, 4).new_turn(), seats=liar(ZEROS[:1]))
+    ),
+    "seeds of a batch": lambda: SelfPlayBatch(GAME, 4).reset(seed=ShortSeeds()),
+}
+PLAYER = make_player("random", GAME)
+
+
+class ShortSeeds(list[int]):
+    def __len__(self) -> int:
+        return 4
+
+
+def begun(batch: SelfPlayBatch) -> SelfPlayBatch:
+    batch.reset(seed=0)
+    return batch
+
+
+@pytest.mark.parametrize("kind", LIES)
+def test_arrays_that_lie(kind: str) -> None:
+    """Regression: checks believed the attributes of subclasses, and loops left their memory."""
+    with pytest.raises((TypeError, ValueError)):
+        LIES[kind]()
+
+
+def test_a_subclass_that_tells_the_truth_is_taken() -> None:
+    told = states().view(Liar)
+    GAME.apply(told, FOUR.view(Liar), np.full(4, LEGAL).view(Liar))
+    played = states()
+    GAME.apply(played, FOUR, np.full(4, LEGAL))
+    assert told.tobytes() == played.tobytes()
+
+
+def test_actions_that_change_after_their_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Regression: another thread exchanged the actions, and the illegal ones were played."""
+    played, games, actions = states(), FOUR.copy(), np.full(4, LEGAL)
+    expected = states()
+    GAME.apply(expected, FOUR, np.full(4, LEGAL))
+    run = Game.run
+
+    def changing(game: Game, body: Any, *arguments: Any, **more: Any) -> None:
+        run(game, body, *arguments, **more)
+        games[:], actions[:] = 10**6, GAME.actions.id("stop")
+
+    monkeypatch.setattr(Game, "run", changing)
+    GAME.apply(played, games, actions)
+    assert played.tobytes() == expected.tobytes()
+    GAME.check_states(played)
+
+
+def test_two_maps_of_one_file(tmp_path: Path) -> None:
+    """Regression: dealing the first game overwrote the index of the second, seen by another map."""
+    path, size = tmp_path / "states", GAME.blank.itemsize
+    path.write_bytes(GAME.new_states(np.arange(64)).tobytes())
+    free = set(range(0, size - 16, 8)) - {
+        place - place % 8 - back for place in GAME.option_bytes[0].tolist() for back in (0, 8)
+    }
+    begin = max(free)
+    mapped: Any = np.memmap(path, GAME.blank.dtype, "r+")
+    games: Any = np.memmap(path, np.uint8, "r+")[begin : begin + 16].view(np.int64)
+    games[:] = 0, 1
+    GAME.deal(mapped, games, np.array([7, 8]))
+    expected = GAME.new_states(np.array([7, 8, *range(2, 64)]))
+    assert mapped.tobytes() == expected.tobytes()
+
+
+def test_states_that_change_after_their_check_are_not_taken_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Regression: a batch checked the caller's array, and then copied it."""
+    batch, given = begun(SelfPlayBatch(GAME, 4)), GAME.new_states(FOUR)
+    expected, check = given.tobytes(), Game.check_states
+
+    def changing(game: Game, states: States) -> None:
+        check(game, states)
+        given.view(np.uint8)[:] = 255
+
+    monkeypatch.setattr(Game, "check_states", changing)
+    batch.load_states(given)
+    assert batch.states.tobytes() == expected
+
+
+def test_functions_without_checks_are_not_public() -> None:
+    assert not {"deal_one", "view_one", "play_one"} & set(dir(GAME))

@@ -13,7 +13,9 @@ import pytest
 import torch
 
 import tiny
-from armarl.common.files import write_bytes
+from armarl.cli.__main__ import main
+from armarl.common import json_text
+from armarl.common.files import read_bytes, read_text, write_bytes
 from armarl.environments.aec import RawAECEnv
 from armarl.games.make_game import make_game
 from armarl.networks.judge import layout_of
@@ -512,3 +514,94 @@ def test_torch_s_generator_is_somewhere_in_its_words(draws: int) -> None:
             torch.rand(1)
         state = torch.get_rng_state().numpy()
         assert np.array_equal(_generator(state), state)
+
+
+@posix
+@pytest.mark.parametrize("when", ["opened", "read"])
+def test_a_file_that_shrinks_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """Regression: policies and checkpoints were mapped, so the process died of SIGBUS."""
+    path = tiny.policy(tmp_path, GAME)
+    watched = "_header" if when == "read" else "read_bytes"
+    real = getattr(safetensors_file, watched)
+
+    def shrink_first(*arguments: Any) -> Any:
+        os.truncate(path, 64 if when == "opened" else 0)
+        return real(*arguments)
+
+    monkeypatch.setattr(safetensors_file, watched, shrink_first)
+    if when == "opened":
+        with pytest.raises(PolicyError, match="is damaged"):
+            load_policy(path, GAME)
+    else:
+        load_policy(path, GAME)  # the bytes were read before
+
+
+@posix
+def test_a_pipe_that_takes_a_file_s_place_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: between the check and the opening, a pipe could take the place of the file."""
+    path = tmp_path / "policy.safetensors"
+    os.mkfifo(path)
+    monkeypatch.setattr(Path, "is_file", lambda path: True)
+    for read in (read_bytes, read_text):
+        with pytest.raises(ValueError, match="it is not a file"):
+            read(path, 100)
+
+
+def test_files_that_grow_are_read_up_to_a_bound(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(bytes(100))
+    assert read_bytes(path, 100) == bytes(100)
+    with pytest.raises(ValueError, match="larger than 99 bytes"):
+        read_bytes(path, 99)
+    if os.name == "posix":
+        with pytest.raises(ValueError, match="it is not a file"):
+            read_bytes(Path("/dev/zero"), 100)
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+METADATA: dict[str, Any] = {
+    "deep lists": nested(300),
+    "deep and wide": [nested(100)] * 1000,
+    "deep dictionaries": {"a": {"b": {"c": nested(14)}}},
+    "200,000 names": ["greedy"] * 200_000,
+    "many small lists": [[]] * 200_000,
+    "a name of a megabyte": "x" * (1 << 20),
+    "a key of a megabyte": {"x" * (1 << 20): 1},
+}
+
+
+@pytest.mark.parametrize("kind", METADATA)
+def test_metadata_that_would_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Regression: 4 MB of metadata, nested 300 deep, became 1.2 GB of `armarl info --json`."""
+    path = tiny.policy(tmp_path, GAME)
+    tensors, metadata = read_tensors(path, FORMAT)
+    metadata["note"] = METADATA[kind]
+    with pytest.raises(PolicyError, match="cannot hold these metadata"):
+        write_tensors(tmp_path / "other", tensors, metadata)
+    assert not (tmp_path / "other").exists()
+    with monkeypatch.context() as forging:
+        forging.setattr(safetensors_file, "check_bounds", lambda metadata: None)
+        write_tensors(path, tensors, metadata)
+    with pytest.raises(PolicyError, match=r"its metadata are unusable: .* (deep|than)") as refusal:
+        load_policy(path, GAME)
+    assert len(str(refusal.value)) < 1000
+    assert main(["info", str(path), "--json"]) == 1
+
+
+def test_metadata_at_the_bounds_stay_small(tmp_path: Path) -> None:
+    """The largest accepted metadata are printed as a few megabytes of JSON."""
+    widest = [nested(json_text.DEEPEST - 4)] * (json_text.MOST_VALUES // json_text.DEEPEST)
+    json_text.check_bounds({"note": widest})
+    assert len(json.dumps({"note": widest}, indent=2)) < 16 << 20

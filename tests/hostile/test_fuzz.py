@@ -12,7 +12,8 @@ import pytest
 
 FUZZ = Path(__file__).with_name("fuzz.py")
 DOORS = ["arrays", "states", "saves", "players", "charts", "cache"]
-DOORS += ["policies", "records", "configs", "checkpoints", "runs"]
+DOORS += ["policies", "metadata", "records", "configs", "checkpoints", "runs"]
+DOORS += ["side_files", "threads"]
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,12 @@ import pytest
 
 from armarl.compiler.work_sharing import PLAYED, TAKEN
 from armarl.core import threads
+from armarl.environments.aec import CheckedAECEnv, RawAECEnv
+from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
+from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
+from armarl_training import make_vec_env
 
 pytestmark = pytest.mark.usefixtures("small_shares", "_four_threads")
 
@@ -154,3 +160,112 @@ def test_a_batch_is_for_one_thread_at_a_time() -> None:
     batch._at_work["thread"] = threading.get_ident()  # left there by Ctrl-C
     batch.step(actions)
     assert batch.states.tobytes() != before
+
+
+def _aec(kind: type[RawAECEnv]) -> tuple[Any, list[Callable[[], Any]]]:
+    env = kind(make_game("armada"))
+    env.reset(seed=1)
+    saved, agent = env.state_bytes(), env.agent_selection
+    action = int(env.observe(agent)["action_mask"].argmax())
+    return env, [
+        *(lambda: env.step(action), lambda: env.reset(seed=2), lambda: env.load_state(saved)),
+        *(lambda: env.observe(agent), env.state, env.state_bytes, env.describe),
+        *(env.concealed_state, env.last),
+    ]
+
+
+def _seat_env() -> tuple[Any, list[Callable[[], Any]]]:
+    env = SeatEnv("armada", render_mode="ansi")
+    env.reset(seed=1)
+    action = int(env.action_masks().argmax())
+    return env, [
+        *(lambda: env.step(action), lambda: env.reset(seed=2), env.action_masks, env.describe),
+        *(env.render, env.concealed_state),
+    ]
+
+
+def _vector_env() -> tuple[Any, list[Callable[[], Any]]]:
+    env = SeatVectorEnv("armada", 3, render_mode="ansi")
+    env.reset(seed=1)
+    actions = env.action_masks().argmax(axis=1)
+    return env, [
+        *(lambda: env.step(actions), lambda: env.reset(seed=2), env.action_masks, env.render),
+    ]
+
+
+def _sb3() -> tuple[Any, list[Callable[[], Any]]]:
+    env = make_vec_env("armada", 3, seed=1)
+    env.reset()
+    actions = env.action_masks().argmax(axis=1)
+    return env, [
+        *(lambda: env.step(actions), lambda: env.step_async(actions), env.step_wait, env.reset),
+        env.observe,
+    ]
+
+
+def _open_spiel() -> tuple[Any, list[Callable[[], Any]]]:
+    pytest.importorskip("pyspiel")
+    from armarl.environments.open_spiel import register
+
+    state = register("armada").new_initial_state()
+    state.apply_action(0)
+    action = state.legal_actions()[0]
+    return state, [
+        *(lambda: state.apply_action(action), state.serialize, state.legal_actions, state.returns),
+        *(state.current_player, state.is_terminal, lambda: state.information_state_string(0)),
+        *(lambda: state.observation_tensor(0), lambda: state.resampled(0, 1), lambda: str(state)),
+    ]
+
+
+FACES: dict[str, Callable[[], tuple[Any, list[Callable[[], Any]]]]] = {
+    "raw AEC": lambda: _aec(RawAECEnv),
+    "AEC": lambda: _aec(CheckedAECEnv),
+    "SeatEnv": _seat_env,
+    "SeatVectorEnv": _vector_env,
+    "SB3": _sb3,
+    "OpenSpiel": _open_spiel,
+}
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_every_environment_is_for_one_thread_at_a_time(face: str) -> None:
+    """Regression: threads left unlawful states, and an opponent was accused of an illegal action.
+
+    Every call is refused while another thread's runs, and taken afterwards.
+    """
+    env, calls = FACES[face]()
+    for call in calls:
+        env._at_work["thread"] = -1  # stands for another thread
+        with pytest.raises(RuntimeError, match="from one thread at a time"):
+            call()
+        env._at_work.clear()
+    for call in calls:
+        call()
+        assert not env._at_work
+
+
+def test_an_environment_is_free_after_an_error_and_in_a_copy() -> None:
+    env = SeatEnv("armadora")
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match="an action must be an integer"):
+        env.step("no action")
+    assert not env._at_work
+    env._at_work["thread"] = -1
+    for copied in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        copied.step(int(copied.action_masks().argmax()))
+
+
+def test_an_opponent_may_look_at_its_environment() -> None:
+    """The same thread may call an environment that is asking a player; others are refused later."""
+
+    class Looking:
+        name = "looking"
+
+        def choose(self, states: Any, seats: Any, draws: Any) -> Any:
+            env.render()
+            assert env._at_work  # still the environment of the thread that steps it
+            return env.game.legal_masks(states).argmax(axis=1)
+
+    env = SeatEnv("armadora", opponents=Looking(), render_mode="ansi", seat=1)
+    env.reset(seed=1)
+    assert not env._at_work

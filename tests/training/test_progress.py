@@ -1,9 +1,12 @@
 """A run's progress: its table, its curve, the rating, and what its policy keeps of them."""
 
 import csv
+import errno
 import os
 import re
+import shutil
 import signal
+from functools import partial
 from xml.etree import ElementTree
 
 import numpy as np
@@ -245,3 +248,45 @@ def test_returns_of_three_are_drawn_as_win_rates():
     assert (low - third) / (low - high) == pytest.approx(1 / 3, abs=0.01)
     assert low - quarter == pytest.approx((low - high) / 4, abs=1)
     assert low - half == pytest.approx((low - high) / 2, abs=1)
+
+
+class _Full:
+    """A writer of events whose disk is full, from its start or from its first event on."""
+
+    def __init__(self, *_arguments, at_once=False, **_more):
+        if at_once:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def _fail(self, *_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    add_scalar = flush = close = _fail
+
+
+@pytest.mark.parametrize("broken", ["tensorboard", "start", "events", "progress.csv", "curve.svg"])
+def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatch, capsys):
+    """Regression: without TensorBoard's folder, or room there, a run ended without a checkpoint."""
+    from torch.utils import tensorboard
+
+    if broken in ("start", "events"):
+        fails = partial(_Full, at_once=broken == "start")
+        monkeypatch.setattr(tensorboard, "SummaryWriter", fails)
+
+    def spoil(_report):
+        path = tmp_path / "run" / broken
+        if broken == "tensorboard" and path.is_dir():
+            shutil.rmtree(path)
+            path.write_text("not a folder", "utf-8")
+        elif broken.startswith(("progress", "curve")):
+            path.unlink(missing_ok=True)
+            path.mkdir(exist_ok=True)
+
+    assert start_run(SETTINGS, tmp_path / "run").train(spoil)
+    said = capsys.readouterr().err.splitlines()
+    shown = "tensorboard" if broken in ("start", "events") else broken
+    told = [line for line in said if line.endswith("the training goes on")]
+    assert len(told) == 1
+    assert f"{shown} cannot be written" in told[0]
+    run = resume_run(tmp_path / "run", ["total_decisions=1536"])
+    assert run.decisions >= 1536
+    run.close()

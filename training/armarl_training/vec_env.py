@@ -22,6 +22,7 @@ from armarl.devices.device import action_ids
 from armarl.environments.action_masks import Endings
 from armarl.environments.base import face_game, observation_box
 from armarl.environments.batch_arguments import deal_numbers, random_numbers
+from armarl.environments.one_thread import AtWork, alone
 from armarl.environments.registration import NAMESPACE
 from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
 from armarl.players.registry import PlayerLike
@@ -138,6 +139,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
             "Use MaskablePPO of sb3-contrib, which reads this VecEnv's masks; PPO ignores them"
         )
         self._begun = False
+        self._at_work = AtWork()
         super().__init__(
             batch.size,
             observation_box(batch.game),
@@ -149,6 +151,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         """The games."""
         return self._batch
 
+    @alone
     def reset(self) -> NDArray[np.float32]:
         """Deal all games anew and return the learner's observations, (num_envs, size)."""
         seeds = None if self._seeds[0] is None else deal_numbers(self._seeds, self.num_envs)
@@ -159,6 +162,12 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
         self.lengths[:] = 0
         return self.observe()
 
+    @alone
+    def step(self, actions: NDArray[np.int64]) -> Any:
+        """Play the actions of all games: `step_async`, then `step_wait`."""
+        return super().step(actions)
+
+    @alone
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Set the actions of the next `step_wait`.
 
@@ -171,6 +180,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         self._actions = action_ids(actions, self.num_envs)
 
+    @alone
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Play the actions, and the other seats up to the learner's next decision.
 
@@ -196,6 +206,7 @@ class SeatVecEnv(AgainstOpponents, VecEnv):
             self.lengths[over] = 0
         return self.observe(), rewards, ends, infos
 
+    @alone
     def observe(self) -> NDArray[np.float32]:
         """Return the learner's observation of every game, (num_envs, size), and store the masks."""
         self._begun = True  # after `reset`, or with the games of a checkpoint

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from armarl.common.messages import brief
 
 LOCK = "lock"
 _HALF = ".half-written-by-armarl"  # the suffix of temporary files
+_PORTION = 1 << 20  # bytes that are read at once
 # The files of a run.
 POLICY_FILE, BEST_FILE, CONFIG_FILE = "policy.safetensors", "best.safetensors", "config.yaml"
 
@@ -78,22 +80,46 @@ def _lock(file: IO[str]) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def read_text(path: Path, most: int) -> str:
-    """Read a text file of at most `most` bytes.
+def read_bytes(path: Path, most: int) -> bytes:
+    """Read a file of at most `most` bytes.
+
+    The file may change or be replaced meanwhile. So it is checked once it is open, and no pipe that
+    took its place is waited for. The bytes are this process's own memory: a mapped file that
+    another process shortens would end this one.
 
     Raises:
         FileNotFoundError: the path does not exist.
-        ValueError: the path is not a file, the file is larger, or it is not UTF-8 text.
+        ValueError: the path is not a file, or the file is larger.
+        OSError: the file cannot be read.
     """
     if not path.is_file():
         if path.exists():
             raise ValueError("it is not a file")
         raise FileNotFoundError(f"there is no file {path}")
-    with path.open("rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("it is not a file")
+        parts, left = [], most + 1
+        while left and (part := file.read(min(left, _PORTION))):
+            parts.append(part)
+            left -= len(part)
+    if not left:
         raise ValueError(f"it is larger than {most:,} bytes")
-    return content.decode("utf-8")
+    return b"".join(parts)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_text(path: Path, most: int) -> str:
+    """Read a text file of at most `most` bytes with `read_bytes`.
+
+    Raises:
+        FileNotFoundError: the path does not exist.
+        ValueError: the path is not a file, the file is larger, or it is not UTF-8 text.
+    """
+    return read_bytes(path, most).decode("utf-8")
 
 
 def check_writable(path: Path) -> None:

@@ -66,9 +66,9 @@ def seed_numbers(seeds: Any) -> NDArray[np.int64]:
         TypeError: a seed is not an integer.
         ValueError: a seed does not fit in int64, or `seeds` has more than one axis.
     """
-    found = np.asarray(seeds)
+    found = np.array(seeds, order="C")  # a copy, of the base class
     if found.dtype == np.int64 and found.ndim == 1:
-        return np.ascontiguousarray(found)
+        return found
     if found.ndim > 1:
         raise ValueError(f"seeds must be one integer or have shape (n,), not {found.shape}")
     if found.size == 0:

@@ -3,7 +3,14 @@
 Compiled loops run without bounds checks and trust every array that passes here. So an array must
 have the right dtype, be C-contiguous, be long enough, and be writeable if a loop writes to it. Row
 indices must be in range. Where rows are written, no index may occur twice, since several threads
-write rows at the same time. States must belong to the same variant: two variants can share a record
+write rows at the same time.
+
+Arrays may lie: a subclass can have another `shape`, and another thread can write to an array, or
+change its shape, between its check and its use. So a check returns what is safe to use after it.
+Columns (indices, actions, seats, seeds, draws) are copied first and then checked. Batches of states
+are too large to copy at every call: the check returns a view of the base class, whose shape and
+dtype nobody else can change. Its contents are the caller's: nothing may write to the states while a
+call uses them. States must belong to the same variant: two variants can share a record
 type, but one may have actions or seats for which the other has no room.
 """
 
@@ -20,21 +27,27 @@ from armarl.common.numbers import _HIGHEST, _LOWEST
 LARGEST_BATCH = 1 << 31  # in games
 
 
-def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> None:
+def check_array(name: str, array: Any, dtype: Any, *, written: bool = False) -> NDArray[Any]:
     """Check the dtype and memory layout of an array and, if it is `written`, that it is writeable.
+
+    Returns:
+        A view of the array, of the base class. Use it instead of the array.
 
     Raises:
         TypeError: `array` is not an array of this dtype.
         ValueError: it is not C-contiguous and aligned, or it is read-only but would be written.
     """
-    plain = isinstance(array, np.ndarray) and not isinstance(array, np.ma.MaskedArray)
-    if not plain or array.dtype != dtype:
-        found = array.dtype if plain else type(array).__name__
-        raise TypeError(f"{name} must be an array of {_named(np.dtype(dtype))}, not {found}")
-    if not (array.flags.c_contiguous and array.flags.aligned):
+    kind = type(array)
+    plain = issubclass(kind, np.ndarray) and not issubclass(kind, np.ma.MaskedArray)
+    found: NDArray[Any] | None = np.ndarray.view(array, np.ndarray) if plain else None
+    if found is None or found.dtype != dtype:
+        said = kind.__name__ if found is None else found.dtype
+        raise TypeError(f"{name} must be an array of {_named(np.dtype(dtype))}, not {said}")
+    if not (found.flags.c_contiguous and found.flags.aligned):
         raise ValueError(f"{name} must be C-contiguous and aligned (see np.ascontiguousarray)")
-    if written and not array.flags.writeable:
+    if written and not found.flags.writeable:
         raise ValueError(f"{name} is read-only, but this call writes to it; pass a copy")
+    return found
 
 
 def check_apart(**arrays: Any) -> None:
@@ -68,9 +81,12 @@ def _share_memory(one: Any, other: Any) -> bool:
 
 
 def takes(array: Any, shape: tuple[int, ...], dtype: Any) -> bool:
-    """Whether compiled loops may write to `array` as an array of this shape and dtype."""
+    """Whether compiled loops may write to `array` as an array of this shape and dtype.
+
+    Subclasses are refused, since their attributes may lie.
+    """
     return (
-        isinstance(array, np.ndarray)
+        type(array) is np.ndarray
         and (array.shape, array.dtype) == (shape, dtype)
         and array.flags.carray
     )
@@ -82,39 +98,47 @@ def _named(dtype: np.dtype[Any]) -> str:
     return str(dtype)
 
 
-def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> None:
+def check_rows(name: str, rows: Any, count: int, *, written: bool = False) -> NDArray[np.int64]:
     """Check row indices: int64 (n,), each in 0 to `count` - 1, without duplicates if `written`.
+
+    Returns:
+        A copy. Use it instead of the indices.
 
     Raises:
         TypeError: `rows` is not an int64 array.
         ValueError: `rows` has another shape, an index is out of range, or one occurs twice.
     """
-    check_numbers(name, rows, None, 0, count - 1)
-    if written and rows.size > 1:
+    found = check_numbers(name, rows, None, 0, count - 1)
+    if written and found.size > 1:
         chosen = np.zeros(count, np.bool_)
-        chosen[rows] = True
-        if np.count_nonzero(chosen) != rows.size:
+        chosen[found] = True
+        if np.count_nonzero(chosen) != found.size:
             raise ValueError(f"{name} must not contain duplicates")
+    return found
 
 
 def check_numbers(
     name: str, numbers: Any, size: int | None, low: int = _LOWEST, high: int = _HIGHEST
-) -> None:
+) -> NDArray[np.int64]:
     """Check an int64 array of shape (size,) with values in `low` to `high`.
 
     If `size` is None, the array may have any length.
+
+    Returns:
+        A copy. Use it instead of the array.
 
     Raises:
         TypeError: `numbers` is not an int64 array.
         ValueError: it has another shape, or a value is out of range.
     """
-    check_array(name, numbers, np.int64)
-    check_size(name, numbers, size)
-    if numbers.size and (low > _LOWEST or high < _HIGHEST):
-        lowest, highest = numbers.min(), numbers.max()
+    found: NDArray[np.int64] = check_array(name, numbers, np.int64).copy()
+    check_size(name, found, size)
+    if found.size and (low > _LOWEST or high < _HIGHEST):
+        lowest, highest = found.min(), found.max()
         if lowest < low or highest > high:
             wrong = lowest if lowest < low else highest
             raise ValueError(f"{name} must be in {low} to {high}, not {wrong}")
+    return found
 
 
 def check_size(name: str, column: NDArray[Any], size: int | None) -> None:
@@ -124,15 +148,19 @@ def check_size(name: str, column: NDArray[Any], size: int | None) -> None:
         raise ValueError(f"{name} must have shape {wanted}, not {column.shape}")
 
 
-def check_masks(masks: Any, actions: int) -> None:
+def check_masks(masks: Any, actions: int) -> NDArray[np.int8]:
     """Check action masks: int8 (batch, actions), each entry 0 or 1.
+
+    Returns:
+        A copy. Use it instead of the masks.
 
     Raises:
         TypeError: `masks` is not an int8 array.
         ValueError: it has another shape or other values.
     """
-    check_array("masks", masks, np.int8)
-    if masks.ndim != 2 or masks.shape[1] != actions:
-        raise ValueError(f"masks must have shape (batch, {actions}), not {masks.shape}")
-    if masks.size and (masks.view(np.uint8) > 1).any():
+    found: NDArray[np.int8] = check_array("masks", masks, np.int8).copy()
+    if found.ndim != 2 or found.shape[1] != actions:
+        raise ValueError(f"masks must have shape (batch, {actions}), not {found.shape}")
+    if found.size and (found.view(np.uint8) > 1).any():
         raise ValueError("masks must contain only 0 and 1")
+    return found

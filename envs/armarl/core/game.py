@@ -41,7 +41,9 @@ class Game(Variant):
 
     `make_game` makes it. All methods on batches work on arrays of state records and run in compiled
     loops on several threads. They trust the contents of the states: a state that breaks the rules
-    can crash the process. Pass states from outside, such as saved ones, to `check_states` first.
+    can crash the process, and so can a thread that writes to states while a call uses them. Pass
+    states from outside, such as saved ones, to `check_states` first. All other arrays are copied
+    before they are checked.
 
     Attributes:
         verbs: the game's compiled functions.
@@ -87,19 +89,21 @@ class Game(Variant):
 
     # Cached for environments of one game: at every step, a lookup would take a tenth of the time.
 
+    # They check nothing, so they are no part of the public interface.
+
     @cached_property
-    def deal_one(self) -> Callable[..., int]:
-        """`batch_loops.deal_one`, compiled for this game."""
+    def _deal_one(self) -> Callable[..., int]:
+        """`batch_loops.deal_one`, compiled for this game. It trusts its arguments."""
         return self.compiled(batch_loops.deal_one)
 
     @cached_property
-    def view_one(self) -> Callable[..., None]:
-        """`batch_loops.view_one`, compiled for this game."""
+    def _view_one(self) -> Callable[..., None]:
+        """`batch_loops.view_one`, compiled for this game. It trusts its arguments."""
         return self.compiled(batch_loops.view_one)
 
     @cached_property
-    def play_one(self) -> Callable[..., int]:
-        """`batch_loops.play_one`, compiled for this game."""
+    def _play_one(self) -> Callable[..., int]:
+        """`batch_loops.play_one`, compiled for this game. It trusts its arguments."""
         return self.compiled(batch_loops.play_one)
 
     def warm_up(self) -> None:
@@ -110,9 +114,9 @@ class Game(Variant):
     def _is_warm(self) -> bool:
         states, mask = np.full(1, self.blank), np.zeros(len(self.actions), np.int8)
         observation, returns = np.zeros(self.observation.size, np.float32), np.zeros(self.players)
-        self.deal_one(states, 0, 0, True)
-        self.view_one(states, 0, 0, observation, mask)
-        self.play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal, so nothing is played
+        self._deal_one(states, 0, 0, True)
+        self._view_one(states, 0, 0, observation, mask)
+        self._play_one(states, 0, -1, mask, returns, 0)  # -1 is never legal, so nothing is played
         return True
 
     # --- games, one or many ----------------------------------------------------------------------
@@ -176,10 +180,10 @@ class Game(Variant):
             >>> bool(states[2] == states[0])
             True
         """
-        state_checks.check_chosen(self, states, games, written=True)
-        array_checks.check_numbers("seeds", seeds, games.size)
+        states, games = state_checks.check_chosen(self, states, games, written=True)
+        numbers = array_checks.check_numbers("seeds", seeds, games.size)
         array_checks.check_apart(states=states, seeds=seeds)
-        self.run(batch_loops.deal, games.size, batch_loops.Deals(states, games, seeds))
+        self.run(batch_loops.deal, games.size, batch_loops.Deals(states, games, numbers))
 
     def deals(self) -> States:
         """Return all possible deals of a game without other chance; all are equally likely.
@@ -223,16 +227,16 @@ class Game(Variant):
             >>> bool(game.legal_masks(states)[0, game.actions.id("W1 c2")])  # c2 is taken now
             False
         """
-        state_checks.check_chosen(self, states, games, written=True)
-        array_checks.check_numbers("actions", actions, games.size)
+        states, games = state_checks.check_chosen(self, states, games, written=True)
+        numbers = array_checks.check_numbers("actions", actions, games.size)
         array_checks.check_apart(states=states, actions=actions)
         allowed = np.empty(games.size, np.int8)
         masks = self.scratch_masks(games.size)
-        batch = batch_loops.Judgements(states, games, actions, masks, allowed)
+        batch = batch_loops.Judgements(states, games, numbers, masks, allowed)
         self.run(batch_loops.judge, games.size, batch)
         for i in np.flatnonzero(allowed == 0)[:1]:
-            raise IllegalActionError(self.explain(states[games[i]], int(actions[i])))
-        self.play(states, games, actions)
+            raise IllegalActionError(self.explain(states[games[i]], int(numbers[i])))
+        self.play(states, games, numbers)
 
     def play(self, states: States, games: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Play actions without the checks of `apply`, for callers that have made them.
@@ -254,7 +258,7 @@ class Game(Variant):
             >>> game = armarl.make_game("armadora")
             >>> game.check_states(game.new_states(0))
         """
-        state_checks.check_states(self, states)
+        states = state_checks.check_states(self, states)
         faults = np.empty(states.size, np.int64)
         blank = np.full(1, self.blank)
         self.run(
@@ -296,7 +300,7 @@ class Game(Variant):
             >>> game.actions.legal_texts(masks[0])[:3]
             ['W1 a1', 'W1 b1', 'W1 c1']
         """
-        state_checks.check_states(self, states)
+        states = state_checks.check_states(self, states)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run(batch_loops.read_mask, states.size, batch_loops.Masks(states, masks))
         return masks
@@ -327,7 +331,7 @@ class Game(Variant):
             >>> observations.shape, bool(masks.any())  # player 0 is to move
             ((1, 576), False)
         """
-        state_checks.check_seats(self, states, seats)
+        states, seats = state_checks.check_seats(self, states, seats)
         observations = np.empty((states.size, self.observation.size), np.float32)
         masks = np.empty((states.size, len(self.actions)), np.int8)
         self.run(
@@ -352,7 +356,7 @@ class Game(Variant):
             >>> game.concealed(dealt, seats).tobytes() == game.concealed(states, seats).tobytes()
             True
         """
-        state_checks.check_seats(self, states, seats)
+        states, seats = state_checks.check_seats(self, states, seats)
         hidden = self.taken(states, np.arange(states.size))
         self.run(batch_loops.conceal, states.size, batch_loops.Concealments(hidden, seats))
         return hidden
@@ -384,8 +388,8 @@ class Game(Variant):
             >>> [game.describe(deal)["warriors"]["c2"]["value"] for deal in deals]
             [1, 5, 1, 2]
         """
-        state_checks.check_seats(self, states, seats)
-        array_checks.check_numbers("seeds", seeds, states.size)
+        states, seats = state_checks.check_seats(self, states, seats)
+        seeds = array_checks.check_numbers("seeds", seeds, states.size)
         dealt = self.taken(states, np.arange(states.size))
         self.run(
             batch_loops.determinise, states.size, batch_loops.Determinisations(dealt, seats, seeds)
@@ -408,7 +412,7 @@ class Game(Variant):
             >>> game.statuses(game.new_states(0))
             (array([0]), array([0]))
         """
-        state_checks.check_states(self, states)
+        states = state_checks.check_states(self, states)
         statuses, seats = np.empty((2, states.size), np.int64)
         self.run(
             batch_loops.read_status, states.size, batch_loops.Statuses(states, statuses, seats)
@@ -429,7 +433,7 @@ class Game(Variant):
         Raises:
             TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
         """
-        state_checks.check_seats(self, states, seats)
+        states, seats = state_checks.check_seats(self, states, seats)
         progress = np.empty(states.size, np.int64)
         self.run(
             batch_loops.read_progress, states.size, batch_loops.Progresses(states, seats, progress)
@@ -450,7 +454,7 @@ class Game(Variant):
             >>> game.turns_of(game.new_states(0))
             array([0])
         """
-        state_checks.check_states(self, states)
+        states = state_checks.check_states(self, states)
         seats = np.empty(states.size, np.int64)
         self.run(batch_loops.read_owner, states.size, batch_loops.Owners(states, seats))
         return seats
@@ -483,7 +487,7 @@ class Game(Variant):
             >>> game.returns(states, games=np.array([0]))
             array([[-1.,  1.]])
         """
-        state_checks.check_chosen(self, states, games, once=False)
+        states, games = state_checks.check_chosen(self, states, games, once=False)
         returns = np.empty((games.size, self.players))
         kind = self.reward_kind(reward)
         self.run(
@@ -519,10 +523,10 @@ class Game(Variant):
             >>> game.playouts(game.new_states(0), seeds=np.array([1]))
             (array([[-1.,  1.]]), array([62]))
         """
-        state_checks.check_states(self, states, written=True)
-        array_checks.check_numbers("seeds", seeds, states.size)
+        states = state_checks.check_states(self, states, written=True)
+        numbers = array_checks.check_numbers("seeds", seeds, states.size)
         array_checks.check_apart(states=states, seeds=seeds)
-        chance, masks = self.new_chance(seeds), self.scratch_masks(states.size)
+        chance, masks = self.new_chance(numbers), self.scratch_masks(states.size)
         returns, lengths = np.empty((states.size, self.players)), np.empty(states.size, np.int64)
         kind = self.reward_kind(reward)
         batch = batch_loops.Playouts(states, chance, kind, masks, returns, lengths)
@@ -537,7 +541,7 @@ class Game(Variant):
         Raises:
             TypeError, ValueError: `seeds` is not an int64 array of shape (n,).
         """
-        array_checks.check_numbers("seeds", seeds, None)
+        seeds = array_checks.check_numbers("seeds", seeds, None)
         chance = np.empty(seeds.size, np.uint64)
         batch = batch_loops.Streams(chance, np.arange(seeds.size), seeds)
         self.run(batch_loops.seed_stream, seeds.size, batch)
@@ -565,12 +569,12 @@ class Game(Variant):
             >>> action = game.random_actions(game.legal_masks(states), chance)
             >>> game.apply(states, np.array([0]), action)
         """
-        array_checks.check_masks(masks, len(self.actions))
-        array_checks.check_array("chance", chance, np.uint64, written=True)
-        array_checks.check_size("chance", chance, len(masks))
+        legal = array_checks.check_masks(masks, len(self.actions))
+        chance = array_checks.check_array("chance", chance, np.uint64, written=True)
+        array_checks.check_size("chance", chance, len(legal))
         array_checks.check_apart(masks=masks, chance=chance)
-        actions = np.empty(len(masks), np.int64)
-        self.run(batch_loops.pick_action, len(masks), batch_loops.Picks(masks, chance, actions))
+        actions = np.empty(len(legal), np.int64)
+        self.run(batch_loops.pick_action, len(legal), batch_loops.Picks(legal, chance, actions))
         return actions
 
     def questions(
@@ -592,10 +596,11 @@ class Game(Variant):
             TypeError, ValueError: an array has another dtype or size, two arrays share memory, or
                 an index is out of range.
         """
-        state_checks.check_chosen(self, states, games)
-        array_checks.check_array("chance", chance, np.uint64, written=True)
+        states, chosen = state_checks.check_chosen(self, states, games)
+        chance = array_checks.check_array("chance", chance, np.uint64, written=True)
         array_checks.check_size("chance", chance, states.size)
         array_checks.check_apart(states=states, games=games, chance=chance)
+        games = chosen
         seen = np.empty(games.size, states.dtype)
         movers, draws = np.empty(games.size, np.int64), np.empty(games.size)
         batch = batch_loops.Questions(states, games, chance, seen, movers, draws)
@@ -628,8 +633,7 @@ class Game(Variant):
             >>> game.describe(state, seat=0)["hands"][1] is None  # the opponent's hand
             True
         """
-        self._check_state(state)
-        return self._describe(self, state, self._check_seat(seat))
+        return self._describe(self, self._check_state(state)[0], self._check_seat(seat))
 
     def draw(self, state: State, seat: int | None = None) -> str:
         """Return a state as text, whole or as a seat sees it.
@@ -645,8 +649,7 @@ class Game(Variant):
             >>> print(game.draw(game.new_states(0)[0]).splitlines()[2])
             1 |  .      .   #  .     (3)  #                           |
         """
-        self._check_state(state)
-        return self._draw(self, state, self._check_seat(seat))
+        return self._draw(self, self._check_state(state)[0], self._check_seat(seat))
 
     def explain(self, state: State, action: int) -> str:
         """Return the reason why an action is illegal in a state, or that it is legal.
@@ -667,19 +670,20 @@ class Game(Variant):
             >>> game.explain(states[0], game.actions.id("W2 a1"))
             '`W2 a1` is illegal: a Warrior already lies on a1 (ARM-11)'
         """
-        self._check_state(state)
+        states = self._check_state(state)
         action = action_number(action)
         if not 0 <= action < len(self.actions):
             return f"there is no action {action}: ids run from 0 to {len(self.actions) - 1}"
-        if self.legal_masks(np.full(1, state))[0, action]:
+        if self.legal_masks(states)[0, action]:
             return f"`{self.actions.text(action)}` is legal"
-        return f"`{self.actions.text(action)}` is illegal: {self._explain(self, state, action)}"
+        return f"`{self.actions.text(action)}` is illegal: {self._explain(self, states[0], action)}"
 
-    def _check_state(self, state: State) -> None:
-        states = np.asarray(state)
+    def _check_state(self, state: State) -> States:
+        """Check one record, and return a copy of it as an array of one."""
+        states = np.array(state)  # a copy, of the base class
         if states.ndim:
             raise ValueError(f"state must be one record, not an array of shape {states.shape}")
-        state_checks.check_states(self, states.reshape(1))
+        return state_checks.check_states(self, states.reshape(1))
 
     def _check_seat(self, seat: int | None) -> int | None:
         return None if seat is None else whole_number("seat", seat, 0, self.players - 1)

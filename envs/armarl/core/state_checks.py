@@ -8,53 +8,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.compiler.decorators import kernel
+from armarl.compiler.types import States
 from armarl.core.array_checks import check_apart, check_array, check_numbers, check_rows
 from armarl.core.variant import Variant
 
 
-def check_states(game: Variant, states: Any, *, written: bool = False) -> None:
+def check_states(game: Variant, states: Any, *, written: bool = False) -> States:
     """Check that `states` is an array of shape (batch,) with records of this variant.
+
+    Returns:
+        A view of the states, of the base class. Use it instead of the array.
 
     Raises:
         TypeError: `states` is not an array of the game's records.
         ValueError: it has another shape, it holds states of another variant, or it is read-only
             but would be written.
     """
-    rows = _rows_of_bytes(game, states, written)
+    found, rows = _rows_of_bytes(game, states, written)
     _refuse_other(game, _first_other(rows, *game.option_bytes), len(rows))
+    return found
 
 
 def check_chosen(
     game: Variant, states: Any, games: Any, *, written: bool = False, once: bool = True
-) -> None:
+) -> tuple[States, NDArray[np.int64]]:
     """Check records of shape (batch,) and the indices of the chosen ones.
 
     The chosen records must belong to this variant; the others may hold anything. With `once`, no
     index may occur twice.
 
+    Returns:
+        A view of the states, of the base class, and a copy of the indices. Use them instead.
+
     Raises:
         TypeError, ValueError: as in `check_states`, `check_rows` and `check_apart`.
     """
-    rows = _rows_of_bytes(game, states, written)
-    check_rows("games", games, len(rows), written=once)
+    found, rows = _rows_of_bytes(game, states, written)
+    chosen = check_rows("games", games, len(rows), written=once)
     if written:
         check_apart(states=states, games=games)
-    _refuse_other(game, _first_other_of(rows, games, *game.option_bytes), len(rows))
+    _refuse_other(game, _first_other_of(rows, chosen, *game.option_bytes), len(rows))
+    return found, chosen
 
 
-def _rows_of_bytes(game: Variant, states: Any, written: bool) -> NDArray[np.uint8]:
-    """Check all but the variant of `states`, and return them as bytes, (batch, record size)."""
+def _rows_of_bytes(game: Variant, states: Any, written: bool) -> tuple[States, NDArray[np.uint8]]:
+    """Check all but the variant of `states`. Return them, and their bytes (batch, record size)."""
     dtype = game.blank.dtype
-    if isinstance(states, np.ndarray) and states.dtype.names and states.dtype != dtype:
-        raise TypeError(  # sizes only: listing the fields of both record types would fill pages
-            f"states must be records of {game.name}, of {dtype.itemsize} bytes each, not records "
-            f"of another game or version, of {states.itemsize} bytes"
-        )
-    check_array("states", states, dtype, written=written)
-    if states.ndim != 1:
-        raise ValueError(f"states must have shape (batch,), not {states.shape}")
-    rows: NDArray[np.uint8] = states.view(np.uint8).reshape(states.size, states.itemsize)
-    return rows
+    if issubclass(type(states), np.ndarray):
+        other = np.ndarray.view(states, np.ndarray).dtype
+        if other.names and other != dtype:
+            raise TypeError(  # sizes only: listing the fields of both types would fill pages
+                f"states must be records of {game.name}, of {dtype.itemsize} bytes each, not "
+                f"records of another game or version, of {other.itemsize} bytes"
+            )
+    found = check_array("states", states, dtype, written=written)
+    if found.ndim != 1:
+        raise ValueError(f"states must have shape (batch,), not {found.shape}")
+    return found, found.view(np.uint8).reshape(found.size, found.itemsize)
 
 
 def _refuse_other(game: Variant, other: int, size: int) -> None:
@@ -93,11 +103,14 @@ def _first_other_of(
     return int(rows.shape[0])
 
 
-def check_seats(game: Variant, states: Any, seats: Any) -> None:
+def check_seats(game: Variant, states: Any, seats: Any) -> tuple[States, NDArray[np.int64]]:
     """Check states, and one seat for each state.
+
+    Returns:
+        A view of the states, of the base class, and a copy of the seats. Use them instead.
 
     Raises:
         TypeError, ValueError: an array has another dtype or size, or a seat is out of range.
     """
-    check_states(game, states)
-    check_numbers("seats", seats, states.size, 0, game.players - 1)
+    found = check_states(game, states)
+    return found, check_numbers("seats", seats, found.size, 0, game.players - 1)

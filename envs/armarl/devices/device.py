@@ -109,11 +109,12 @@ class Cpu:
 def action_ids(actions: NDArray[np.integer[Any]], size: int) -> NDArray[np.int64]:
     """Return a copy of the actions as int64 of shape (size,).
 
-    It is a copy so that a loop cannot write to the actions that it reads.
+    It is a copy so that a loop cannot write to the actions that it reads, and no other thread can
+    change them after the check.
     """
-    ids = np.asarray(actions)
+    ids = np.array(actions, order="C")  # loops are compiled for C-contiguous arrays
     if ids.dtype.kind not in "iu":
         raise TypeError(f"actions must be integers, not {ids.dtype}")
     if ids.shape != (size,):
         raise ValueError(f"actions must have shape ({size},), not {ids.shape}")
-    return ids.astype(np.int64, order="C")  # loops are compiled for C-contiguous arrays
+    return ids.astype(np.int64, copy=False)

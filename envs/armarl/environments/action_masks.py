@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.messages import brief
 from armarl.core.game import Game
 from armarl.environments.base import observation_box
 
@@ -59,8 +60,12 @@ def mask_place(
         taken: keys of the infos that have another meaning.
 
     Raises:
+        TypeError: a key is not text.
         ValueError: `mask` is neither of the two, or `mask_key` has another meaning already.
     """
+    for name, key in (("observation_key", observation_key), ("mask_key", mask_key)):
+        if not isinstance(key, str):
+            raise TypeError(f"{name} must be text, not {brief(repr(key), 60)}")
     if mask not in ("info", "observation"):
         raise ValueError(f"mask must be 'info' or 'observation', not {mask!r}")
     others = taken if mask == "info" else (observation_key,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,15 @@ from armarl.core.errors import IllegalActionError
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, ENDED
 from armarl.environments.action_masks import Endings, mask_place
-from armarl.environments.base import GameFace, deal_number, face_game, short_box, until_reset
+from armarl.environments.base import (
+    GameFace,
+    deal_number,
+    face_game,
+    reset_options,
+    short_box,
+    until_reset,
+)
+from armarl.environments.one_thread import IN_USE, alone
 
 RENDER_MODES = ("human", "ansi")
 _FLOAT32, _INT8 = np.dtype(np.float32), np.dtype(np.int8)
@@ -120,6 +129,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """Return the action space of an agent. All agents share one object."""
         return self.action_spaces[agent]
 
+    @alone
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
 
@@ -128,14 +138,19 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
                 number generator continues. The very first game then takes a seed from the
                 operating system.
             options: ignored.
+
+        Raises:
+            TypeError: the seed is not an integer, or the options are not a dictionary.
+            ValueError: the seed does not fit in int64.
         """
+        reset_options(options)
         number = secrets.randbits(63) if seed is None else deal_number(seed)
         self.game.warm_up()
         first = "_states" not in self.__dict__
         if first:
             self._states = np.full(1, self.game.blank)
         reseed = first or seed is not None
-        self._open(self.game.deal_one(self._states, 0, number, reseed))
+        self._open(self.game._deal_one(self._states, 0, number, reseed))
 
     def _open(self, seat: int) -> None:
         """Begin or continue a game in which `seat` is to move."""
@@ -158,23 +173,38 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             TypeError: the action is not an integer.
             ValueError: the game has ended, and the action is not None.
             AttributeError: `reset` has not been called.
+            RuntimeError: another thread is using the environment.
         """
-        agent = self.agent_selection
-        if self.terminations[agent] or self.truncations[agent]:
-            self._was_dead_step(action)
-            return
-        number = action_number(action)
-        seat = self._play(number)
-        if seat == WAS_ILLEGAL:
-            raise IllegalActionError(self.game.explain(self._states[0], number))
-        # Rewards are 0 until the end, so there is nothing to clear or add up before it.
-        self._cumulative_rewards[agent] = 0.0
-        if seat >= 0:
-            self.agent_selection = self.possible_agents[seat]
-            if self._does_more:
-                self._do_more()
-        else:
-            self._end_with_returns(-seat)
+        # `alone` written out here and in `observe`: a call more would take a tenth of the time.
+        at_work, this = self._at_work, get_ident()
+        if at_work.setdefault("thread", this) != this:
+            raise RuntimeError(IN_USE)
+        try:
+            agent = self.agent_selection
+            if self.terminations[agent] or self.truncations[agent]:
+                self._was_dead_step(action)
+                return
+            number = action_number(action)
+            seat = self.game._play_one(
+                self._states, 0, number, self._scratch_mask, self._returns, self._reward_kind
+            )
+            if seat == WAS_ILLEGAL:
+                self._refuse(self.game.explain(self._states[0], number))
+                return
+            # Rewards are 0 until the end, so there is nothing to clear or add up before it.
+            self._cumulative_rewards[agent] = 0.0
+            if seat >= 0:
+                self.agent_selection = self.possible_agents[seat]
+                if self._does_more:
+                    self._do_more()
+            else:
+                self._end_with_returns(-seat)
+        finally:
+            at_work.clear()
+
+    def _refuse(self, reason: str) -> None:
+        """Answer an illegal action, which was not played."""
+        raise IllegalActionError(reason)
 
     def _do_more(self) -> None:
         """Update what only some environments need: masks in the infos, and the printed board."""
@@ -202,11 +232,20 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Any:
         """Return an agent's observation, in new arrays. Can be called at any time."""
-        observation, mask = self._view(self._seats[agent])
+        at_work, this = self._at_work, get_ident()
+        within = at_work.get("thread") == this
+        if at_work.setdefault("thread", this) != this:
+            raise RuntimeError(IN_USE)
+        try:
+            observation, mask = self._view(self._seats[agent])
+        finally:
+            if not within:
+                at_work.clear()
         if self._mask_in_info:
             return observation
         return {self._observation_key: observation, self._mask_key: mask}
 
+    @alone
     def state(self) -> NDArray[np.float32]:
         """Return the observations of all agents joined: float32 of shape (players * size,).
 
@@ -216,6 +255,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         """
         return np.concatenate([self._view(seat)[0] for seat in self._seats.values()])
 
+    @alone
     def concealed_state(self, agent: str | None = None) -> States:
         """Return a copy of the state without what an agent may not know, for players to choose by.
 
@@ -236,24 +276,14 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
             raise ValueError(f"unknown agent {agent!r}; choose from {known}")
         return self.game.concealed(self._states, np.array([self._seats[agent]]))
 
-    def _play(self, action: int) -> int:
-        """Play an action and return the result of `play_one`. The returns are in `_returns`."""
-        return self.game.play_one(
-            self._states,
-            0,
-            action,
-            self._scratch_mask,
-            self._returns,
-            self._reward_kind,
-        )
-
     def _view(self, seat: int) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
         """Return the observation and the mask of a seat, in new arrays."""
         observation = np.empty(self._observation_shape, _FLOAT32)
         mask = np.empty(self._mask_shape, _INT8)
-        self.game.view_one(self._states, 0, seat, observation, mask)
+        self.game._view_one(self._states, 0, seat, observation, mask)
         return observation, mask
 
+    @alone
     def render(self) -> str | None:
         """Return the whole board as text, with hidden values. It is for onlookers, not agents.
 
@@ -269,6 +299,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
     def close(self) -> None:
         """Do nothing. The environment holds no resources."""
 
+    @alone
     def state_bytes(self) -> bytes:
         """Save the game with its random number generator. `load_state` restores it.
 
@@ -277,6 +308,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         record = self._states.tobytes()
         return self._heading() + record + zlib.crc32(record).to_bytes(4, "big")
 
+    @alone
     def load_state(self, data: bytes) -> None:
         """Restore a game that `state_bytes` saved.
 
@@ -357,10 +389,7 @@ class CheckedAECEnv(RawAECEnv):
             EnvLogger.warn_step_after_terminated_truncated()
             return
         assert self._takes(action), self._untaken(action)
-        try:
-            super().step(action)
-        except IllegalActionError as error:
-            self._lose(str(error))
+        super().step(action)
 
     def _takes(self, action: Any) -> bool:
         """Tell if the action is in the space, or is None after the agent's game has ended."""
@@ -386,7 +415,7 @@ class CheckedAECEnv(RawAECEnv):
         self.endings.note(ended=1, illegal=0)
         super()._end_with_returns(ending)
 
-    def _lose(self, reason: str) -> None:
+    def _refuse(self, reason: str) -> None:
         """End the game after an illegal action of the selected agent."""
         EnvLogger.warn_on_illegal_move()
         EnvLogger.get_logger().warning(reason)

@@ -9,9 +9,11 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.messages import brief
 from armarl.common.numbers import whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game, check_game
+from armarl.environments.one_thread import AtWork, alone
 from armarl.games.make_game import check_options, make_game
 
 RENDER_MODES = ("ansi",)
@@ -35,6 +37,8 @@ def until_reset() -> Any:
 class GameFace:
     """Base class: one game in play, with the methods that all environments share.
 
+    It is for one thread at a time: a call while another thread's runs raises RuntimeError.
+
     The entries of `Game.attributes`, such as `chart`, are attributes too.
 
     Attributes:
@@ -51,8 +55,10 @@ class GameFace:
     ) -> None:
         check_render_mode(render_mode, modes)
         self.game, self.render_mode = game, render_mode
+        self._at_work = AtWork()
         self.__dict__.update(game.attributes)
 
+    @alone
     def describe(self, seat: int | None = None) -> dict[str, Any]:
         """Return the game as plain JSON types, whole or, with a seat, only what that seat knows."""
         return self.game.describe(self._states[0], seat)
@@ -72,6 +78,19 @@ class GameFace:
             )
             return None
         return self.game.draw(self._states[0], seat)
+
+
+def reset_options(options: Any) -> dict[str, Any]:
+    """Return the options of a `reset`, an empty dictionary for None.
+
+    Raises:
+        TypeError: they are not a dictionary.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, dict):
+        raise TypeError(f"options must be a dictionary or None, not {brief(repr(options), 60)}")
+    return options
 
 
 def check_render_mode(render_mode: str | None, modes: tuple[str, ...] = RENDER_MODES) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import gymnasium
@@ -33,11 +34,12 @@ def chosen_games(mask: NDArray[np.bool_] | None, size: int) -> NDArray[np.int64]
     """Return the indices of the games that a bool mask of shape (size,) selects; all for None."""
     if mask is None:
         return np.arange(size)
-    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (size,):
+    chosen = np.array(mask)  # a copy, of the base class
+    if not isinstance(mask, np.ndarray) or chosen.dtype != np.bool_ or chosen.shape != (size,):
         raise ValueError(f"the mask of games to reset must be a bool array of shape ({size},)")
-    if not mask.any():
+    if not chosen.any():
         raise ValueError("the mask of games to reset must select at least one game")
-    return np.flatnonzero(mask)
+    return np.flatnonzero(chosen)
 
 
 def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int64] | None:
@@ -48,7 +50,11 @@ def deal_numbers(seed: int | Sequence[Any] | None, size: int) -> NDArray[np.int6
         seed = range(first := deal_number(seed), first + size)
     if len(seed) != size:
         raise ValueError(f"a batch of {size} games needs one seed or {size} seeds, got {len(seed)}")
-    return np.array([deal_number(number) for number in seed], np.int64)
+    # `islice`, since the length of another class may lie
+    numbers = np.array([deal_number(number) for number in islice(seed, size)], np.int64)
+    if numbers.size != size:
+        raise ValueError(f"a batch of {size} games needs {size} seeds, got {numbers.size}")
+    return numbers
 
 
 def random_numbers(size: int) -> NDArray[np.int64]:

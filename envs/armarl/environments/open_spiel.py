@@ -27,9 +27,11 @@ import numpy as np
 import pyspiel
 from numpy.typing import NDArray
 
+from armarl.common.messages import brief
 from armarl.common.numbers import MOST_SEED, is_whole, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
+from armarl.environments.one_thread import AtWork, alone
 from armarl.games.catalogue import game_entry
 from armarl.games.make_game import make_game
 
@@ -168,8 +170,11 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]
         """Restore a state from the text of `OpenSpielState.serialize`.
 
         Raises:
+            TypeError: it is not text.
             ValueError: the text is not a state of this variant.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a serialised state must be text, not {brief(repr(text), 60)}")
         try:
             record, known, history = text.split("\n")
             data, told = bytes.fromhex(record), [bytes.fromhex(part) for part in known.split()]
@@ -225,6 +230,8 @@ class _Seeds:
 class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     """One game: its state record, and a digest of what each seat has been shown.
 
+    A state is for one thread at a time: a call while another thread's runs raises RuntimeError.
+
     Attributes:
         states: the state record, an array of one; None before the deal.
         known: for every seat a digest of all that it was shown, in order. This is its information
@@ -235,12 +242,14 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         super().__init__(game)
         # Attributes are copied with the state, so the OpenSpiel game is not among them.
         self._game, self._deals, self._seeds = game.game, game.deals, game.deal_seeds
+        self._at_work = AtWork()
         self._replays: int | None = None  # the mover while a history is replayed
         self.states: States | None = None
         self.known = [b""] * game.game.players
 
     # --- OpenSpiel's interface -------------------------------------------------------------------
 
+    @alone
     def current_player(self) -> int:
         if self._replays is not None:
             return self._replays
@@ -253,23 +262,50 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         deals = 1 if self._deals is None else self._deals.size
         return [(deal, 1 / deals) for deal in range(deals)]
 
+    @alone
     def _legal_actions(self, player: int) -> list[int]:
         assert self.states is not None
         return [int(action) for action in np.flatnonzero(self._game.legal_masks(self.states)[0])]
 
+    @alone
+    def apply_action(self, action: int) -> None:
+        """Play an action or, at the chance node, deal.
+
+        Raises:
+            IllegalActionError: the rules forbid the action; the state is unchanged.
+            ValueError: there is no such outcome of the chance node; the state is unchanged.
+        """
+        super().apply_action(action)
+
+    @alone
     def _apply_action(self, action: int) -> None:
         if self._replays is not None:
             return
-        mover = self.current_player()
-        if self.states is None and self._deals is not None:
-            self.states = self._deals[action : action + 1].copy()
-        elif self.states is None:
-            self.states = self._game.new_states(self._seeds.next())
-        else:
-            self._game.apply(self.states, _IT, np.array([action]))
-        for seat in range(self._game.players):
-            self._show(seat, action if seat == mover else -1)
+        mover, before = self.current_player(), (self.states, list(self.known))
+        try:
+            self.states = self._after(action)
+            for seat in range(self._game.players):
+                self._show(seat, action if seat == mover else -1)
+        except BaseException:  # nothing half played remains
+            self.states, self.known = before
+            raise
 
+    def _after(self, action: int) -> States:
+        """The state record after an action or a deal, in new memory."""
+        if self.states is not None:
+            states = self.states.copy()
+            self._game.apply(states, _IT, np.array([action]))
+            return states
+        deals = len(self.chance_outcomes())
+        if not 0 <= action < deals:
+            raise ValueError(
+                f"the chance node has no outcome {action}: outcomes run from 0 to {deals - 1}"
+            )
+        if self._deals is None:
+            return self._game.new_states(self._seeds.next())
+        return self._deals[action : action + 1].copy()
+
+    @alone
     def information_state_string(self, player: int | None = None) -> str:
         """Return a digest of all that a player was shown and of its own actions.
 
@@ -281,6 +317,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         """
         return self.known[self._seat(player)].hex()
 
+    @alone
     def observation_string(self, player: int | None = None) -> str:
         """Return a digest of a player's current view.
 
@@ -292,9 +329,11 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         """
         return self._seen(self._seat(player)).hex()
 
+    @alone
     def is_terminal(self) -> bool:
         return self.current_player() == int(pyspiel.PlayerId.TERMINAL)
 
+    @alone
     def returns(self) -> list[float]:
         if self.states is None or not self.is_terminal():
             return [0.0] * self._game.players
@@ -304,6 +343,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
         """Call `resampled` under OpenSpiel's name; `sampler` returns a number in [0, 1)."""
         return self.resampled(player, int(float(sampler()) * _MOST_SEEDS))
 
+    @alone
     def serialize(self) -> str:
         """Return the whole state as lines of text for the game's `deserialize_state`."""
         record = "" if self.states is None else self.states.tobytes().hex()
@@ -314,11 +354,13 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
     def _action_to_string(self, player: int, action: int) -> str:
         return f"deal {action}" if player < 0 else self._game.actions.text(action)
 
+    @alone
     def __str__(self) -> str:
         return "before the deal" if self.states is None else self._game.draw(self.states[0])
 
     # --- additions to OpenSpiel's interface ------------------------------------------------------
 
+    @alone
     def resampled(self, player: int, seed: int) -> OpenSpielState:
         """Return a state that `player` cannot distinguish from this one.
 
@@ -342,6 +384,16 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]
                 other.known[seat] = b""
                 other._show(seat, -1)
         return other
+
+    @alone
+    def seen_by(self, player: int) -> NDArray[np.float32] | None:
+        """Return a player's flat observation, or None before the deal.
+
+        Raises:
+            ValueError: the player does not exist.
+        """
+        seats = np.array([self._seat(player)])
+        return None if self.states is None else self._game.views(self.states, seats)[0][0]
 
     def _show(self, seat: int, action: int) -> None:
         told = self.known[seat] + action.to_bytes(4, "big", signed=True) + self._seen(seat)
@@ -377,9 +429,8 @@ class OpenSpielObserver:
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
         """Write a player's observation into `tensor`; before the deal it is all 0."""
-        self.tensor.fill(0)
-        if state.states is not None:
-            self.tensor[:] = self._game.views(state.states, np.array([player]))[0][0]
+        seen = state.seen_by(player)
+        self.tensor[:] = 0 if seen is None else seen
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
         """Return a digest of the player's view."""

@@ -15,7 +15,14 @@ from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, ENDED, ILLEGAL
 from armarl.environments.action_masks import Endings, mask_place
-from armarl.environments.base import RENDER_MODES, GameFace, deal_number, face_game
+from armarl.environments.base import (
+    RENDER_MODES,
+    GameFace,
+    deal_number,
+    face_game,
+    reset_options,
+)
+from armarl.environments.one_thread import alone
 from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
 from armarl.players.registry import PlayerLike
 
@@ -99,6 +106,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         self.endings = Endings()
         self._begun = False
 
+    @alone
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, Info]:
@@ -108,7 +116,12 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
             seed: the seed of the deal and of all later chance. The AEC environment deals the same
                 game from the same seed. Without a seed the random number generators continue.
             options: ignored.
+
+        Raises:
+            TypeError: the seed is not an integer, or the options are not a dictionary.
+            ValueError: the seed does not fit in int64.
         """
+        reset_options(options)
         number = None if seed is None else deal_number(seed)
         super().reset(seed=None if number is None else number % 2**64)  # none below 0
         if number is None and not self._begun:
@@ -119,6 +132,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         self._batch.open(_IT, None if number is None else np.array([number]))
         return self._observed()
 
+    @alone
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
         """Play the learning seat's action, then the opponents' actions up to its next decision.
 
@@ -141,6 +155,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         observation, info = self._observed(illegal)
         return observation, reward, end in (ENDED, ILLEGAL), end == CUT_SHORT, info
 
+    @alone
     def action_masks(self) -> NDArray[np.int8]:
         """Return the learning seat's action mask. MaskablePPO calls this.
 
@@ -152,6 +167,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         mask: NDArray[np.int8] = self._batch.legal[0].copy()
         return mask
 
+    @alone
     def concealed_state(self) -> States:
         """Return a copy of the state without what the learning seat may not know, shape (1,).
 
@@ -163,6 +179,7 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         """
         return self.game.concealed(self._states, self._batch.seats)
 
+    @alone
     def render(self) -> str | None:
         """Return the board as text, as far as the seat may know it. None without a render mode."""
         return self._draw(self.seat)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import get_ident
 from typing import Any
 
 import gymnasium
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from armarl.common.numbers import whole_number
 from armarl.compiler.types import States
-from armarl.core import array_checks, batch_loops
+from armarl.core import array_checks, batch_loops, state_checks
 from armarl.core.array_checks import LARGEST_BATCH
 from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT, PLAYING
@@ -28,6 +26,7 @@ from armarl.environments.batch_arguments import (
     random_numbers,
     refuse_games_over,
 )
+from armarl.environments.one_thread import AtWork, alone
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,8 @@ class SelfPlayBatch:
     that the AEC environment plays from the same seed with the same actions, for every batch size
     and number of threads. An illegal action is not played; it ends its game with reward -1 for its
     seat.
+
+    A batch is for one thread at a time: a call while another thread's runs raises RuntimeError.
 
     On a GPU (`device="cuda"`, docs/environments/gpu.md) all arrays are tensors that stay there, and
     states are stored as their bytes. `to` copies a batch to another device.
@@ -139,7 +140,7 @@ class SelfPlayBatch:
         )  # of the last turn
         self._begun = False
         self._known_turn: tuple[Any, ...] = ()  # the last arrays that were found to share no memory
-        self._at_work: dict[str, int] = {}  # the thread that is changing the games
+        self._at_work = AtWork()
         self._columns: dict[str, tuple[tuple[int, ...], Any]] = {  # shapes and dtypes of a turn
             "seats": ((size,), np.int64),
             "observations": ((size, game.observation.size), np.float32),
@@ -158,6 +159,7 @@ class SelfPlayBatch:
         """The device of the batch, as given at its creation."""
         return self._device.name
 
+    @alone
     def to(self, device: str) -> SelfPlayBatch:
         """Return a copy on another device or this one. It plays on to the same bytes.
 
@@ -175,6 +177,7 @@ class SelfPlayBatch:
         there._begun = self._begun
         return there
 
+    @alone
     def reset(
         self,
         *,
@@ -204,19 +207,17 @@ class SelfPlayBatch:
             seeds = random_numbers(self.size)
         if not self._begun and chosen.size < self.size:
             raise ValueError("the first reset must start all games")
-        with self._alone():
-            self._begun = True
-            which = self._device.put(chosen)
-            if seeds is None:
-                self._device.run(
-                    batch_loops.start, chosen.size, batch_loops.Starts(self.states, which)
-                )
-            else:
-                deals = batch_loops.Deals(self.states, which, self._device.put(seeds[chosen]))
-                self._device.run(batch_loops.deal, chosen.size, deals)
-            self._over[which] = PLAYING
-            return self._show(turn)
+        self._begun = True
+        which = self._device.put(chosen)
+        if seeds is None:
+            self._device.run(batch_loops.start, chosen.size, batch_loops.Starts(self.states, which))
+        else:
+            deals = batch_loops.Deals(self.states, which, self._device.put(seeds[chosen]))
+            self._device.run(batch_loops.deal, chosen.size, deals)
+        self._over[which] = PLAYING
+        return self._show(turn)
 
+    @alone
     def step(self, actions: NDArray[np.integer[Any]], *, out: Turn | None = None) -> Turn:
         """Play one action in every game, for the seat to move.
 
@@ -237,12 +238,12 @@ class SelfPlayBatch:
             refuse_games_over(self._device.fetch(self._over))
         ids = self._device.action_ids(actions, self.size)
         turn = self._turn(out)
-        with self._alone():
-            self._device.step(
-                self.size, batch_loops.SelfPlay(self._plays(ids, turn), self._sights(turn))
-            )
+        self._device.step(
+            self.size, batch_loops.SelfPlay(self._plays(ids, turn), self._sights(turn))
+        )
         return turn
 
+    @alone
     def load_states(self, states: States, *, out: Turn | None = None) -> Turn:
         """Continue from copies of `states`, and return their observations and masks.
 
@@ -255,35 +256,18 @@ class SelfPlayBatch:
             ValueError: the number of states is wrong, a state is over or not valid, or arrays have
                 another shape or dtype or share memory.
         """
-        states = self._device.fetch(states)
+        given = state_checks.check_states(self.game, self._device.fetch(states))
+        array_checks.check_size("states", given, self.size)
+        states = self.game.taken(given, np.arange(self.size))  # a copy, which is checked and played
         self.game.check_states(states)
-        array_checks.check_size("states", states, self.size)
         if self.game.statuses(states)[0].any():
             raise ValueError("a game that is over cannot go on")
         turn = self._turn(out)
-        with self._alone():
-            self.states = self._device.put(self.game.taken(states, np.arange(self.size)))
-            self._known_turn = ()
-            self._begun = True
-            self._over[:] = PLAYING
-            return self._show(turn)
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other threads away from the games, which must not change while a loop runs.
-
-        Raises:
-            RuntimeError: another thread is using the games.
-        """
-        this = get_ident()
-        if self._at_work.setdefault("thread", this) != this:  # atomic
-            raise RuntimeError(
-                "another thread is using this batch; use a batch from one thread at a time"
-            )
-        try:
-            yield
-        finally:
-            self._at_work.clear()
+        self.states = self._device.put(states)
+        self._known_turn = ()
+        self._begun = True
+        self._over[:] = PLAYING
+        return self._show(turn)
 
     def _show(self, turn: Turn) -> Turn:
         """Write the current state of the games to `turn`, without playing an action."""

@@ -22,6 +22,7 @@ from armarl.environments.base import (
     check_render_mode,
     deal_number,
     face_game,
+    reset_options,
 )
 from armarl.environments.batch_arguments import (
     as_autoreset_mode,
@@ -29,6 +30,7 @@ from armarl.environments.batch_arguments import (
     deal_numbers,
     refuse_games_over,
 )
+from armarl.environments.one_thread import AtWork, alone
 from armarl.environments.seat_batch import AgainstOpponents, SeatBatch, make_opponents
 from armarl.environments.seat_env import INFO_KEYS
 from armarl.players.registry import PlayerLike
@@ -47,6 +49,8 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
     where an illegal action has ended the episode with reward -1. With `mask="observation"`
     observations are dictionaries of both arrays. With autoreset SAME_STEP the last observation and
     info of an episode are in `final_obs` and `final_info`.
+
+    They are for one thread at a time: a call while another thread's runs raises RuntimeError.
 
     Attributes:
         refusals: for each game with an illegal action in the last step, the reason.
@@ -123,9 +127,11 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._limit = whole_number("max_episode_steps", limit, 1, 2**31) if some else 0  # 0: none
         self._lengths = np.zeros(num_envs, np.int64)  # decisions so far, only counted with a limit
         self._copy = copy
+        self._at_work = AtWork()
         self._begun = False
         self._new_buffers()
 
+    @alone
     def reset(
         self,
         *,
@@ -141,12 +147,12 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
                 all games are reset. Observations and infos always cover all games.
 
         Raises:
-            TypeError: a seed is not an integer.
+            TypeError: a seed is not an integer, or the options are not a dictionary.
             ValueError: the number of seeds is wrong, a seed is out of range, or the mask is wrong.
         """
         seeds = deal_numbers(seed, self.num_envs)
         super().reset(seed=deal_number(seed) % 2**64 if is_whole(seed) else None)  # none below 0
-        games = chosen_games((options or {}).get("reset_mask"), self.num_envs)
+        games = chosen_games(reset_options(options).get("reset_mask"), self.num_envs)
         if not self._begun and games.size < self.num_envs:
             raise ValueError("the first reset must reset all games")
         if seeds is None and not self._begun:
@@ -158,6 +164,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         self._show()
         return self._observed(), self._infos(np.zeros(self.num_envs, np.int8))
 
+    @alone
     def step(self, actions: NDArray[np.integer[Any]]) -> tuple[Any, Floats, Bools, Bools, Infos]:
         """Play the learning seat's action in every game, then the opponents' actions.
 
@@ -206,6 +213,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
         late[over_before] = False
         return late
 
+    @alone
     def action_masks(self) -> NDArray[np.int8]:
         """Return the action masks of the learning seats, int8 (num_envs, actions).
 
@@ -216,6 +224,7 @@ class SeatVectorEnv(AgainstOpponents, gymnasium.vector.VectorEnv[Any, NDArray[np
             raise gymnasium.error.ResetNeeded("call reset() before action_masks()")
         return self._batch.legal.copy()
 
+    @alone
     def render(self) -> tuple[str, ...] | None:
         """Return the boards as text, as far as the learning seats may know them.
 

@@ -313,17 +313,23 @@ def _variant_name(game: Game) -> str:
     return f"{game.name} with {game.players} players{options}"
 
 
-def check_question(game: Game, states: Any, seats: Any, draws: Any) -> None:
+def check_question(
+    game: Game, states: Any, seats: Any, draws: Any
+) -> tuple[States, NDArray[np.int64], NDArray[np.float64]]:
     """Check the arguments of `Player.choose`: states, and a seat and a draw for each.
+
+    Returns:
+        A view of the states, of the base class, and copies of seats and draws. Use them instead.
 
     Raises:
         TypeError, ValueError: an array has the wrong type or size, or a value is out of range.
     """
-    check_seats(game, states, seats)
-    check_array("draws", draws, np.float64)
+    states, seats = check_seats(game, states, seats)
+    draws = check_array("draws", draws, np.float64).copy()
     check_size("draws", draws, states.size)
     if draws.size and not (draws.min() >= 0 and draws.max() < 1):
         raise ValueError("draws must be in [0, 1)")
+    return states, seats, draws
 
 
 def check_movers(game: Game, states: States, seats: NDArray[np.int64]) -> None:

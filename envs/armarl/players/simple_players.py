@@ -35,14 +35,14 @@ class RandomPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         return _choices(batch_loops.choose_randomly, self.game, states, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Return the same probability for every legal action."""
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         playing, movers = self.game.statuses(states)
         asked = ((playing == 0) & (movers == seats))[:, None]
         masks = np.where(asked, self.game.legal_masks(states), 0)
@@ -64,7 +64,7 @@ class PatientPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         masks = self.game.legal_masks(states)
         others = masks.copy()
         others[:, self._last_resorts] = 0
@@ -94,7 +94,7 @@ class GreedyPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         below_next = np.nextafter(self.style + 1.0, 0.0)  # the sum could round up to the next style
         styled = np.minimum(self.style + draws, below_next)
         return _choices(batch_loops.choose_greedily, self.game, states, styled)

@@ -26,7 +26,7 @@ class NoisyPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         fate, draws = split_draws(draws)
         return _partly_random(self.player, self.game, states, seats, draws, fate < self.noise)
 
@@ -49,7 +49,7 @@ class OpeningPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         opening = self.game.progress(states, seats) < self.first_random
         return _partly_random(self.player, self.game, states, seats, draws, opening)
 

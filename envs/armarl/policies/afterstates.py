@@ -115,7 +115,7 @@ class Afterstates:
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
-        state_checks.check_seats(self.game, states, seats)
+        states, seats = state_checks.check_seats(self.game, states, seats)
         found = np.empty((states.size, self._table.size), np.float32)
         self.game.run(read_survey, states.size, Surveys(states, seats, found))
         return found
@@ -128,7 +128,7 @@ class Afterstates:
         Raises:
             TypeError, ValueError: these are not states of this variant.
         """
-        state_checks.check_states(self.game, states)
+        states = state_checks.check_states(self.game, states)
         found = np.zeros((states.size, self.game.players, self.prizes))
         self.game.run(read_parts, states.size, Divisions(states, found))
         return found
@@ -146,8 +146,10 @@ class Afterstates:
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
-        state_checks.check_seats(self.game, states, seats)
-        game, masks = self.game, self.game.legal_masks(states)
+        states, seats = state_checks.check_seats(self.game, states, seats)
+        game = self.game
+        states = game.taken(states, np.arange(states.size))  # masks and tries must agree
+        masks = game.legal_masks(states)
         numbers = masks.sum(axis=1, dtype=np.int64)
         first = numbers.cumsum() - numbers
         decisions, actions = map(np.ascontiguousarray, np.nonzero(masks))

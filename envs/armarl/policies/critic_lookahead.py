@@ -253,7 +253,7 @@ class Turns:
         Raises:
             TypeError, ValueError: there is not one seat for each state, or a seat does not exist.
         """
-        state_checks.check_seats(self.game, states, seats)
+        states, seats = state_checks.check_seats(self.game, states, seats)
         game, n = self.game, states.size
         states = game.concealed(states, seats)
         masks = game.legal_masks(states)

@@ -117,7 +117,7 @@ class NetworkPlayer:
     def choose(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         protocol.check_movers(self.game, states, seats)
         logits = self.logits(states, seats)
         if not self.sample:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.files import read_bytes
 from armarl.common.messages import brief
 from armarl.compiler.types import States
 from armarl.core.game import Game
@@ -43,13 +44,11 @@ class OnnxPlayer:
                 network draws random numbers, or it does not fit the game.
             ImportError: ONNX Runtime is not installed.
         """
-        file = Path(path)
-        if not file.is_file():
-            raise FileNotFoundError(f"there is no file {path}")
-        if file.stat().st_size > MOST_BYTES:
-            raise ValueError(f"{path} is larger than {MOST_BYTES >> 20} MiB")
-        self.name, self.game, self.sample = f"onnx:{file.stem}", game, sample
-        self._path, self._content = path, file.read_bytes()
+        self.name, self.game, self.sample = f"onnx:{Path(path).stem}", game, sample
+        try:
+            self._path, self._content = path, read_bytes(Path(path), MOST_BYTES)
+        except ValueError as error:
+            raise ValueError(f"{path} cannot be read: {error}") from error
         self._session = self._open()
 
     def choose(

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armarl.common.files import POLICY_FILE, write_bytes
+from armarl.common.files import POLICY_FILE, read_bytes, write_bytes
+from armarl.common.json_text import check_bounds, parse_json
 from armarl.common.messages import brief
 from armarl.networks.policy_network import Tensors
 
@@ -24,7 +25,11 @@ FORMAT = "armarl-policy-4"
 EARLIER_FORMATS = ("armarl-policy-3", "armarl-policy-2", "armarl-policy-1")
 
 
+MOST_BYTES = 256 << 20  # largest size of a policy file
+
+
 MOST_HEADER = 4 << 20  # largest size of the header, in bytes
+_TOO_LONG = f"larger than {MOST_HEADER >> 20} MiB"
 
 
 MOST_TENSORS = 4096
@@ -48,52 +53,58 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
     """Write a safetensors file atomically: `path` always holds the complete old or new file.
 
     Raises:
+        PolicyError: the metadata are too large or too deeply nested to be read again.
         OSError: the disk is full or not writable. An existing file at `path` is left unchanged.
     """
     from safetensors.numpy import save
 
+    try:
+        check_bounds(metadata)
+    except ValueError as error:
+        raise PolicyError(f"{path} cannot hold these metadata: {error}") from error
     text = json.dumps(metadata)
     data = save(
         {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()},
         {"armarl": text, "sha256": _digest(text, tensors)},
     )
+    if int.from_bytes(data[:8], "little") > MOST_HEADER:
+        raise PolicyError(f"{path} cannot hold these metadata: they are {_TOO_LONG}")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_bytes(path, data)
 
 
-def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def read_tensors(
+    path: Path, *formats: str, most: int = MOST_BYTES
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the tensors and metadata of a file that `write_tensors` wrote.
 
     Args:
         path: the file.
         formats: accepted values of the metadata's "format". Error messages name the first.
+        most: the largest size of the file, in bytes.
 
     Raises:
         PolicyError: the file is damaged, or is not a file of these formats.
         FileNotFoundError: the file does not exist.
     """
     try:
-        from safetensors import SafetensorError, safe_open
+        from safetensors import SafetensorError
+        from safetensors.numpy import load
     except ImportError as error:
         raise ImportError("saved policies need safetensors: pip install 'armarl[play]'") from error
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
     try:
-        _check_header(path)
-        with safe_open(path, framework="numpy") as file:
-            header, names = file.metadata() or {}, file.keys()
-            if len(names) > MOST_TENSORS:
-                raise ValueError(f"it holds more than {MOST_TENSORS} tensors")
-            tensors = {name: file.get_tensor(name) for name in names}
+        content = read_bytes(path, most)
+        header = _header(path, content)
+        tensors = load(content)
         if not all(array.dtype.isbuiltin == 1 for array in tensors.values()):
             raise ValueError("it has a dtype that NumPy lacks")  # a dtype of ml_dtypes
         text = header.get("armarl", "{}")
-        metadata = json.loads(text)
-    except PolicyError:
+        metadata = _metadata(text)
+    except (PolicyError, FileNotFoundError):
         raise
     except (
         *(SafetensorError, ValueError, OSError, RecursionError),
-        *(TypeError, AttributeError),  # NumPy lacks the dtype
+        *(TypeError, AttributeError, KeyError),  # NumPy lacks the dtype
     ) as error:
         raise PolicyError(f"{path} is damaged or not a safetensors file: {brief(error)}") from error
     if not isinstance(metadata, dict) or metadata.get("format") not in formats:
@@ -103,20 +114,37 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
     return tensors, metadata
 
 
-def _check_header(path: Path) -> None:
-    """Check the header length: the first 8 bytes of the file, followed by a `{`.
+def _metadata(text: str) -> Any:
+    """Parse the metadata. The error says that they are at fault, and not the tensors."""
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise ValueError(f"its metadata are unusable: {error}") from error
+
+
+def _header(path: Path, content: bytes) -> dict[str, str]:
+    """Return the texts in the header of a file, after checking its size.
+
+    The header is JSON. Its length is in the first 8 bytes of the file.
 
     Raises:
         PolicyError: the file is not a safetensors file.
-        ValueError: the header is too long.
+        ValueError: the header is too long or damaged, or there are too many tensors.
     """
-    with path.open("rb") as raw:
-        length, brace = int.from_bytes(raw.read(8), "little"), raw.read(1)
-    if length <= MOST_HEADER:
-        return
-    if brace != b"{":
-        raise PolicyError(f"{path} is not a safetensors file; saved policies are safetensors files")
-    raise ValueError(f"its header is larger than {MOST_HEADER >> 20} MiB")
+    length = int.from_bytes(content[:8], "little")
+    if length > MOST_HEADER:
+        if content[8:9] != b"{":
+            raise PolicyError(
+                f"{path} is not a safetensors file; saved policies are safetensors files"
+            )
+        raise ValueError(f"its header is {_TOO_LONG}")
+    header = json.loads(content[8 : 8 + length])
+    texts = header.pop("__metadata__", {})
+    if len(header) > MOST_TENSORS:
+        raise ValueError(f"it holds more than {MOST_TENSORS} tensors")
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise ValueError("its metadata are not texts")
+    return dict(texts)
 
 
 def _of_another_format(path: Path, metadata: Any, wanted: str) -> str:

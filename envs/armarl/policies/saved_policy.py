@@ -41,8 +41,6 @@ from armarl.policies.safetensors_file import (
 )
 from armarl.policies.weight_kinds import weight_kind
 
-MOST_BYTES = 256 << 20  # largest size of a policy file
-
 
 def save_policy(
     path: str | Path,
@@ -136,8 +134,6 @@ def read_policy(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return the weights and metadata of a policy file, after checking that it is intact."""
     if said := file_refusal(Part(str(path))):
         raise PolicyError(said)
-    if path.stat().st_size > MOST_BYTES:
-        raise PolicyError(f"{path} is larger than a policy may be, {MOST_BYTES >> 20} MiB")
     return read_tensors(path, FORMAT, *EARLIER_FORMATS)
 
 

@@ -68,7 +68,7 @@ class CriticSearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         return self.player.choose(states, seats, draws)
 
     def think(

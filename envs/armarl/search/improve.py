@@ -116,7 +116,7 @@ class PolicySearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         take = by_lot if self._sample else likeliest
         return decide(self.game, self.think, take, states, seats, draws)
 
@@ -124,7 +124,7 @@ class PolicySearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and return the result."""
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         policy, value = _told(self.player, states, seats, draws)
         tried = np.argsort(-policy, axis=1, kind="stable")[:, : self._candidates]
         sums, counts = np.zeros(tried.shape), np.zeros(tried.shape)

@@ -95,14 +95,14 @@ class JudgeSearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, likeliest, states, seats, draws)
 
     def think(
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and return the result."""
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         visits = np.zeros((states.size, len(self.game.actions)), np.int64)
         values, worths = np.zeros(visits.shape), np.zeros(visits.shape)
         at_once = self._at_once if self._budget.simulations else threads.get_threads()

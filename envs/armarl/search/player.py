@@ -190,7 +190,7 @@ class SearchPlayer:
         self, states: States, seats: NDArray[np.int64], draws: NDArray[np.float64]
     ) -> NDArray[np.int64]:
         """See `armarl.players.Player`."""
-        protocol.check_question(self.game, states, seats, draws)
+        states, seats, draws = protocol.check_question(self.game, states, seats, draws)
         return decide(self.game, self.think, by_lot, states, seats, draws)
 
     def think(
@@ -198,7 +198,7 @@ class SearchPlayer:
     ) -> Thoughts:
         """Search, with the arguments of `choose`, and return the result."""
         game, rules = self.game, self._rules
-        protocol.check_question(game, states, seats, draws)
+        states, seats, draws = protocol.check_question(game, states, seats, draws)
         shape = (states.size, len(game.actions))
         visits, totals = np.zeros(shape, np.int64), np.zeros(shape)
         at_once = self._trees_at_once()

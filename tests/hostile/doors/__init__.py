@@ -27,10 +27,13 @@ DOORS = {  # the module of each entry point; only the needed one is imported
     "charts": "charts",
     "cache": "cache",
     "policies": "files",
+    "metadata": "files",
     "records": "files",
     "configs": "training",
     "checkpoints": "training",
     "runs": "training",
+    "side_files": "training",
+    "threads": "threads",
 }
 
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from armarl import play_match
+from armarl.arena.policy_card import read_card
+from armarl.arena.policy_card_text import card_text
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
 from armarl.matches.records import RecordError, read_records
@@ -19,8 +21,13 @@ from armarl.networks.judge import PARTS as JUDGE_PARTS
 from armarl.networks.judge import layout_of
 from armarl.networks.policy_network import PARTS
 from armarl.policies.network_players import NetworkPlayer
-from armarl.policies.safetensors_file import PolicyError
-from armarl.policies.saved_policy import load_policy, policy_game, save_policy
+from armarl.policies.safetensors_file import PolicyError, write_tensors
+from armarl.policies.saved_policy import (
+    load_policy,
+    policy_game,
+    read_policy_metadata,
+    save_policy,
+)
 from doors import folder, refused
 from doors.games import VARIANTS, damaged, pool
 
@@ -267,6 +274,56 @@ def spoilt_tensor(tensor: NDArray[Any], rng: np.random.Generator) -> NDArray[Any
             limits = np.iinfo(changed.dtype)
             flat[some] = (limits.min, limits.max, 0, 1)[rng.integers(4)]
     return changed
+
+
+# --- metadata ------------------------------------------------------------------------------------
+
+
+prepare_metadata = prepare_policies
+
+
+def metadata(rng: np.random.Generator) -> str:
+    """Metadata of any depth and size. What is accepted can be written again, and stays small."""
+    variant, judge = kinds()[rng.integers(len(kinds()))]
+    _, tensors, known, _ = policy(variant, judge)
+    given = {**known, str(odd(rng))[:20]: _grown(rng), "format": known["format"]}
+    path = folder() / "grown.safetensors"
+    try:
+        write_tensors(path, tensors, given)
+        is_written = True
+    except PolicyError as error:
+        refused(error)
+        is_written = False
+    path.write_bytes(sealed(tensors, json.dumps(given), np.random.default_rng(0)))
+    try:
+        found = read_policy_metadata(path)
+    except PolicyError as error:
+        assert not is_written, "what was written cannot be read"
+        return refused(error)
+    assert is_written, "what can be read cannot be written"
+    assert len(json.dumps(found, indent=2)) < 32 << 20, "the metadata grow"
+    card_text(read_card(path))
+    return "accepted"
+
+
+def _grown(rng: np.random.Generator) -> Any:
+    """A JSON value that is deep, wide, or has long texts, in many mixtures."""
+    value: Any = odd(rng)
+    value = 0 if _has_long_number(value) or value != value or value in (1e308, np.inf) else value
+    for _ in range(rng.integers(1, 5)):
+        kind, much = int(rng.integers(5)), int(2 ** rng.integers(0, 12))
+        if kind == 0:
+            for _ in range(min(much, 400)):
+                value = [value] if rng.integers(2) else {"a": value}
+        elif kind == 1 and len(json.dumps(value)) * much < 3 << 20:
+            value = [value] * much
+        elif kind == 2 and len(json.dumps(value)) * much < 3 << 20:
+            value = {f"{i}": value for i in range(much)}
+        elif kind == 3:
+            value = [value, "x" * (much * int(rng.integers(1, 300)))]
+        elif kind == 4:
+            value = {"k" * much: value}
+    return value
 
 
 # --- records -------------------------------------------------------------------------------------

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,6 +23,7 @@ from armarl_training.config.training_config import ConfigError, TrainingConfig, 
 from armarl_training.learning.saving import refuse_diverged
 from armarl_training.run import checkpoint
 from armarl_training.run.config_checks import check_players
+from armarl_training.run.progress import CURVE, EVENTS, TABLE, ProgressLog
 from armarl_training.run.run import Run, resume_run, start_run
 from doors import folder, refused
 from doors.files import json_text, odd, sealed, spoil_json, spoilt_tensor
@@ -333,3 +337,75 @@ def _remove(target: Path) -> None:
         shutil.rmtree(target)
     else:
         target.unlink(missing_ok=True)
+
+
+# --- files that only show a training -------------------------------------------------------------
+
+
+class _Events:
+    """A writer of TensorBoard's events that may fail at any call."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._fail()
+
+    def _fail(self, *_arguments: object) -> None:
+        if self._rng.integers(20) == 0:
+            raise (OSError("full"), ValueError("closed"), KeyError("x"), MemoryError())[
+                self._rng.integers(4)
+            ]
+
+    add_scalar = flush = close = _fail
+
+
+def side_files(rng: np.random.Generator) -> str:
+    """A log of progress whose files and folder are spoilt while it is written."""
+    from torch.utils import tensorboard
+
+    path = folder() / "side"
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    real, log, said = tensorboard.SummaryWriter, ProgressLog(path), io.StringIO()
+    if rng.integers(20):  # the real one starts a thread each time
+        tensorboard.SummaryWriter = lambda *_a, **_k: _Events(rng)
+    threading.excepthook = lambda _arguments: None  # of TensorBoard's thread, which has failed
+    rows = int(rng.integers(1, 8))
+    try:
+        with contextlib.redirect_stderr(said):
+            for decisions in range(rows):
+                if rng.integers(3) == 0:
+                    _spoil_side(path, rng)
+                log.note({"decisions": float(decisions), "minutes": 0.5, "return/x": 0.25})
+                if rng.integers(2):
+                    log.draw()
+                if rng.integers(8) == 0:
+                    log.close()
+            log.close()
+            log.draw()
+    finally:
+        tensorboard.SummaryWriter, threading.excepthook = real, threading.__excepthook__
+    assert [row["decisions"] for row in log.rows] == list(range(rows)), "rows are lost"
+    lines = said.getvalue().splitlines()
+    assert all(line.endswith("the training goes on") for line in lines)
+    assert len(lines) <= 3 * rows + 2, "a failure is told again and again"
+    if TABLE in log._files.failed:
+        return "refused"
+    again = ProgressLog(path)
+    again.take_up(rows)
+    assert again.rows == log.rows
+    return "accepted"
+
+
+def _spoil_side(path: Path, rng: np.random.Generator) -> None:
+    target = path / (TABLE, CURVE, EVENTS)[rng.integers(3)]
+    kind = int(rng.integers(5))
+    if kind == 0:
+        shutil.rmtree(path, ignore_errors=True)
+    elif kind == 1:
+        path.mkdir(exist_ok=True)
+    elif path.is_dir():
+        _remove(target)
+        if kind == 2:
+            target.mkdir()
+        elif kind == 3:
+            target.symlink_to("/dev/full")

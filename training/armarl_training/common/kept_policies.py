@@ -10,10 +10,11 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from armarl.common.files import POLICY_FILE, write_bytes
+from armarl.common.files import POLICY_FILE, read_bytes, write_bytes
 from armarl.players.player_specs import Part, Spec, as_spec
 from armarl.players.registry import shipped_policies
 from armarl.policies.paths import called, policy_path
+from armarl.policies.safetensors_file import MOST_BYTES
 from armarl_training.common.run_folder import RunError
 
 
@@ -30,7 +31,7 @@ def keep_policies(folder: Path, names: Iterable[str | Path]) -> None:
                 if step.is_symlink():
                     raise RunError(f"{step} is a link; the files of a run must be in its folder")
             copy.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(copy, path.read_bytes())
+            write_bytes(copy, read_bytes(path, MOST_BYTES))
 
 
 def as_kept(folder: Path, name: str | Path) -> Spec:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 FORMAT = "armarl-checkpoint-4"
 FILE = "checkpoint.safetensors"
 MOST_SELVES = 1 << 16
+MOST_BYTES = 8 << 30  # largest size: weights, averages and moments of large networks, and games
 # Errors that NumPy, torch and our own checks raise for wrong numbers and names.
 _REFUSALS = (
     ValueError,
@@ -77,7 +78,7 @@ def restore(
     if not path.exists():
         return None
     try:
-        tensors, progress = read_tensors(path, FORMAT)
+        tensors, progress = read_tensors(path, FORMAT, most=MOST_BYTES)
         saved = _Saved.model_validate(progress)
     except (ValidationError, OSError) as error:
         raise PolicyError(f"{path} is damaged: {brief(error)}") from error

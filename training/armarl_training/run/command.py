@@ -6,6 +6,7 @@ import math
 import os
 import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -206,15 +207,17 @@ class _ProgressBar:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._bar.stop()
+        with suppress(OSError, ValueError):
+            self._bar.stop()
 
     def update(self, report: Report) -> None:
         """Show the progress. If the output is not a terminal, print a line every 15 seconds."""
         text = report.headline or self._text(report)
-        self._bar.update(self._task, completed=report.done, description=text)
-        if not self._live and report.seconds - self._printed > 15:
-            self._printed = report.seconds
-            print(text, flush=True)
+        with suppress(OSError, ValueError):  # a closed terminal or pipe does not end a training
+            self._bar.update(self._task, completed=report.done, description=text)
+            if not self._live and report.seconds - self._printed > 15:
+                self._printed = report.seconds
+                print(text, flush=True)
 
     def _text(self, report: Report) -> str:
         speed = (report.decisions - self._start) / max(report.seconds - self._begun, 1e-9)

@@ -1,4 +1,8 @@
-"""Progress of a run: a table, a curve and TensorBoard events, all in the run's folder."""
+"""Progress of a run: a table, a curve and TensorBoard events, all in the run's folder.
+
+They only show the training. If one of them cannot be written, a line on stderr says so once, and
+the training and its checkpoints go on.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from armarl.arena.policy_card_text import thinned
 from armarl.common.files import read_text, write_text
 from armarl.common.messages import brief
 from armarl_training.common.run_folder import RunError
+from armarl_training.common.side_files import SideFiles
 from armarl_training.common.svg_plots import COLOURS, Axes, picture, text, ticks
 
 LARGEST_TABLE = 1 << 28  # in bytes
@@ -43,6 +48,7 @@ class ProgressLog:
         self.scale = 0
         self._folder = folder
         self._events: Any = None
+        self._files = SideFiles(folder, "the training")
         # TensorBoard drops events from this step on: they were written after the checkpoint.
         self._taken_up: int | None = None
 
@@ -51,6 +57,10 @@ class ProgressLog:
         if RATING in row and self.scale:
             row = {**row, SCALE: float(self.scale)}
         self.rows.append(row)
+        if EVENTS not in self._files.failed:
+            self._files.attempt(EVENTS, lambda: self._add_events(row))
+
+    def _add_events(self, row: dict[str, float]) -> None:
         if self._events is None:
             from torch.utils.tensorboard import SummaryWriter
 
@@ -88,21 +98,27 @@ class ProgressLog:
         return thinned(rows, MOST_MEASURED)
 
     def draw(self) -> None:
-        """Write the table and the curve."""
-        if self._events is not None:
-            self._events.flush()
+        """Write the table and the curve, as far as they can be written."""
+        if self._events is not None and EVENTS not in self._files.failed:
+            self._files.attempt(EVENTS, self._events.flush)
+        self._files.attempt(TABLE, self._write_table)
+        self._files.attempt(CURVE, self._draw_curve)
+
+    def _write_table(self) -> None:
         columns = list(dict.fromkeys(name for row in self.rows for name in row))
         table = io.StringIO()
         writer = csv.DictWriter(table, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows({k: _written(v) for k, v in row.items()} for row in self.rows)
         write_text(self._folder / TABLE, table.getvalue())
+
+    def _draw_curve(self) -> None:
         write_text(self._folder / CURVE, curve(self.rows, self.scale, self._sides))
 
     def close(self) -> None:
         """Stop TensorBoard's thread. A row added later starts a new event file."""
         if self._events is not None:
-            self._events.close()
+            self._files.attempt(EVENTS, self._events.close)
             self._events = None
 
     def begin_anew(self) -> None:

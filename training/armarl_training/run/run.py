@@ -307,7 +307,7 @@ class Run:
         self.export()
 
     def _write(self) -> None:
-        """Write the table and the curve, then the checkpoint."""
+        """Write the table and the curve, as far as possible, then the checkpoint."""
         details = {
             "seconds": self.seconds,
             "best": self.best,

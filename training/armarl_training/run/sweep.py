@@ -30,6 +30,7 @@ from armarl.common.messages import brief
 from armarl.policies.safetensors_file import PolicyError
 from armarl.workers.jobs import ClusterError
 from armarl_training.common.run_folder import LockError, RunError
+from armarl_training.common.side_files import SideFiles
 from armarl_training.common.svg_plots import COLOURS, Axes, picture, text
 from armarl_training.config.training_config import (
     MOST_BYTES,
@@ -189,6 +190,7 @@ class Sweep:
                 "ppo.learning_rate=1e-4..3e-3:log or ppo.epochs=1,2,4"
             )
         self.config, self.folder = load_config(config, fixed), folder
+        self._files = SideFiles(folder, "the sweep")
         self._code = code
         self._check_space()
         self._check_players()
@@ -377,7 +379,7 @@ class Sweep:
         return optuna.samplers.TPESampler(seed=int(seed))
 
     def _show(self) -> None:
-        """Write the table, with the best trial first, and the plot."""
+        """Write the table, with the best trial first, and the plot, as far as possible."""
         trials = [trial for trial in self._study.trials if trial.value is not None]
         trials.sort(key=lambda trial: -(trial.value or 0.0))
         table = io.StringIO()
@@ -386,9 +388,9 @@ class Sweep:
         for trial in trials:
             chosen = [trial.params.get(key, "") for key in self.space]
             writer.writerow([trial.number, f"{trial.value:.4f}", *chosen])
-        write_text(self.folder / TABLE, table.getvalue())
         found = [(trial.params, trial.value or 0.0) for trial in trials]
-        write_text(self.folder / PLOT, plot(self.space, found))
+        self._files.attempt(TABLE, lambda: write_text(self.folder / TABLE, table.getvalue()))
+        self._files.attempt(PLOT, lambda: write_text(self.folder / PLOT, plot(self.space, found)))
 
 
 def _as_begun(config: TrainingConfig, begun: TrainingConfig) -> TrainingConfig:

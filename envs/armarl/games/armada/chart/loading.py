@@ -21,12 +21,12 @@ chart has no map.
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from armarl.common.files import read_text
 from armarl.games.armada.chart.checks import Draft, check_name, check_sizes, shortened
 from armarl.games.armada.chart.geography import (
     CENTRAL,
@@ -107,25 +107,21 @@ def _text_of(path: Path) -> str:
     """Read the text of a chart file.
 
     Raises:
-        ChartError: the path is invalid, is not a regular file or is too large, or the file is not
-            UTF-8 text.
+        ChartError: the path is not a regular file or is too large, or the file is not UTF-8 text.
         OSError: the file does not exist or cannot be read.
     """
     try:
-        found = path.stat()
+        return read_text(path, MAX_BYTES)
     except OSError as error:
         raise type(error)(
-            f"cannot read the chart file {shortened(str(path))}: {error.strerror}; a chart must be "
-            "the path of a chart file, its text, a mapping, or None for the standard chart"
+            f"cannot read the chart file {shortened(str(path))}: "
+            f"{error.strerror or 'there is no such file'}; a chart must "
+            "be the path of a chart file, its text, a mapping, or None for the standard chart"
         ) from error
-    except ValueError as error:  # a null character
-        raise ChartError(f"invalid path {shortened(str(path))}: {error}") from error
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
-        raise ChartError(f"{path} is not a regular file of at most {MAX_BYTES} bytes")
-    try:
-        return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ChartError(f"{path} is not a UTF-8 text file: {error}") from error
+    except ValueError as error:
+        raise ChartError(f"{path} is not a regular file of at most {MAX_BYTES} bytes") from error
 
 
 @cache

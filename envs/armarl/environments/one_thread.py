@@ -1,0 +1,47 @@
+"""Environments are for one thread at a time: a call is refused while another thread's runs.
+
+Compiled loops run without the interpreter's lock. Without this check, two threads could play one
+game at the same time and leave a state that breaks the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from threading import get_ident
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+IN_USE = "another thread is using this environment; use an environment from one thread at a time"
+
+
+class AtWork(dict[str, int]):
+    """The thread that is using an environment, under "thread"; empty if there is none.
+
+    A copy of it is empty: nobody uses the copied environment yet.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AtWork, ()
+
+
+def alone(method: F) -> F:
+    """Make a method of an environment, which has an `AtWork` as `_at_work`, refuse other threads.
+
+    The same thread may call such methods within each other, as an opponent does that looks at the
+    environment it plays in.
+    """
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        at_work, this = self._at_work, get_ident()
+        within = at_work.get("thread") == this
+        if at_work.setdefault("thread", this) != this:  # atomic
+            raise RuntimeError(IN_USE)
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            if not within:
+                at_work.clear()
+
+    return cast(F, guarded)
