@@ -9,7 +9,8 @@ import pytest
 
 from armarl.games.armada.chart.loading import STANDARD
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_games, play_match
+from armarl.matches.match import play_match
+from armarl.matches.playing import play_games
 from armarl.matches.records import (
     Recorder,
     RecordError,
@@ -32,9 +33,9 @@ def recorded(game, player="random", games=1, seed=5):
             states.append(final.copy())
             super().ended(final)
 
-    seeds, entrants = np.arange(seed, seed + games), np.zeros((games, game.players), int)
+    seeds = np.arange(seed, seed + games)
     recorder = Keeping(game, [[player] * game.players] * games, seeds)
-    play_games(game, [make_player(player, game)], entrants, seeds, recorder)
+    play_games(game, [make_player(player, game)] * game.players, seeds, seeds, recorder)
     return "".join(recorder.texts()), states[0]
 
 

@@ -88,8 +88,8 @@ def watch_at_terminal(
         raise ValueError(
             f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
         )
-    made = [make_player(player, game) for player in players]
-    _show(game, [*made, *made[-1:] * (game.players - len(made))], None, seed, record, think)
+    seated = [*players, *players[-1:] * (game.players - len(players))]
+    _show(game, [make_player(player, game) for player in seated], None, seed, record, think)
 
 
 def _show(
