@@ -29,6 +29,9 @@ class Spy(RandomPlayer):
         self.identity = uuid4().hex
         MADE.append(self)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, identity=uuid4().hex)  # another object
+
     def choose(self, states: Any, seats: Any, draws: Any) -> Any:
         self.calls.append((states.copy(), seats.copy()))
         if self.folder:
@@ -43,10 +46,7 @@ class Spy(RandomPlayer):
 
 
 def written(folder: Path, game: Game) -> list[Spy]:
-    """Return the spies that wrote to a folder, from whatever process.
-
-    An object that was pickled keeps its identity, and so counts as one in each process.
-    """
+    """Return the spies that wrote to a folder, from whatever process."""
     spies = []
     for path in sorted(folder.iterdir()):
         spies.append(Spy(game))

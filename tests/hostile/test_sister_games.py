@@ -24,7 +24,6 @@ from armarl.games.make_game import make_game
 from armarl.matches.playing import draw_seeds
 from armarl.matches.records import read_records
 from armarl.workers.jobs import Workers
-from paths import ROOT
 from spies import Spy, Truth
 from variants import Variant, every_rich_game, every_variant
 
@@ -163,8 +162,7 @@ def cluster() -> Iterator[Workers]:
     from armarl.workers.ray_cluster import RayCluster
 
     with pytest.MonkeyPatch.context() as patch:
-        folders = ("envs", "training", "tests/helpers")
-        patch.setenv("PYTHONPATH", os.pathsep.join(str(ROOT / name) for name in folders))
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
         patch.setenv("RAY_worker_niceness", "0")
         ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
         yield RayCluster()

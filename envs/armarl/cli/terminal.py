@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from armarl.common.messages import relation
+from armarl.common.messages import relation, tell
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
@@ -105,12 +105,12 @@ def _show(
     if record is not None:
         prepare_records(record)
     if seat is not None:
-        print(f"You play in notation. {game_entry(game.name).notation}")
+        tell(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
         name = "you" if number == seat else player.name
         yours = "" if seat in (None, number) else relation(game.sides, seat, number)
-        print(f"player {number}{yours}: {name}")
-    print(f"deal {seed}: play the same deal again with --seed {seed}")
+        tell(f"player {number}{yours}: {name}")
+    tell(f"deal {seed}: play the same deal again with --seed {seed}")
     recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
     states = game.new_states(seed)
     recorder.dealt(states)
@@ -123,8 +123,8 @@ def _show(
                     recorder.ended(states)
                     append_records(record, recorder.texts())
     if seat is not None:
-        print(f"\n{game.draw(states[0], seat)}\n\nwith all hidden information shown:\n")
-        print(game.draw(states[0]))
+        tell(f"\n{game.draw(states[0], seat)}\n\nwith all hidden information shown:\n")
+        tell(game.draw(states[0]))
 
 
 def _play(
@@ -139,7 +139,7 @@ def _play(
     only = np.zeros(1, np.int64)  # index of the only game
     chance = game.new_chance(np.array([seed]))
     if seat is None:
-        print(f"\n{game.draw(states[0])}")
+        tell(f"\n{game.draw(states[0])}")
     while not game.statuses(states)[0][0]:
         questions = game.questions(states, only, chance)
         mover = int(questions[1][0])
@@ -147,13 +147,13 @@ def _play(
         texts = game.actions.texts if seat in (None, mover) else game.actions.public_texts
         if think and isinstance(player, Thinker):
             thoughts = ask_thoughts(player, game, *questions)
-            print(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
+            tell(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
         action = choose_legally(player, game, *questions)
         game.play(states, only, action)
         recorder.played(states, only, questions[1], action)
-        print(f"player {mover}: {texts[action[0]]}")
+        tell(f"player {mover}: {texts[action[0]]}")
         if seat is None:
-            print(f"\n{game.draw(states[0])}")
+            tell(f"\n{game.draw(states[0])}")
 
 
 @contextmanager

@@ -47,7 +47,8 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH  # write permission of other users
 def say(line: str) -> None:
     """Print a line to stderr, if there is one."""
     if sys.stderr is not None:
-        print(f"armarl: {line}", file=sys.stderr, flush=True)
+        shown = "".join(letter if letter.isprintable() else "?" for letter in line)
+        print(f"armarl: {shown}", file=sys.stderr, flush=True)  # noqa: T201 (see `messages.tell`)
 
 
 @cache

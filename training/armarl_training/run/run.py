@@ -515,7 +515,8 @@ class Run:
     def _stop_on_signal(self) -> Iterator[None]:
         """Stop after the update at the first Ctrl-C or SIGTERM, and at once at a second one.
 
-        A second Ctrl-C raises KeyboardInterrupt, and a second SIGTERM ends the process. Does nothing outside the main thread, since only the main thread receives signals.
+        A second Ctrl-C raises KeyboardInterrupt, and a second SIGTERM ends the process. Does
+        nothing outside the main thread, since only the main thread receives signals.
         """
         self._stopped = False
         if threading.current_thread() is not threading.main_thread():
