@@ -107,7 +107,7 @@ import os, signal, threading
 import numpy as np
 from armarl import make_game, make_player
 
-game = make_game({game!r})
+game = make_game("armadora")
 states, one = game.new_states(1), np.zeros(1, np.int64)
 make_player({quick!r}, game).choose(states, one, np.zeros(1))
 signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests ignore it
@@ -122,22 +122,18 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
 @pytest.mark.parametrize(
     "search",
-    [
-        *("grave:{}", "ismcts:{}", "flat:{}", "rollout:{}", "armadora-2p+search:{}"),
-        "armada-2p+search:{}",
-    ],
+    ["grave:{}", "ismcts:{}", "flat:{}", "rollout:{}", "armadora-2p+search:{}"],
 )
 def test_ctrl_c_ends_a_long_search(search: str) -> None:
     """Regression: all simulations were one call of compiled code, which hears no signal."""
     script = ENDLESS.format(
-        game="armada" if search.startswith("armada-") else "armadora",
         player=search.format(1 << 23),
         quick=search.format(2),
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
     )
-    assert (done.stdout, done.stderr) == ("stopped\n", "")
+    assert done.stdout == "stopped\n"
 
 
 @pytest.mark.parametrize("search", ["grave:90", "ismcts:90", "rollout:90", "armadora-2p+search:90"])

@@ -15,7 +15,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -34,12 +33,13 @@ from armarl.common.files import (
     remove_temporaries,
     write_text,
 )
+from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief, printable
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game
 from armarl.games.make_game import make_game, restore_game
-from armarl.matches.match import as_game
-from armarl.matches.playing import Entrants, play_table, shares_of_victory, workers_for
+from armarl.matches.match import Entrants, as_game
+from armarl.matches.playing import play_table, shares_of_victory, workers_for
 from armarl.players.protocol import Player, digest_of
 from armarl.players.registry import PlayerLike
 from armarl.roster.make_player import make_player
@@ -411,7 +411,7 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
     """
     wanted = _settings_of(planned)
     try:
-        found = json.loads(read_text(path, _MOST_SETTINGS))
+        found = read_json(read_text(path, _MOST_SETTINGS))
     except FileNotFoundError:
         ours = (_GAMES, _RECORDS, *REPORTS)
         refuse_to_write_over(path.parent, ours, f"no tournament ({_SETTINGS})", ArenaError)
@@ -419,9 +419,8 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
         return
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
-    told = partial(json.dumps, sort_keys=True)  # unlike ==, tells 0 from 0.0 and from false
     for name, value in wanted.items():
-        if not isinstance(found, dict) or told(found.get(name)) != told(value):
+        if not isinstance(found, dict) or not same_json(found.get(name), value):
             raise ArenaError(
                 f"{path.parent} holds a tournament with other {name}: name another folder"
             )
@@ -482,7 +481,7 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
     Raises:
         ValueError, TypeError, LookupError: the line is not a valid result.
     """
-    data = json.loads(line)
+    data = read_json(line)
     data |= {"table": tuple(data["table"]), "shares": tuple(data["shares"])}
     result = GameResult(**data)
     whole_number("lineup", result.lineup, 0, len(seatings) - 1)
@@ -515,7 +514,7 @@ def read_tournament(folder: str | Path) -> Tournament:
     """
     path = Path(folder) / _SETTINGS
     try:
-        planned = _planned(json.loads(read_text(path, _MOST_SETTINGS)))
+        planned = _planned(read_json(read_text(path, _MOST_SETTINGS)))
     except FileNotFoundError as error:
         raise ArenaError(f"{folder} holds no tournament: it has no {_SETTINGS}") from error
     except _REFUSALS as error:
@@ -531,7 +530,7 @@ def _planned(found: Any) -> Tournament:
     """
     variant, players = found["variant"], found["players"]
     game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
-    if variant != json.loads(json.dumps(game.variant)):
+    if not same_json(variant, game.variant):
         raise ValueError("the settings are of another version of the game")
     if not isinstance(players, list) or not all(
         isinstance(name, str) and name == printable(name) for name in players

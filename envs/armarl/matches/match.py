@@ -21,7 +21,6 @@ from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game, check_game
 from armarl.games.make_game import make_game
 from armarl.matches.playing import (
-    Entrants,
     first_seats,
     play_table,
     shares_of_victory,
@@ -29,6 +28,7 @@ from armarl.matches.playing import (
 )
 from armarl.matches.records import append_records, prepare_records
 from armarl.matches.standings import Standing, _standings
+from armarl.players.protocol import Player
 from armarl.players.registry import PlayerLike
 from armarl.roster.make_player import make_player
 from armarl.workers.jobs import Workers, check_workers
@@ -185,6 +185,32 @@ def _check_entrants(game: Game, entrants: int) -> None:
         f"a match of {game.name} with {game.players} players takes {takes}, not {entrants}"
         + (teams if sides < game.players else "")
     )
+
+
+class Entrants:
+    """The players of a match or tournament, in the form that jobs carry them.
+
+    Other machines cannot read the files of this one, so a cluster gets player objects, with the
+    weights of their policies: one for each seat that an entrant holds at a table.
+    """
+
+    def __init__(self, players: Sequence[PlayerLike], game: Game, workers: Workers) -> None:
+        self._players, self._game = players, game
+        self._local = isinstance(workers, int)
+        self._made: dict[tuple[int, int], Player] = {}
+
+    def at(self, table: Sequence[int]) -> list[PlayerLike]:
+        """Return the players of a table, one per seat, from the number of each seat's entrant."""
+        if self._local:
+            return [self._players[entrant] for entrant in table]
+        return [
+            self._object(entrant, table[:seat].count(entrant)) for seat, entrant in enumerate(table)
+        ]
+
+    def _object(self, entrant: int, copy: int) -> Player:
+        if (entrant, copy) not in self._made:
+            self._made[entrant, copy] = make_player(self._players[entrant], self._game)
+        return self._made[entrant, copy]
 
 
 class _Job(NamedTuple):

@@ -19,9 +19,7 @@ from armarl.core.game import Game
 from armarl.core.verbs import CUT_SHORT
 from armarl.matches.records import Recorder
 from armarl.players.protocol import Player, choose_legally, everybody
-from armarl.players.registry import PlayerLike
 from armarl.players.simple_players import HumanPlayer
-from armarl.roster.make_player import make_player
 from armarl.workers.jobs import Workers
 
 
@@ -145,32 +143,6 @@ def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.fl
 def first_seats(game: Game) -> list[int]:
     """Return the first seat of each side."""
     return [game.sides.index(side) for side in range(len(set(game.sides)))]
-
-
-class Entrants:
-    """The players of a match or tournament, in the form that jobs carry them.
-
-    Other machines cannot read the files of this one, so a cluster gets player objects, with the
-    weights of their policies: one for each seat that an entrant holds at a table.
-    """
-
-    def __init__(self, players: Sequence[PlayerLike], game: Game, workers: Workers) -> None:
-        self._players, self._game = players, game
-        self._local = isinstance(workers, int)
-        self._made: dict[tuple[int, int], Player] = {}
-
-    def at(self, table: Sequence[int]) -> list[PlayerLike]:
-        """Return the players of a table, one per seat, from the number of each seat's entrant."""
-        if self._local:
-            return [self._players[entrant] for entrant in table]
-        return [
-            self._object(entrant, table[:seat].count(entrant)) for seat, entrant in enumerate(table)
-        ]
-
-    def _object(self, entrant: int, copy: int) -> Player:
-        if (entrant, copy) not in self._made:
-            self._made[entrant, copy] = make_player(self._players[entrant], self._game)
-        return self._made[entrant, copy]
 
 
 def workers_for(players: Iterable[Player], workers: Workers) -> Workers:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.files import POLICY_FILE, write_bytes
+from armarl.common.json_text import read_json
 from armarl.common.messages import brief
 from armarl.networks.policy_network import Tensors
 
@@ -52,7 +53,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
     """
     from safetensors.numpy import save
 
-    text = json.dumps(metadata)
+    text = json.dumps(metadata, allow_nan=False)
     data = save(
         {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()},
         {"armarl": text, "sha256": _digest(text, tensors)},
@@ -88,7 +89,7 @@ def read_tensors(path: Path, *formats: str) -> tuple[dict[str, NDArray[Any]], di
         if not all(array.dtype.isbuiltin == 1 for array in tensors.values()):
             raise ValueError("it has a dtype that NumPy lacks")  # a dtype of ml_dtypes
         text = header.get("armarl", "{}")
-        metadata = json.loads(text)
+        metadata = read_json(text)
     except PolicyError:
         raise
     except (
