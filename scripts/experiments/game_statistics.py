@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from armarl.cli.shared_options import options_of
 from armarl.core.game import Game
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_games
+from armarl.matches.playing import play_games
 from armarl.matches.standings import wilson_interval
 from armarl.roster.make_player import make_player
 
@@ -45,8 +45,8 @@ def play(game: Game, player: str, games: int, seed: int) -> tuple[NDArray[Any], 
     parts = []
     for first in range(0, games, AT_ONCE):
         seeds = np.arange(seed + first, seed + min(first + AT_ONCE, games))
-        seats = np.zeros((seeds.size, game.players), np.int64)
-        parts.append(play_games(game, [make_player(player, game)], seats, seeds))
+        players = [make_player(player, game) for _ in range(game.players)]
+        parts.append(play_games(game, players, seeds, seeds))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 

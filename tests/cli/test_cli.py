@@ -515,6 +515,33 @@ def test_names_of_files_move_no_terminal(run, tmp_path):
     assert (status, "\x1b" in out, "player 1: j?[31mX" in out) == (130, False, True)
 
 
+def test_names_of_folders_move_no_terminal(run, tmp_path):
+    """Regression: `train` and `arena` printed them as they are."""
+    name, shown = "j\x1b[31mX", "j?[31mX"
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(tiny.settings()), "utf-8")
+    status, out, err = run("train", "small.yaml", "--run", name)
+    assert (status, "\x1b" in out + err, shown in out) == (0, False, True)
+    status, out, err = run("train", "--resume", name)
+    assert (status, "\x1b" in out + err, shown in out) == (0, False, True)
+    arena = ("arena", "random", "greedy", "--deals", 4, "--workers", 1, "--folder", f"{name}/arena")
+    status, out, err = run(*arena)
+    assert (status, "\x1b" in out + err, shown in out) == (0, False, True)
+
+
+def test_a_ray_address_moves_no_terminal(run, tmp_path):
+    """Regression: the setting `ray` of a stranger's configuration was printed as it is."""
+    pytest.importorskip("ray")
+    small = tiny.settings(ray="\x1b[31mX", shards=2)
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(small), "utf-8")
+    status, out, err = run("train", "small.yaml", "--run", "runs")
+    assert (status, "\x1b" in out + err, "?[31mX" in err) == (1, False, True)
+
+
+def test_words_of_the_command_line_move_no_terminal(run):
+    status, out, err = run("evaluate", "\x1b[31mX", "--\x1b[2J")
+    assert (status, "\x1b" in out + err) == (2, False)
+
+
 def test_options_beside_a_saved_policy_are_of_its_game(run):
     """They were once those of the first registered game."""
     status, out, err = run("play", "armada-2p", "-o", "max_turns=400", typed="quit\n")

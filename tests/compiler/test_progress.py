@@ -77,13 +77,13 @@ def test_kernels_are_counted_before_they_are_compiled():
 
     @numba.njit(inline="always")
     def merged(x):
-        return LEAF(x)
+        return LEAF(x)  # noqa: F821
 
     globals().update(LEAF=leaf, MERGED=merged)
 
     @numba.njit
     def root(x):
-        return MERGED(x) + LEAF(x)
+        return MERGED(x) + LEAF(x)  # noqa: F821
 
     assert _count_uncompiled(root, set()) == 2  # `merged` is no kernel of its own
     leaf(1)

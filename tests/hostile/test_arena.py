@@ -91,6 +91,36 @@ def test_settings_that_are_nested_deeply(folder: Path) -> None:
             use(folder)
 
 
+@pytest.mark.parametrize("name", ["settings.json", "games.jsonl"])
+@pytest.mark.parametrize(
+    "more", ['"seed": 0, "seed": 0, ', '"cut": false, "cut": false, ', '"x": NaN, ']
+)
+def test_what_two_readers_read_differently(folder: Path, name: str, more: str) -> None:
+    """Regression: of a key given twice the last one counted, and NaN was a number."""
+    path = folder / name
+    path.write_text(path.read_text("utf-8").replace("{", "{" + more, 1), "utf-8")
+    with pytest.raises(ArenaError, match=r"is damaged|is not a game's result"):
+        read_tournament(folder)
+
+
+@pytest.mark.parametrize("version", ["false", "0.0"])
+def test_a_version_that_only_equals_ours(folder: Path, version: str) -> None:
+    path = folder / "settings.json"
+    text = path.read_text("utf-8")
+    assert '"version": 0,' in text
+    path.write_text(text.replace('"version": 0,', f'"version": {version},'), "utf-8")
+    with pytest.raises(ArenaError, match="another version"):
+        read_tournament(folder)
+
+
+def test_names_like_formulas_compute_nothing(tmp_path: Path) -> None:
+    """Regression: a spreadsheet ran them."""
+    played = play_tournament(GAME, [Named("=1+1"), Named("@x")], 4, folder=tmp_path)
+    assert played.players == ("=1+1", "@x")
+    lines = summarise(played).csv().splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] in (["'=1+1", "'@x"], ["'@x", "'=1+1"])
+
+
 @pytest.mark.parametrize("digests", [None, 5, [], "x", {"random": 1}, {"nobody": []}], ids=str)
 def test_digests_that_are_none(folder: Path, digests: Any) -> None:
     path = folder / "settings.json"

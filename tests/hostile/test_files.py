@@ -21,7 +21,7 @@ from armarl.games.make_game import make_game
 from armarl.networks.judge import layout_of
 from armarl.policies import safetensors_file, saved_policy
 from armarl.policies.safetensors_file import FORMAT, PolicyError, read_tensors, write_tensors
-from armarl.policies.saved_policy import load_policy, policy_game, save_policy
+from armarl.policies.saved_policy import load_policy, policy_game, read_policy_metadata, save_policy
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, TrainingConfig, load_config
 from armarl_training.learners.maskable import _generator
@@ -36,12 +36,29 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX
 def test_metadata_that_are_nested_deeply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: with a correct checksum, reading them raised a RecursionError."""
     monkeypatch.setattr(
-        "armarl.policies.safetensors_file.json.dumps", lambda metadata: "[" * 100_000
+        "armarl.policies.safetensors_file.json.dumps", lambda metadata, **_how: "[" * 100_000
     )
     path = tmp_path / "deep.safetensors"
     write_tensors(path, tiny.tensors(GAME), {})
     with pytest.raises(PolicyError, match="is damaged"):
         load_policy(path, GAME)
+
+
+@pytest.mark.parametrize("more", ["NaN", "Infinity", "1e999", '0, "more": 1'])
+def test_metadata_that_are_no_plain_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: str
+) -> None:
+    """Regression: they were read, and then `armarl info --json` printed what is no JSON."""
+    plain = json.dumps
+    monkeypatch.setattr(
+        "armarl.policies.safetensors_file.json.dumps",
+        lambda metadata, **_how: f'{{"more": {more}, {plain(metadata)[1:]}',
+    )
+    path = tiny.policy(tmp_path, GAME)
+    with pytest.raises(PolicyError, match="is damaged"):
+        load_policy(path, GAME)
+    with pytest.raises(PolicyError, match="is damaged"):
+        read_policy_metadata(path)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from armarl.arena.tournament import play_tournament
 from armarl.cli.__main__ import main
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
-from armarl.matches.match import workers_for
+from armarl.matches.playing import workers_for
 from armarl.players.player_specs import Spec
 from armarl.players.protocol import Player, Thinker, ask_thoughts, choose_legally
 from armarl.players.registry import register_player

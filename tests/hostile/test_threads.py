@@ -6,6 +6,8 @@ import copy
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +23,8 @@ from armarl.environments.seat_env import SeatEnv
 from armarl.environments.self_play_batch import SelfPlayBatch
 from armarl.environments.vector_env import SeatVectorEnv
 from armarl.games.make_game import make_game
+from armarl.roster.make_player import make_player
+from armarl.search import lookahead, settings
 from armarl_training import make_vec_env
 
 pytestmark = pytest.mark.usefixtures("small_shares", "_four_threads")
@@ -102,6 +106,61 @@ def test_ctrl_c_returns_when_no_thread_writes_any_more() -> None:
     batch[:] = 0
     threads.run(Loop(), 50, batch[:50])  # the threads still work
     assert (batch[:50] == 1).all()
+
+
+ENDLESS = """
+import os, signal, threading
+import numpy as np
+from armarl import make_game, make_player
+
+game = make_game("armadora")
+states, one = game.new_states(1), np.zeros(1, np.int64)
+make_player({quick!r}, game).choose(states, one, np.zeros(1))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where the tests ignore it
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    make_player({player!r}, game).choose(states, one, np.zeros(1))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
+@pytest.mark.parametrize(
+    "search",
+    ["grave:{}", "ismcts:{}", "flat:{}", "rollout:{}", "armadora-2p+search:{}"],
+)
+def test_ctrl_c_ends_a_long_search(search: str) -> None:
+    """Regression: all simulations were one call of compiled code, which hears no signal."""
+    script = ENDLESS.format(
+        player=search.format(1 << 23),
+        quick=search.format(2),
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert done.stdout == "stopped\n"
+
+
+@pytest.mark.parametrize("search", ["grave:90", "ismcts:90", "rollout:90", "armadora-2p+search:90"])
+def test_the_portions_of_a_search_change_nothing(
+    search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = make_game("armadora")
+    states, seats, draws = game.new_states(np.arange(3)), np.zeros(3, np.int64), np.full(3, 0.4)
+    found = []
+    for at_once in ([90], [1, 7, 50, 32]):
+        monkeypatch.setattr(settings, "portions", lambda _number, _first, of=at_once: iter(of))
+        monkeypatch.setattr(lookahead, "portions", lambda number, _first, of=at_once: iter(of))
+        found.append(make_player(search, game).think(states, seats, draws))  # type: ignore[attr-defined]
+    one, other = found
+    for mine, its in zip(one, other, strict=True):
+        np.testing.assert_array_equal(mine, its)
+
+
+def test_portions_add_up() -> None:
+    for number in (0, 1, 31, 32, 33, 10_000):
+        assert sum(settings.portions(number, 32)) == number
 
 
 def test_scratch_is_enough_whatever_the_number_of_threads_becomes() -> None:

@@ -9,7 +9,8 @@ import tiny
 from armarl.common.numbers import MOST_SEED
 from armarl.core.errors import IllegalActionError
 from armarl.games.make_game import make_game
-from armarl.matches.match import deal_seeds, play_games, play_match, seatings
+from armarl.matches.match import play_match, seatings
+from armarl.matches.playing import deal_seeds, play_games
 from armarl.matches.records import read_records
 from armarl.matches.standings import _interval, _standings
 from armarl.players.protocol import Player
@@ -62,16 +63,16 @@ def test_the_number_of_workers_changes_nothing(tmp_path):
     one = play_match(TWO, players, games=300, seed=5)
     two = play_match(TWO, players, 300, 5, workers=2, progress=lambda *done: calls.append(done))
     assert one == two
-    assert calls == [(128, 300), (256, 300), (300, 300)]
+    assert calls == [(128, 300), (256, 300), (278, 300), (300, 300)]
 
 
 def test_a_game_depends_on_its_own_seed_alone():
     """It does not depend on how many others are played with it."""
     players = [GreedyPlayer(TWO), RandomPlayer(TWO)]
-    seeds, entrants = np.arange(20), np.tile([0, 1], (20, 1))
-    returns, lengths, _ = play_games(TWO, players, entrants, seeds)
+    deals, draws = np.arange(20), np.arange(20, 40)
+    returns, lengths, _ = play_games(TWO, players, deals, draws)
     for i in range(0, 20, 7):
-        alone = play_games(TWO, players, entrants[i : i + 1], seeds[i : i + 1])
+        alone = play_games(TWO, players, deals[i : i + 1], draws[i : i + 1])
         assert np.array_equal(alone[0], returns[i : i + 1])
         assert np.array_equal(alone[1], lengths[i : i + 1])
 
@@ -156,7 +157,7 @@ def test_a_seat_s_advantage_does_not_show():
             return np.where(seats == 0, chosen, TWO.actions.id("pass"))
 
     players = [FirstSeatWins(TWO), FirstSeatWins(TWO)]
-    returns, _, _ = play_games(TWO, players, np.tile([0, 1], (50, 1)), np.arange(50))
+    returns, _, _ = play_games(TWO, players, np.arange(50), np.arange(50))
     assert (returns[:, 0] > returns[:, 1]).mean() > 0.9
     one, other = play_match(TWO, players, games=100).standings
     assert one.win_rate == pytest.approx(0.5, abs=0.05)

@@ -10,7 +10,8 @@ import pytest
 
 from armarl.games.armada.chart.loading import STANDARD
 from armarl.games.make_game import make_game
-from armarl.matches.match import play_games, play_match
+from armarl.matches.match import play_match
+from armarl.matches.playing import play_games
 from armarl.matches.records import (
     Recorder,
     RecordError,
@@ -33,9 +34,9 @@ def recorded(game, player="random", games=1, seed=5):
             states.append(final.copy())
             super().ended(final)
 
-    seeds, entrants = np.arange(seed, seed + games), np.zeros((games, game.players), int)
+    seeds = np.arange(seed, seed + games)
     recorder = Keeping(game, [[player] * game.players] * games, seeds)
-    play_games(game, [make_player(player, game)], entrants, seeds, recorder)
+    play_games(game, [make_player(player, game)] * game.players, seeds, seeds, recorder)
     return "".join(recorder.texts()), states[0]
 
 
@@ -305,6 +306,62 @@ def test_a_record_with_dice_of_one_s_own(tmp_path):
         read(tmp_path, text.replace("[3, 0, 1, -1, -3, -3]", "[3]", 1))
     with pytest.raises(RecordError, match="must hold the content of its dice"):
         read(tmp_path, text.replace(json.dumps(dice), '"/dev/zero"', 1))
+
+
+FOREIGN = f"notes of mine\nsum {64 * '0'}\nand what follows\n"
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        FOREIGN,
+        f"armarl-record 1\n{FOREIGN}",
+        "{text}my notes\n",
+        "{text}my notes",
+        "{text}armarl-record 1\nmy notes\n",
+        "{text}armarl-record 1\nmy notes",
+        "{half}my notes",
+        "{half}my notes\n",
+        "{half}0 not an action | 123456789abc\n",
+        "mine\n{text}arm",
+        "armarl-recorder\n",
+    ],
+)
+def test_nothing_of_others_is_removed(text, held, tmp_path):
+    """Regression: text behind a line like a record's last, or behind a first line, was cut off."""
+    half = "".join(text.splitlines(keepends=True)[:9])
+    path = tmp_path / "notes.txt"
+    path.write_text(held.replace("{text}", text).replace("{half}", text + half), "utf-8")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="does not end with a record"):
+        prepare_records(path)
+    assert path.read_bytes() == before
+
+
+def test_errors_are_short_whatever_a_line_holds(text, tmp_path):
+    """Regression: a seat of 5,000 digits was quoted whole."""
+    lines = text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        for spoilt in (
+            "9" * 5000 + line,
+            line[:-1] + "9" * 5000 + "\n",
+            line[:2] + "x" * 5000 + "\n",
+        ):
+            with pytest.raises(RecordError) as refused:
+                read(tmp_path, "".join([*lines[:at], spoilt, *lines[at + 1 :]]))
+            assert len(str(refused.value)) < 800 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    ['"version": false', '"version": 0.0', '"version": 0, "version": 0', '"version": NaN'],
+)
+def test_a_version_that_only_equals_ours(text, spoilt, tmp_path):
+    """Regression: `false`, and a key given twice, were taken."""
+    assert '"version": 0' in text
+    lines = text.splitlines()[:-1]
+    with pytest.raises(RecordError, match="line 2: "):
+        read(tmp_path, resummed([line.replace('"version": 0', spoilt) for line in lines]))
 
 
 def test_a_record_with_a_chart_of_one_s_own(tmp_path):

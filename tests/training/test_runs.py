@@ -4,6 +4,8 @@ import csv
 import errno
 import os
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -182,6 +184,36 @@ def test_the_second_interrupt_stops_at_once(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run.train(progress)
     assert signal.getsignal(signal.SIGINT) == before
+    assert resume_run(tmp_path / "run").decisions == 0
+
+
+TERMINATED_TWICE = """
+import os, signal, sys
+from pathlib import Path
+from armarl_training.run.run import start_run
+from small_runs import config
+
+def progress(*_report):
+    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGTERM)
+    print("still here", flush=True)
+
+start_run(config(), Path(sys.argv[1])).train(progress)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
+def test_the_second_termination_ends_the_process(tmp_path):
+    """Regression: only Ctrl-C could stop a run at once after SIGTERM."""
+    done = subprocess.run(
+        [sys.executable, "-c", TERMINATED_TWICE, str(tmp_path / "run")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "")
     assert resume_run(tmp_path / "run").decisions == 0
 
 

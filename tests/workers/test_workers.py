@@ -24,6 +24,46 @@ if __name__ == "__main__":
 """
 
 
+# A stop that reaches this process alone, while its workers do a job that never ends.
+WITH_ENDLESS_JOBS = """
+import os, signal, threading
+from armarl.workers.spread import spread
+from endless import forever
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    done = spread(forever, [0, 1, 1], 2)
+    next(done)
+    if {stop!r} == "Ctrl-C":
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            next(done)
+        except KeyboardInterrupt:
+            print("stopped")
+    else:
+        done.close()
+        print("stopped")
+"""
+ENDLESS = """
+def forever(job):
+    while job:
+        pass
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the signal needs POSIX")
+@pytest.mark.parametrize("stop", ["Ctrl-C", "enough"])
+def test_jobs_that_never_end_do_not_outlive_the_stop(tmp_path: Path, stop: str) -> None:
+    """Regression: the stop waited for the jobs, and so for ever."""
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    script = tmp_path / "script.py"
+    script.write_text(WITH_ENDLESS_JOBS.format(stop=stop))
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=100, check=True
+    )
+    assert (done.stdout, done.stderr) == ("stopped\n", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="this is about groups of POSIX processes")
 def test_workers_that_are_stopped_while_they_start_say_nothing(tmp_path: Path) -> None:
     script = tmp_path / "script.py"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from armarl.arena.ratings import (
 )
 from armarl.arena.stopping import Verdict, is_stronger
 from armarl.arena.tournament import Tournament
+from armarl.common.csv_table import csv_text
 from armarl.matches.standings import wilson_interval
 
 ANCHOR = "random"  # the player with rating 0 if it takes part; otherwise the first player
@@ -109,11 +108,7 @@ class Summary:
     def csv(self) -> str:
         """Return the ratings as CSV, one line per player."""
         rows = self.as_dict()["players"]
-        text = io.StringIO()
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
+        return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
     def table(self) -> str:
         """Return everything as an aligned text table."""

@@ -15,7 +15,6 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -34,19 +33,13 @@ from armarl.common.files import (
     remove_temporaries,
     write_text,
 )
+from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief, printable
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game
 from armarl.games.make_game import make_game, restore_game
-from armarl.matches.match import (
-    as_game,
-    deal_seeds,
-    play_games,
-    sent,
-    shares_of_victory,
-    workers_for,
-)
-from armarl.matches.records import Recorder
+from armarl.matches.match import Entrants, as_game
+from armarl.matches.playing import play_table, shares_of_victory, workers_for
 from armarl.players.protocol import Player, digest_of
 from armarl.players.registry import PlayerLike
 from armarl.roster.make_player import make_player
@@ -54,7 +47,8 @@ from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
 MOST_DEALS = 10**7
-DEALS_AT_ONCE = 16  # deals per job; batch sizes are part of networks' repeatable arithmetic
+# Deals per job for each side of the game; batch sizes are part of networks' repeatable arithmetic.
+DEALS_AT_ONCE = 16
 _LEAST_CELLS = 1 << 20  # deals times tables: up to this number they are few in any case
 _SETTINGS, _GAMES, _RECORDS = "settings.json", "games.jsonl", "records"
 REPORTS = ("summary.json", "ratings.csv", "report.html")
@@ -139,7 +133,9 @@ class Tournament:
         numbers = {table: number for number, table in enumerate(seatings)}
         sides = len(set(self.game.sides))
         deals = 1 + max((game.deal for game in self.games), default=-1)
-        if deals * len(seatings) > max(_LEAST_CELLS, (DEALS_AT_ONCE + 1) * len(self.games)):
+        if deals * len(seatings) > max(
+            _LEAST_CELLS, (_deals_at_once(self.game) + 1) * len(self.games)
+        ):
             raise ValueError(
                 f"these {len(self.games):,} games do not form a tournament, in which every table "
                 f"plays every deal: there are {deals:,} deals and {len(seatings):,} tables"
@@ -151,15 +147,16 @@ class Tournament:
 
 
 class _Job(NamedTuple):
-    """Some deals of one lineup in all its arrangements."""
+    """Some deals of one lineup at one table."""
 
     game: str
     options: dict[str, Any]
-    players: dict[int, PlayerLike]  # the lineup's players by number
-    names: tuple[str, ...]
+    players: list[PlayerLike]  # of each seat
+    names: list[str]  # of each seat
     digests: Digests
     lineup: int
-    tables: list[Lineup]
+    table: Lineup
+    number: int  # of the table among those of the lineup
     seed: int
     first: int
     last: int
@@ -226,13 +223,10 @@ def play_tournament(
     digests = _digests(names, made)
     planned = Tournament(game, names, kind, mixed, every, seed, ())
     with _Store(folder, planned, digests) as store:
-        entrants = sent(players, game, workers)
+        entrants = Entrants(players, game, workers)
         jobs = _jobs(planned, entrants, digests, deals, store, records and folder is not None)
         keys = {
-            (job.lineup, deal, table)
-            for job in jobs
-            for deal in range(job.first, job.last)
-            for table in job.tables
+            (job.lineup, deal, job.table) for job in jobs for deal in range(job.first, job.last)
         }
         whole = len(store.games.keys() | keys)
         playing = spread(_play_job, jobs, workers)
@@ -249,7 +243,7 @@ def play_tournament(
 
 def _jobs(
     planned: Tournament,
-    players: Sequence[PlayerLike],
+    entrants: Entrants,
     digests: Digests,
     deals: int,
     store: _Store,
@@ -257,17 +251,22 @@ def _jobs(
 ) -> list[_Job]:
     """Return the missing jobs ordered by deal, so that a stopped tournament stays balanced."""
     game, jobs = planned.game, []
-    options = {"players": game.players, **game.options}
-    for number, group in enumerate(planned.lineups()):
-        sitting = {i: players[i] for i in group}
-        seatings = planned.tables(group)
-        for first in range(0, deals, DEALS_AT_ONCE):
-            last = min(first + DEALS_AT_ONCE, deals)
-            if not store.has(number, first, last, seatings):
-                named = (planned.players, digests)
-                where = (*named, number, seatings, planned.seed, first, last, record)
-                jobs.append(_Job(game.name, options, sitting, *where))
-    return sorted(jobs, key=lambda job: (job.first, job.lineup))
+    options, at_once = {"players": game.players, **game.options}, _deals_at_once(game)
+    for lineup, group in enumerate(planned.lineups()):
+        for number, table in enumerate(planned.tables(group)):
+            players, names = entrants.at(table), [planned.players[entrant] for entrant in table]
+            for first in range(0, deals, at_once):
+                last = min(first + at_once, deals)
+                if not store.has(lineup, first, last, table):
+                    who = (players, names, digests, lineup, table, number)
+                    where = (planned.seed, first, last, record)
+                    jobs.append(_Job(game.name, options, *who, *where))
+    return sorted(jobs, key=lambda job: (job.first, job.lineup, job.number))
+
+
+def _deals_at_once(game: Game) -> int:
+    """Return the number of deals per job."""
+    return DEALS_AT_ONCE * len(set(game.sides))
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
@@ -285,10 +284,9 @@ def _digests(names: Sequence[str], players: Sequence[Player]) -> Digests:
     return {name: digest for name, digest in found if digest is not None}
 
 
-def _refuse_replaced(job: _Job, players: dict[int, Player]) -> None:
+def _refuse_replaced(job: _Job, players: Sequence[Player]) -> None:
     """Raise ArenaError if a policy has changed since the tournament began."""
-    for number, player in players.items():
-        name = job.names[number]
+    for name, player in zip(job.names, players, strict=True):
         if job.digests.get(name) != digest_of(player):
             raise ArenaError(
                 f"{name} was replaced during the tournament. A rewritten file is another player: "
@@ -299,28 +297,19 @@ def _refuse_replaced(job: _Job, players: dict[int, Player]) -> None:
 def _play_job(job: _Job) -> tuple[list[GameResult], list[str]]:
     """Play a job's games in lockstep; return the results, and the records if requested."""
     game = make_game(job.game, **job.options)
-    players = {number: make_player(player, game) for number, player in job.players.items()}
+    players = [make_player(player, game) for player in job.players]  # new: see `matches.playing`
     _refuse_replaced(job, players)
-    count = len(job.tables)
-    seeds = np.repeat(deal_seeds(job.seed, job.first, job.last), count)
-    entrants = np.tile(np.array(job.tables), (job.last - job.first, 1))
-    names = [[job.names[entrant] for entrant in table] for table in entrants]
-    recorder = Recorder(game, names, seeds) if job.record else None
-    returns, lengths, cut = play_games(game, players, entrants, seeds, recorder)
-    shares = shares_of_victory(game, returns)
-    shares[cut] = 1 / shares.shape[1]
+    names = job.names if job.record else None
+    table = (job.lineup, job.number)
+    games = play_table(game, players, job.seed, job.first, job.last, table, names)
+    shares = shares_of_victory(game, games.returns)
+    shares[games.cut] = 1 / shares.shape[1]
+    played = zip(shares.tolist(), games.lengths.tolist(), games.cut.tolist(), strict=True)
     results = [
-        GameResult(
-            job.lineup,
-            job.first + i // count,
-            job.tables[i % count],
-            tuple(shares[i].tolist()),
-            int(lengths[i]),
-            bool(cut[i]),
-        )
-        for i in range(len(seeds))
+        GameResult(job.lineup, deal, job.table, tuple(share), length, cut)
+        for deal, (share, length, cut) in enumerate(played, job.first)
     ]
-    return results, recorder.texts() if recorder else []
+    return results, games.records
 
 
 # --- the folder -----------------------------------------------------------------------------------
@@ -353,10 +342,9 @@ class _Store:
         if self._lock is not None:
             self._lock.close()
 
-    def has(self, lineup: int, first: int, last: int, seatings: list[Lineup]) -> bool:
+    def has(self, lineup: int, first: int, last: int, table: Lineup) -> bool:
         """Return whether all games of a job have been played."""
-        deals = range(first, last)
-        return all((lineup, deal, table) in self.games for deal in deals for table in seatings)
+        return all((lineup, deal, table) in self.games for deal in range(first, last))
 
     def add(self, results: list[GameResult], texts: list[str]) -> None:
         """Keep those games of a job that are new.
@@ -372,7 +360,8 @@ class _Store:
             return
         if texts:
             first = results[new[0]]
-            name = f"{first.lineup:04d}-{first.deal:06d}.txt"
+            table = "-".join(map(str, first.table))
+            name = f"{first.lineup:04d}-{first.deal:06d}-{table}.txt"
             (self._folder / _RECORDS).mkdir(exist_ok=True)
             write_text(self._folder / _RECORDS / name, "".join(texts[i] for i in new))
         lines = "".join(json.dumps(asdict(results[i])) + "\n" for i in new)
@@ -422,7 +411,7 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
     """
     wanted = _settings_of(planned)
     try:
-        found = json.loads(read_text(path, _MOST_SETTINGS))
+        found = read_json(read_text(path, _MOST_SETTINGS))
     except FileNotFoundError:
         ours = (_GAMES, _RECORDS, *REPORTS)
         refuse_to_write_over(path.parent, ours, f"no tournament ({_SETTINGS})", ArenaError)
@@ -430,9 +419,8 @@ def _settle(path: Path, planned: Tournament, digests: Digests) -> None:
         return
     except _REFUSALS as error:
         raise ArenaError(f"{path} is damaged: {brief(error)}") from error
-    told = partial(json.dumps, sort_keys=True)  # unlike ==, tells 0 from 0.0 and from false
     for name, value in wanted.items():
-        if not isinstance(found, dict) or told(found.get(name)) != told(value):
+        if not isinstance(found, dict) or not same_json(found.get(name), value):
             raise ArenaError(
                 f"{path.parent} holds a tournament with other {name}: name another folder"
             )
@@ -474,7 +462,9 @@ def _read_games(
     seatings = [frozenset(planned.tables(group)) for group in planned.lineups()]
     for number, line in enumerate(lines, 1):
         try:
-            result = _result(line, seatings, len(lines) + DEALS_AT_ONCE, planned.game)
+            result = _result(
+                line, seatings, len(lines) + _deals_at_once(planned.game), planned.game
+            )
         except _REFUSALS as error:
             raise ArenaError(f"{path}, line {number}: this is not a game's result") from error
         key = (result.lineup, result.deal, result.table)
@@ -491,7 +481,7 @@ def _result(line: str, seatings: Sequence[frozenset[Lineup]], deals: int, game: 
     Raises:
         ValueError, TypeError, LookupError: the line is not a valid result.
     """
-    data = json.loads(line)
+    data = read_json(line)
     data |= {"table": tuple(data["table"]), "shares": tuple(data["shares"])}
     result = GameResult(**data)
     whole_number("lineup", result.lineup, 0, len(seatings) - 1)
@@ -524,7 +514,7 @@ def read_tournament(folder: str | Path) -> Tournament:
     """
     path = Path(folder) / _SETTINGS
     try:
-        planned = _planned(json.loads(read_text(path, _MOST_SETTINGS)))
+        planned = _planned(read_json(read_text(path, _MOST_SETTINGS)))
     except FileNotFoundError as error:
         raise ArenaError(f"{folder} holds no tournament: it has no {_SETTINGS}") from error
     except _REFUSALS as error:
@@ -540,7 +530,7 @@ def _planned(found: Any) -> Tournament:
     """
     variant, players = found["variant"], found["players"]
     game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
-    if variant != json.loads(json.dumps(game.variant)):
+    if not same_json(variant, game.variant):
         raise ValueError("the settings are of another version of the game")
     if not isinstance(players, list) or not all(
         isinstance(name, str) and name == printable(name) for name in players

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 from armarl.cli import playing, strength, studying, training
 from armarl.cli.shared_options import check_json, elo_lead, folder
-from armarl.common.messages import printable
+from armarl.common.messages import tell
 from armarl.common.user_code import look_in
 
 
@@ -43,10 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 141  # the status that a shell reports for SIGPIPE
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         said = "\n".join([f"armarl {options.command}: {error}", *getattr(error, "__notes__", ())])
-        print(*map(printable, said.splitlines()), sep="\n", file=sys.stderr)
+        tell(said, to=sys.stderr)
         return 1
     except (KeyboardInterrupt, EOFError):
-        print("\nstopped", file=sys.stderr)
+        tell("\nstopped", to=sys.stderr)
         return 130
 
 
@@ -65,8 +66,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages move no terminal: arguments may be names of files."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if message:
+            tell(message, to=file or sys.stderr, end="")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="armarl", description=__doc__)
+    parser = _Parser(prog="armarl", description=__doc__)
     parser.add_argument("--version", action="version", version=f"armarl {_version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, (words, options, function) in _COMMANDS.items():

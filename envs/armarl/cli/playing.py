@@ -6,7 +6,7 @@ import argparse
 import secrets
 
 from armarl.cli.shared_options import game_of
-from armarl.common.messages import printable
+from armarl.common.messages import tell
 
 
 def play(options: argparse.Namespace) -> int:
@@ -41,18 +41,18 @@ def replay(options: argparse.Namespace) -> int:
         number += 1
         game = record.game
         returns = " ".join(f"{value:g}" for value in record.returns)
-        print(f"game {number}: {game.name}")
+        tell(f"game {number}: {game.name}")
         for seat, player in enumerate(record.players):
-            print(f"player {seat}: {player}")
+            tell(f"player {seat}: {player}")
         if options.draw:
-            print(game.draw(record.states[0]))
+            tell(game.draw(record.states[0]))
         for seat, action, state in zip(
             record.seats, record.actions, record.states[1:], strict=True
         ):
-            print(f"player {seat}: {game.actions.text(action)}")
+            tell(f"player {seat}: {game.actions.text(action)}")
             if options.draw:
-                print(game.draw(state))
-        print(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
+                tell(game.draw(state))
+        tell(f"{record.ending} after {len(record.actions)} actions, returns {returns}\n")
     if number == 0:
-        print(f"no games in {printable(str(options.records))}")
+        tell(f"no games in {options.records}")
     return 0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armarl.common.files import check_writable, write_text
-from armarl.common.messages import brief
+from armarl.common.messages import brief, tell
 
 if TYPE_CHECKING:
     from armarl.core.game import Game
@@ -89,7 +89,7 @@ def show_progress(done: int, games: int) -> None:
     """Print the number of finished games to stderr if it is a terminal."""
     if sys.stderr is not None and sys.stderr.isatty():
         end = "\r" if done < games else "\r\x1b[K"
-        print(f"{done} of {games} games", end=end, file=sys.stderr, flush=True)
+        tell(f"{done} of {games} games", end=end, to=sys.stderr)
 
 
 def check_json(path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from armarl.cli.shared_options import game_of, show_progress, write_json
+from armarl.common.messages import tell
 
 if TYPE_CHECKING:
     from armarl.arena.panel import PanelResult
@@ -47,7 +48,7 @@ def evaluate(options: argparse.Namespace) -> int:
                 options.records,
             )
             results.append(result)
-            print(_table(game, result))
+            tell(_table(game, result))
     finally:  # keep finished matches if a player fails in a later one
         if options.json and results:
             write_json(options.json, [result.as_dict() for result in results])
@@ -67,7 +68,7 @@ def _evaluate_by_panel(options: argparse.Namespace, game: Game, workers: Workers
         show_progress,
         options.records,
     )
-    print(_panel_table(game, result))
+    tell(_panel_table(game, result))
     _tell_shares(workers)
     if options.json:
         write_json(options.json, result.as_dict())
@@ -109,11 +110,11 @@ def arena(options: argparse.Namespace) -> int:
         enough=None if options.stronger is None else decided,
     )
     summary = summarise(tournament)
-    print(summary.table())
+    tell(summary.table())
     if options.stronger is not None:
-        print(_verdict(tournament.players, stronger(tournament, elo1=options.stronger)))
+        tell(_verdict(tournament.players, stronger(tournament, elo1=options.stronger)))
     if options.folder is not None:
-        print(f"written: {write_report(summary, options.folder)}")
+        tell(f"written: {write_report(summary, options.folder)}")
     _tell_shares(workers)
     return 0
 
@@ -131,7 +132,7 @@ def _verdict(players: Sequence[str], verdict: Verdict) -> str:
 def _tell_shares(workers: Workers) -> None:
     """Print the share of work of each worker of a cluster."""
     for worker, share in sorted(getattr(workers, "shares", {}).items()):
-        print(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", file=sys.stderr)
+        tell(f"{worker}: {share.jobs} jobs in {share.seconds:.1f} s", to=sys.stderr)
 
 
 def _panel_table(game: Game, result: PanelResult) -> str:

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from armarl.cli.shared_options import game_of, options_of, write_json
-from armarl.common.messages import brief
+from armarl.common.messages import brief, tell
 
 
 def info(options: argparse.Namespace) -> int:
@@ -20,11 +20,11 @@ def info(options: argparse.Namespace) -> int:
         if options.json:
             raise ValueError(f"--json is for saved policies, and {options.subject} is a game")
         game = make_game(options.subject, **options_of(options.option))
-        print(
+        tell(
             f"# {game.name}, version {game.version}: {game.players} players, {dict(game.options)}\n"
         )
-        print(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
-        print(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
+        tell(f"## Actions ({len(game.actions)})\n\n{game.actions.markdown()}\n")
+        tell(f"## Observation ({game.observation.size})\n\n{game.observation.markdown()}")
         return 0
     if options.option:
         raise ValueError(
@@ -32,7 +32,7 @@ def info(options: argparse.Namespace) -> int:
             "not one (a saved policy's card says which variant it plays)"
         )
     try:
-        print(_about_policy(options.subject, options.json))
+        tell(_about_policy(options.subject, options.json))
     except FileNotFoundError as error:
         names = ", ".join(game_names())
         raise ValueError(
@@ -66,11 +66,11 @@ def exploit(options: argparse.Namespace) -> int:
     if options.solve > 0:
         plays[f"CFR+ after {options.solve} iterations"] = tree.solve(options.solve)
     results = {name: exploitability(tree, play) for name, play in plays.items()}
-    print(f"{tree.game.name} {dict(tree.game.options)}: {tree.histories:,} histories")
-    print(f"{'player':<32}{'value':>9}{'best response as 0, as 1':>28}{'exploitability':>17}")
+    tell(f"{tree.game.name} {dict(tree.game.options)}: {tree.histories:,} histories")
+    tell(f"{'player':<32}{'value':>9}{'best response as 0, as 1':>28}{'exploitability':>17}")
     for name, found in results.items():
         first, second = found.best_responses
-        print(
+        tell(
             f"{name:<32}{found.value:>9.4f}{first:>19.4f}{second:>9.4f}{found.exploitability:>17.4f}"
         )
     if options.json:
@@ -87,5 +87,5 @@ def compile_games(options: argparse.Namespace) -> int:
 
     for name in options.games or game_names():
         for what, seconds in compile_game(make_game(name)):
-            print(f"{name}: {what} ready after {seconds:.1f} s", flush=True)
+            tell(f"{name}: {what} ready after {seconds:.1f} s")
     return 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from armarl.common.messages import relation
+from armarl.common.messages import relation, tell
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.compiler.types import States
 from armarl.core.game import Game
@@ -88,8 +88,8 @@ def watch_at_terminal(
         raise ValueError(
             f"{game.players} seats take 1 to {game.players} players, not {len(players)}"
         )
-    made = [make_player(player, game) for player in players]
-    _show(game, [*made, *made[-1:] * (game.players - len(made))], None, seed, record, think)
+    seated = [*players, *players[-1:] * (game.players - len(players))]
+    _show(game, [make_player(player, game) for player in seated], None, seed, record, think)
 
 
 def _show(
@@ -105,12 +105,12 @@ def _show(
     if record is not None:
         prepare_records(record)
     if seat is not None:
-        print(f"You play in notation. {game_entry(game.name).notation}")
+        tell(f"You play in notation. {game_entry(game.name).notation}")
     for number, player in enumerate(players):
         name = "you" if number == seat else player.name
         yours = "" if seat in (None, number) else relation(game.sides, seat, number)
-        print(f"player {number}{yours}: {name}")
-    print(f"deal {seed}: play the same deal again with --seed {seed}")
+        tell(f"player {number}{yours}: {name}")
+    tell(f"deal {seed}: play the same deal again with --seed {seed}")
     recorder = Recorder(game, [[player.name for player in players]], np.array([seed]))
     states = game.new_states(seed)
     recorder.dealt(states)
@@ -123,9 +123,9 @@ def _show(
                     recorder.ended(states)
                     append_records(record, recorder.texts())
     if seat is not None:
-        print(f"\n{game.draw(states[0], seat)}")
+        tell(f"\n{game.draw(states[0], seat)}")
         if game.describe(states[0], seat) != game.describe(states[0]):
-            print(f"\nwith all hidden information shown:\n\n{game.draw(states[0])}")
+            tell(f"\nwith all hidden information shown:\n\n{game.draw(states[0])}")
 
 
 def _play(
@@ -140,7 +140,7 @@ def _play(
     only = np.zeros(1, np.int64)  # index of the only game
     chance = game.new_chance(np.array([seed]))
     if seat is None:
-        print(f"\n{game.draw(states[0])}")
+        tell(f"\n{game.draw(states[0])}")
     while not game.statuses(states)[0][0]:
         questions = game.questions(states, only, chance)
         mover = int(questions[1][0])
@@ -148,13 +148,13 @@ def _play(
         texts = game.actions.texts if seat in (None, mover) else game.actions.public_texts
         if think and isinstance(player, Thinker):
             thoughts = ask_thoughts(player, game, *questions)
-            print(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
+            tell(f"player {mover} thinks: {_thoughts(thoughts, texts)}")
         action = choose_legally(player, game, *questions)
         game.play(states, only, action)
         recorder.played(states, only, questions[1], action)
-        print(f"player {mover}: {texts[action[0]]}")
+        tell(f"player {mover}: {texts[action[0]]}")
         if seat is None:
-            print(f"\n{game.draw(states[0])}")
+            tell(f"\n{game.draw(states[0])}")
 
 
 @contextmanager

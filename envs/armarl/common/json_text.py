@@ -1,13 +1,15 @@
-"""JSON from strangers, such as the metadata of a policy: bounded in size and depth.
+"""JSON from strangers: one value for each key, only JSON's numbers, bounded in size and depth.
 
-A small file can hold JSON that grows when it is used. Indented, a list that is nested 300 deep
-takes hundreds of times its size. So what is read here is bounded in every direction.
+Python's reader keeps the last of several values of a key and takes NaN for a number. A reader of
+another program may show another value, or fail. And a small file can hold JSON that grows when it
+is used: indented, a list that is nested 300 deep takes hundreds of times its size.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import math
+from typing import Any, NoReturn
 
 DEEPEST = 16  # levels of nesting; ours have 5
 MOST_VALUES = 1 << 17  # values, each list and each dictionary counted too; ours have some hundred
@@ -15,14 +17,25 @@ LONGEST_TEXT = 1 << 17  # characters of one text; the map of a chart has at most
 LONGEST_KEY = 1 << 10  # characters
 
 
-def parse_json(text: str) -> Any:
-    """Parse JSON and check that it is within the bounds above.
+def read_json(text: str) -> Any:
+    """Parse JSON.
 
     Raises:
-        ValueError: it is not JSON, or is beyond a bound.
+        ValueError: the text is not JSON, a key appears twice, a number is not finite, or a bound
+            above is exceeded.
+
+    Example:
+        >>> read_json('{"a": 1}')
+        {'a': 1}
+        >>> read_json('{"a": 1, "a": 2}')
+        Traceback (most recent call last):
+        ...
+        ValueError: the key 'a' appears twice
     """
     try:
-        value = json.loads(text)
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_no_number, parse_float=_finite
+        )
     except RecursionError:
         raise ValueError(_too_deep()) from None
     check_bounds(value)
@@ -56,5 +69,29 @@ def check_bounds(value: Any) -> None:
     raise ValueError(_too_deep())
 
 
+def same_json(one: Any, other: Any) -> bool:
+    """Return whether two values are written alike. Unlike ==, this tells 0 from 0.0 and false."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
 def _too_deep() -> str:
     return f"it is nested more than {DEEPEST} levels deep"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key[:60]!r} appears twice")
+        found[key] = value
+    return found
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"{digits[:60]} is too large for a number")
+    return number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 MOST_SHOWN = 300  # characters
 
@@ -11,6 +12,19 @@ MOST_SHOWN = 300  # characters
 def printable(text: str) -> str:
     """Replace all characters that a terminal could take for a command."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def tell(said: object, *, to: TextIO | None = None, end: str = "\n") -> None:
+    """Print text, parts of which others may have written, such as the names of folders.
+
+    Everything that this package prints goes through here, so that nothing moves a terminal.
+
+    Args:
+        said: the text; its lines stay apart.
+        to: the stream. None: stdout.
+        end: printed after the text, as it is.
+    """
+    print("\n".join(map(printable, str(said).split("\n"))), end=end, file=to, flush=True)
 
 
 def brief(said: object, most: int = MOST_SHOWN) -> str:

@@ -21,7 +21,8 @@ def say(line: str) -> None:
     """Print a line to stderr, if there is one."""
     _counter.erase()
     if sys.stderr is not None:
-        print(f"armarl: {line}", file=sys.stderr, flush=True)
+        shown = "".join(letter if letter.isprintable() else "?" for letter in line)
+        print(f"armarl: {shown}", file=sys.stderr, flush=True)  # noqa: T201 (see `messages.tell`)
 
 
 @cache
@@ -71,14 +72,14 @@ class _Counter(event.Listener):  # type: ignore[misc]
         total = max(self._total, self._compiled + self._depth)  # one may have several signatures
         seconds = time.monotonic() - self._begun
         line = f"armarl: {self._compiled} of about {total} kernels, {seconds:.0f} s: {name}"
-        print(f"{_ERASE}{line[:_MOST_COLUMNS]}", end="", file=sys.stderr, flush=True)
+        print(f"{_ERASE}{line[:_MOST_COLUMNS]}", end="", file=sys.stderr, flush=True)  # noqa: T201
         self._is_shown = True
 
     def erase(self) -> None:
         """Erase the line."""
         if self._is_shown:
             self._is_shown = False
-            print(_ERASE, end="", file=sys.stderr, flush=True)
+            print(_ERASE, end="", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _count_uncompiled(kernel: Any, seen: set[int]) -> int:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
+from armarl.common.messages import tell
 from armarl.common.numbers import action_number
 from armarl.compiler.types import States
 from armarl.core.batch_loops import ILLEGAL_REWARD, WAS_ILLEGAL
@@ -293,7 +294,7 @@ class RawAECEnv(GameFace, AECEnv):  # type: ignore[misc]
         picture = self._draw(None)
         if self.render_mode != "human":
             return picture
-        print(picture)
+        tell(picture)
         return None
 
     def close(self) -> None:

@@ -221,14 +221,19 @@ class AgainstOpponents:
 
 
 def make_opponents(chosen: PlayerLike | Sequence[PlayerLike], game: Game) -> list[Player]:
-    """Make the players of the other seats: one for all, or one each, clockwise from the learner.
+    """Make the players of the other seats, clockwise from the learner.
+
+    From one specification a player is made for each seat, so that none knows what another sees. An
+    object plays all seats that it is given for.
 
     Raises:
         ValueError: the number of players is wrong, or a player is unknown.
     """
-    if not isinstance(chosen, list | tuple):
-        return [make_player(chosen, game)]  # type: ignore[arg-type]
     others = game.players - 1
+    if hasattr(chosen, "choose"):
+        return [make_player(chosen, game)]
+    if not isinstance(chosen, list | tuple):
+        chosen = [chosen] * others  # type: ignore[list-item]
     if len(chosen) != others:
         raise ValueError(
             f"a {game.players}-player game takes {others} opponents, got {len(chosen)}"

@@ -82,7 +82,8 @@ class SeatEnv(AgainstOpponents, GameFace, gymnasium.Env[Any, np.int64]):
         Args:
             game: a game or its name.
             opponents: one player for all other seats, or a list with one player per seat,
-                clockwise from the learning seat (see `players.make_player`).
+                clockwise from the learning seat (see `players.make_player`). From a specification
+                a player is made for each seat. An object plays all seats that it is given for.
             seat: the learning seat. None draws it anew for each episode.
             reward: one of `game.rewards`.
             render_mode: None, or "ansi" for the board as text, as far as the seat may see it.

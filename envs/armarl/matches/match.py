@@ -2,33 +2,39 @@
 
 Every deal is played once per rotation of the players around the seats, so the luck of the deal and
 of the seat is the same for all players. A game depends only on the seed and its number. The same
-seed therefore repeats a match exactly, with any number of worker processes.
+seed therefore repeats a match exactly, with any number of worker processes. No player meets a deal
+twice: see `matches.playing`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.numbers import MOST_SEED, whole_number
 from armarl.core.game import Game, check_game
-from armarl.core.verbs import CUT_SHORT
 from armarl.games.make_game import make_game
-from armarl.matches.records import Recorder, append_records, prepare_records
+from armarl.matches.playing import (
+    first_seats,
+    play_table,
+    shares_of_victory,
+    workers_for,
+)
+from armarl.matches.records import append_records, prepare_records
 from armarl.matches.standings import Standing, _standings
-from armarl.players.protocol import Player, choose_legally, everybody
+from armarl.players.protocol import Player
 from armarl.players.registry import PlayerLike
-from armarl.players.simple_players import HumanPlayer
 from armarl.roster.make_player import make_player
 from armarl.workers.jobs import Workers, check_workers
 from armarl.workers.spread import spread
 
+# Deals per job for each rotation, so that a player is asked about as many games at once.
 # Networks repeat their arithmetic exactly only with a fixed batch size, so this never changes.
 DEALS_AT_ONCE = 64
 MOST_GAMES = 10**8
@@ -102,7 +108,9 @@ def play_match(
         game: the game, or the name of a game to play with default options.
         players: list of players, from 2 up to the number of sides: specifications, paths or
             `Player` objects. With fewer players than sides, the last one holds the remaining sides
-            (A, B, B).
+            (A, B, B). From a specification a new player is made for each seat and rotation, so
+            it cannot remember a deal from another seat. An object plays all its games, so give
+            only objects that you trust.
         games: number of games, 1 to MOST_GAMES. It is rounded up so that every deal is played in
             every rotation.
         seed: seed of the match, 0 to MOST_SEED. The same seed repeats the match exactly.
@@ -139,32 +147,30 @@ def play_match(
     if records is not None:
         prepare_records(records)
     sides = len(set(game.sides))
-    deals = math.ceil(games / sides)
-    entrants = sent(players, game, workers)
-    options, keep = {"players": game.players, **game.options}, records is not None
-    jobs = [
-        (game.name, options, entrants, seed, first, last, keep)
-        for first in range(0, deals, DEALS_AT_ONCE)
-        for last in [min(first + DEALS_AT_ONCE, deals)]
-    ]
-    shares, rewards, lengths = [], [], []
-    for share, reward, length, texts in spread(_play_deals, jobs, workers):
-        if records is not None:
-            append_records(records, texts)
-        shares.append(share)
-        rewards.append(reward)
-        lengths.append(length)
+    deals, rotations = math.ceil(games / sides), seatings(len(players), game)
+    jobs = _jobs(
+        game, Entrants(players, game, workers), rotations, seed, deals, records is not None
+    )
+    parts: list[_Played] = []
+    played, done = [], 0
+    for part in spread(_play_job, jobs, workers):
+        parts.append(part)
+        done += part.lengths.size
+        if len(parts) == sides:  # these deals have been played in every rotation
+            played.append(_Played(*(np.stack(column, 1) for column in zip(*parts, strict=True))))
+            if records is not None:
+                append_records(records, played[-1].records.ravel().tolist())
+            parts = []
         if progress:
-            progress(sum(map(len, shares)) * sides, deals * sides)
+            progress(done, deals * sides)
+    shares, rewards, lengths, _ = (np.concatenate(column) for column in zip(*played, strict=True))
     return MatchResult(
         variant=game.variant,
         seed=seed,
         deals=deals,
         games=deals * sides,
-        mean_actions=float(np.concatenate(lengths).mean()),
-        standings=_standings(
-            names, np.concatenate(shares), np.concatenate(rewards), seatings(len(names), game)
-        ),
+        mean_actions=float(lengths.mean()),
+        standings=_standings(names, shares, rewards, rotations),
     )
 
 
@@ -181,126 +187,91 @@ def _check_entrants(game: Game, entrants: int) -> None:
     )
 
 
-def _play_deals(
-    job: tuple[str, dict[str, Any], list[Any], int, int, int, bool],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], list[str]]:
-    """Play deals `first` to `last - 1` of a match in all rotations, in lockstep.
+class Entrants:
+    """The players of a match or tournament, in the form that jobs carry them.
 
-    Returns:
-        Shares of victory (deals, rotations, entrants), NaN in games that were cut short; returns of
-        the same shape; lengths (deals, rotations); and the records, if requested.
+    Other machines cannot read the files of this one, so a cluster gets player objects, with the
+    weights of their policies: one for each seat that an entrant holds at a table.
     """
-    name, options, specs, seed, first, last, record = job
-    game = make_game(name, **options)
-    players = [make_player(spec, game) for spec in specs]
-    tables = np.array(seatings(len(players), game))  # (rotations, seats)
-    deals, rotations = last - first, len(tables)
-    seeds = np.repeat(deal_seeds(seed, first, last), rotations)
-    entrants = np.tile(tables, (deals, 1))  # (games, seats)
-    names = [[players[number].name for number in table] for table in entrants]
-    recorder = Recorder(game, names, seeds) if record else None
-    returns, lengths, cut_short = play_games(game, players, entrants, seeds, recorder)
-    shares, rewards = _by_entrant(game, returns, entrants, len(players))
-    shares[cut_short] = np.nan
-    return (
-        shares.reshape(deals, rotations, -1),
-        rewards.reshape(deals, rotations, -1),
-        lengths.reshape(deals, rotations),
-        recorder.texts() if recorder else [],
-    )
+
+    def __init__(self, players: Sequence[PlayerLike], game: Game, workers: Workers) -> None:
+        self._players, self._game = players, game
+        self._local = isinstance(workers, int)
+        self._made: dict[tuple[int, int], Player] = {}
+
+    def at(self, table: Sequence[int]) -> list[PlayerLike]:
+        """Return the players of a table, one per seat, from the number of each seat's entrant."""
+        if self._local:
+            return [self._players[entrant] for entrant in table]
+        return [
+            self._object(entrant, table[:seat].count(entrant)) for seat, entrant in enumerate(table)
+        ]
+
+    def _object(self, entrant: int, copy: int) -> Player:
+        if (entrant, copy) not in self._made:
+            self._made[entrant, copy] = make_player(self._players[entrant], self._game)
+        return self._made[entrant, copy]
 
 
-def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
-    """Return one seed per deal. It does not depend on the chunk that the deal is played in."""
-    high, low = divmod(seed, 1 << 32)  # 32 bits each, or two seeds could share deals
-    streams = (np.random.SeedSequence([low, deal, high]) for deal in range(first, last))
-    return np.array([s.generate_state(1, np.uint64)[0] >> np.uint64(1) for s in streams], np.int64)
+class _Job(NamedTuple):
+    """Some deals of a match in one rotation."""
+
+    game: str
+    options: dict[str, Any]
+    players: list[PlayerLike]  # of each seat
+    table: list[int]  # the entrant of each seat
+    rotation: int
+    seed: int
+    first: int
+    last: int
+    record: bool
 
 
-def play_games(
-    game: Game,
-    players: Sequence[Player] | Mapping[int, Player],
-    entrants: NDArray[np.int64],
-    seeds: NDArray[np.int64],
-    recorder: Recorder | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Play games to their end, in lockstep.
+class _Played(NamedTuple):
+    """The games of a job, or those of all rotations, with an axis of rotations after the first."""
 
-    Args:
-        game: the game to play.
-        players: players by number.
-        entrants: (games, seats), the number of the player that holds each seat.
-        seeds: (games,) seeds of the deal and of the random draws of the players.
-        recorder: object that records all deals and actions, or None.
+    shares: NDArray[np.float64]  # of victory, (deals, entrants); NaN in games that were cut short
+    rewards: NDArray[np.float64]  # mean returns, (deals, entrants)
+    lengths: NDArray[np.int64]  # (deals,)
+    records: NDArray[np.object_]  # (deals,), or empty
 
-    Returns:
-        The "win" returns (games, seats), the number of actions of each game, and a mask of the
-        games that were cut short.
-    """
-    states = game.new_states(seeds)
-    chance = game.new_chance(seeds)
-    lengths = np.zeros(seeds.size, np.int64)
-    if recorder:
-        recorder.dealt(states)
-    while True:
-        statuses, seats = game.statuses(states)
-        running = np.flatnonzero(statuses == 0)
-        if running.size == 0:
-            break
-        movers = entrants[running, seats[running]]
-        for number in np.unique(movers):
-            games = running[movers == number]
-            questions = game.questions(states, games, chance)
-            actions = choose_legally(players[number], game, *questions)
-            game.play(states, games, actions)
-            if recorder:
-                recorder.played(states, games, questions[1], actions)
-        lengths[running] += 1
-    if recorder:
-        recorder.ended(states)
-    return game.returns(states, np.arange(seeds.size)), lengths, statuses == CUT_SHORT
+
+def _jobs(
+    game: Game, entrants: Entrants, rotations: list[list[int]], seed: int, deals: int, record: bool
+) -> list[_Job]:
+    options, at_once = {"players": game.players, **game.options}, DEALS_AT_ONCE * len(rotations)
+    return [
+        _Job(
+            game.name,
+            options,
+            entrants.at(table),
+            table,
+            rotation,
+            seed,
+            first,
+            min(first + at_once, deals),
+            record,
+        )
+        for first in range(0, deals, at_once)
+        for rotation, table in enumerate(rotations)
+    ]
+
+
+def _play_job(job: _Job) -> _Played:
+    game = make_game(job.game, **job.options)
+    players = [make_player(player, game) for player in job.players]  # new ones: see `playing`
+    names = [player.name for player in players] if job.record else None
+    games = play_table(game, players, job.seed, job.first, job.last, (job.rotation,), names)
+    shares, rewards = _by_entrant(game, games.returns, job.table)
+    shares[games.cut] = np.nan
+    return _Played(shares, rewards, games.lengths, np.array(games.records, object))
 
 
 def _by_entrant(
-    game: Game, returns: NDArray[np.float64], entrants: NDArray[np.int64], count: int
+    game: Game, returns: NDArray[np.float64], table: list[int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return shares of victory and mean returns of each entrant, both (games, entrants)."""
-    first_seats = _first_seats(game)
-    per_side = returns[:, first_seats]
-    share = shares_of_victory(game, returns)
-    sitting = entrants[:, first_seats, None] == np.arange(count)
-    shares = (share[:, :, None] * sitting).sum(axis=1)
-    rewards = (per_side[:, :, None] * sitting).sum(axis=1) / sitting.sum(axis=1)
-    return shares, rewards
-
-
-def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute shares of victory (games, sides) from "win" returns (games, seats).
-
-    Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
-    (return * (sides - 1) + 1) / sides.
-    """
-    sides = len(set(game.sides))
-    return np.asarray((returns[:, _first_seats(game)] * (sides - 1) + 1) / sides)
-
-
-def _first_seats(game: Game) -> list[int]:
-    """Return the first seat of each side."""
-    return [game.sides.index(side) for side in range(len(set(game.sides)))]
-
-
-def sent(players: Sequence[PlayerLike], game: Game, workers: Workers) -> list[PlayerLike]:
-    """Return the players in the form that jobs carry them.
-
-    Other machines cannot read the files of this one, so a cluster gets the player objects, with the
-    weights of their policies.
-    """
-    if isinstance(workers, int):
-        return list(players)
-    return [make_player(player, game) for player in players]
-
-
-def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
-    """Return `workers`, or 1 if a human plays, because the terminal belongs to this process."""
-    asked = (one for player in players for one in everybody(player))
-    return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers
+    sides = first_seats(game)
+    sitting = np.array(table)[sides, None] == np.arange(max(table) + 1)  # (sides, entrants)
+    shares = shares_of_victory(game, returns) @ sitting
+    return shares, returns[:, sides] @ sitting / sitting.sum(axis=0)

@@ -25,18 +25,20 @@ record runs no code and names no files.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.files import append_whole, check_writable
+from armarl.common.json_text import read_json, same_json
 from armarl.common.messages import brief
 from armarl.compiler.randomness import seed
 from armarl.compiler.types import State, States
@@ -52,7 +54,9 @@ _ONLY = np.zeros(1, np.int64)  # index of the only game
 _DIGITS = 12  # of a state's hash; the sum protects the whole record
 _LONGEST_LINE = 20_000
 _LONGEST_VARIANT = 1 << 24  # the variant's line may hold a custom chart, escaped
+_LONGEST_REASON = 600  # characters of an error
 _LAST_RECORD = 1 << 25  # bytes at a file's end that are searched for the last record
+_WORDS = (b"variant ", b"player ", b"deal | ", b"end ", b"cut ", b"stopped", b"sum ")
 _SUM = re.compile(rb"^sum [0-9a-f]{64}(?:\r?\n|\Z)", re.MULTILINE)
 
 
@@ -156,7 +160,8 @@ def prepare_records(path: str | Path) -> None:
     """Check before a game that its record can be appended to a file.
 
     A process that was killed may have left half a record at the file's end. It is removed, as
-    records after it could not be read.
+    records after it could not be read. Nothing else is: what is removed must follow a whole record
+    and replay as far as it goes.
 
     Raises:
         ValueError: the folder does not exist, or the file holds something other than records.
@@ -167,11 +172,15 @@ def prepare_records(path: str | Path) -> None:
     if not path.is_file():
         return
     with path.open("r+b") as file:
+        first = file.read(len(HEAD))
         length = file.seek(0, os.SEEK_END)
         start = file.seek(max(0, length - _LAST_RECORD))
         tail = file.read()
         whole = max((found.end() for found in _SUM.finditer(tail)), default=0)
-        if (start and not whole) or not _begins_a_record(tail[whole:]):
+        ours = HEAD.encode().startswith(first) and (
+            _ends_with_a_record(tail[:whole]) if whole else not start
+        )
+        if not ours or not _is_half_a_record(path, tail[whole:]):
             raise ValueError(f"{path} does not end with a record: name another file for records")
         if start + whole < length:
             file.truncate(start + whole)
@@ -179,10 +188,36 @@ def prepare_records(path: str | Path) -> None:
             file.write(b"\n")
 
 
-def _begins_a_record(rest: bytes) -> bool:
-    """Return whether these bytes are the beginning of a record, or empty."""
-    line = f"{HEAD}\n".encode()
-    return line.startswith(rest[: len(line)].replace(b"\r", b"\n"))
+def _ends_with_a_record(text: bytes) -> bool:
+    """Return whether the last line is the sum of the lines before it, from the last HEAD on."""
+    lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
+    head = HEAD.encode()
+    if head not in lines:
+        return False
+    *record, told = lines[len(lines) - 1 - lines[::-1].index(head) :]
+    return told == b"sum " + hashlib.sha256(b"\n".join(record)).hexdigest().encode()
+
+
+def _is_half_a_record(path: Path, rest: bytes) -> bool:
+    """Return whether these bytes are empty, or a record that is right as far as it goes."""
+    if HEAD.encode().startswith(rest.rstrip(b"\r\n")):
+        return True
+    try:
+        _read(_Lines(path, io.BytesIO(rest)))
+    except _CutError:
+        return True
+    except RecordError:
+        return False
+    return True
+
+
+def _begins_a_line(raw: bytes) -> bool:
+    """Return whether bytes without a line end may be the beginning of a record's line."""
+    return raw[:1].isdigit() or any(word.startswith(raw[: len(word)]) for word in _WORDS)
+
+
+class _CutError(RecordError):
+    """A record that ends in the middle, at the end of its file."""
 
 
 def _opening(game: Game, players: Sequence[str]) -> list[str]:
@@ -243,7 +278,12 @@ def read_records(path: str | Path) -> Iterator[Record]:
         >>> records[0].players, records[0].ending
         (('greedy', 'random'), 'end')
     """
-    lines = _Lines(path)
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    if not path.is_file():
+        raise RecordError(f"{path} is not a regular file")  # reading a pipe would block
+    lines = _Lines(path, path.open("rb"))
     while lines.next is not None:
         yield _read(lines)
 
@@ -251,13 +291,8 @@ def read_records(path: str | Path) -> Iterator[Record]:
 class _Lines:
     """The lines of a file in order, and those that belong to the current record."""
 
-    def __init__(self, path: str | Path) -> None:
-        self._path = Path(path)
-        if not self._path.exists():
-            raise FileNotFoundError(f"there is no file {self._path}")
-        if not self._path.is_file():
-            raise RecordError(f"{self._path} is not a regular file")  # reading a pipe would block
-        self._file = self._path.open("rb")
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self._path, self._file = path, file
         self.number = 0  # of the last line taken
         self.taken: list[str] = []
         self.next: str | None = None
@@ -274,7 +309,9 @@ class _Lines:
         if raw.startswith(b"variant ") and not raw.endswith(b"\n"):
             raw += self._file.readline(_LONGEST_VARIANT - len(raw))
         if not raw.endswith(b"\n"):
-            self.refuse("the line is cut, or longer than any line of a record", ahead=1)
+            cut = not self._file.read(1) and _begins_a_line(raw)
+            kind = _CutError if cut else RecordError
+            self.refuse("the line is cut, or longer than any line of a record", 1, kind)
         try:
             self.next = raw.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError:
@@ -286,7 +323,7 @@ class _Lines:
         """Take the next line and return it without its required beginning."""
         line = self.next
         if line is None:
-            self.refuse("the record is cut: another line should follow", ahead=1)
+            self.refuse("the record is cut: another line should follow", 1, _CutError)
         if not line.startswith(begins):
             wanted = f"the line must begin with `{begins.strip(' |')}`"
             self.refuse(f"{wanted}, not {line[:60]!r}", ahead=1)
@@ -295,10 +332,13 @@ class _Lines:
         self._look()
         return line[len(begins) :]
 
-    def refuse(self, reason: str, ahead: int = 0) -> NoReturn:
+    def refuse(
+        self, reason: str, ahead: int = 0, kind: type[RecordError] = RecordError
+    ) -> NoReturn:
         """Raise RecordError for the last line taken, or with `ahead=1` for the next one."""
         self._file.close()
-        raise RecordError(f"{self._path}, line {self.number + ahead}: {reason}")
+        said = brief(reason, _LONGEST_REASON)  # it may quote the file
+        raise kind(f"{self._path}, line {self.number + ahead}: {said}")
 
 
 def _read(lines: _Lines) -> Record:
@@ -338,12 +378,12 @@ def _game_of(lines: _Lines) -> Game:
     """Make the variant that the record names, if this version plays it."""
     text = lines.take("variant ")
     try:
-        variant: Any = json.loads(text)
+        variant: Any = read_json(text)
         game = restore_game(variant["game"], {"players": variant["players"], **variant["options"]})
     except (KeyError, TypeError, ValueError, RecursionError, OSError) as error:
         lines.refuse(f"the variant cannot be made: {brief(error)}")
     for key, known in game.variant.items():
-        if variant.get(key) != known:
+        if not same_json(variant.get(key), known):
             made = brief(variant.get(key))
             lines.refuse(f"the record was made with {key} {made}; this version has {brief(known)}")
     return game

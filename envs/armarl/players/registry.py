@@ -57,7 +57,8 @@ def register_player(
         factory: a function or class that returns a `Player`. It is called with the game and the
             arguments of the specification: `factory(game, 1000, seconds=2)` for
             `name:1000,seconds=2`. Arguments are checked against its annotations (bool, int, float,
-            str). For matches with several worker processes, the factory must be importable.
+            str). It must return a new player each time. For matches with several worker processes,
+            it must be importable.
         around: True if the player wraps another one, as in `greedy+name:200`. The factory then gets
             the game, the wrapped player, and the arguments.
         replace: True to replace a player that already has this name.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from armarl.common.messages import tell
 from armarl.compiler.types import States
 from armarl.compiler.work_sharing import Body
 from armarl.core import batch_loops
@@ -143,25 +144,25 @@ class HumanPlayer:
 
     def _ask(self, states: States, seat: int) -> int:
         game = self.game
-        print(f"\n{game.draw(states[0], seat)}")
+        tell(f"\n{game.draw(states[0], seat)}")
         mask = game.legal_masks(states)[0]
         while True:
             text = input(f"player {seat}, your action (? lists them, quit ends): ").strip()
             if text in ("quit", "exit"):
                 raise EOFError
             if text == "help":
-                print(_help(game))
+                tell(_help(game))
             if text in ("", "?", "help"):
-                print(_listed(game, mask))
+                tell(_listed(game, mask))
                 continue
             try:
                 action = game.actions.id(text)
             except ValueError as error:
-                print(error)
+                tell(error)
                 continue
             if mask[action]:
                 return action
-            print(game.explain(states[0], action))
+            tell(game.explain(states[0], action))
 
 
 def _help(game: Game) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armarl.common.files import POLICY_FILE, read_bytes, write_bytes
-from armarl.common.json_text import check_bounds, parse_json
+from armarl.common.json_text import check_bounds, read_json
 from armarl.common.messages import brief
 from armarl.networks.policy_network import Tensors
 
@@ -62,7 +62,7 @@ def write_tensors(path: Path, tensors: Tensors, metadata: Mapping[str, Any]) -> 
         check_bounds(metadata)
     except ValueError as error:
         raise PolicyError(f"{path} cannot hold these metadata: {error}") from error
-    text = json.dumps(metadata)
+    text = json.dumps(metadata, allow_nan=False)
     data = save(
         {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()},
         {"armarl": text, "sha256": _digest(text, tensors)},
@@ -117,7 +117,7 @@ def read_tensors(
 def _metadata(text: str) -> Any:
     """Parse the metadata. The error says that they are at fault, and not the tensors."""
     try:
-        return parse_json(text)
+        return read_json(text)
     except ValueError as error:
         raise ValueError(f"its metadata are unusable: {error}") from error
 

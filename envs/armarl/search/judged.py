@@ -140,13 +140,14 @@ class JudgeSearchPlayer:
             reward=self._reward,
             margin=self._margin,
             begin=1,
-            simulations=self._budget.simulations or CHUNK,
+            simulations=0,
         )
 
-        def run(begin: int) -> None:
-            game.run(search_judged, n, batch._replace(begin=begin), least=1)
+        def run(begin: int, some: int) -> None:
+            part = batch._replace(begin=begin, simulations=some)
+            game.run(search_judged, n, part, least=1)
 
-        self._budget.spend(run)
+        self._budget.spend(run, CHUNK)
         return batch.edges[:, 0]
 
     def _new_work(self, games: int) -> JudgedWork:

@@ -32,8 +32,10 @@ from armarl.search.rollouts import (
     draw_lots,
     try_candidates,
 )
-from armarl.search.settings import Ranges, budget_of, settled
+from armarl.search.settings import Ranges, budget_of, portions, settled
 from armarl.search.tree import SEEDS
+
+CHUNK = 8  # deals in the first call of compiled code
 
 # Defaults, where neither the caller nor the game sets a value; below, the allowed ranges.
 PLAIN: Mapping[str, Any] = {
@@ -171,7 +173,11 @@ class RolloutPlayer:
     ) -> Iterator[NDArray[np.int64] | int]:
         """Yield numbers of deals per decision until this round's share of the budget is used up."""
         if self._budget.simulations:
-            yield np.maximum(self._budget.simulations // (tried.left * rounds), 1)
+            deals = np.maximum(self._budget.simulations // (tried.left * rounds), 1)
+            done = 0
+            for portion in portions(int(deals.max()), CHUNK):
+                yield np.clip(deals - done, 0, portion)
+                done += portion
             return
         end = time.perf_counter() + self._budget.seconds / rounds.max()
         yield 1

@@ -230,13 +230,14 @@ class SearchPlayer:
             resorts=self._resorts,
             logarithms=LOGARITHMS,
             begin=1,
-            simulations=self._budget.simulations or CHUNK,
+            simulations=0,
         )
 
-        def run(begin: int) -> None:
-            game.run(search_game, states.size, batch._replace(begin=begin), least=1)
+        def run(begin: int, some: int) -> None:
+            part = batch._replace(begin=begin, simulations=some)
+            game.run(search_game, states.size, part, least=1)
 
-        self._budget.spend(run)
+        self._budget.spend(run, CHUNK)
         return trees
 
     def _probabilities(

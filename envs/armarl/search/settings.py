@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from armarl.core.game import Game
@@ -14,6 +14,7 @@ MOST = 1 << 24  # visits that a float32 counts exactly
 LARGEST = 2**31 - 1  # upper limit of other numbers
 MEMORY = 1 << 26  # most bytes of one tree
 ALL_MEMORY = 1 << 28  # most bytes of all trees that are searched at the same time
+PATIENCE = 0.25  # seconds that a call of compiled code should take at most: it ignores Ctrl-C
 
 
 def check(holds: bool, message: str) -> None:
@@ -38,12 +39,35 @@ class Budget(NamedTuple):
         """The time in seconds, 0 if the budget is simulations."""
         return (self.milliseconds or 0.0) / 1000
 
-    def spend(self, run: Callable[[int], None]) -> None:
-        """Call `run(1)` to start a search, then `run(0)` to go on while time is left."""
-        end = time.perf_counter() + self.seconds
-        run(1)
-        while self.simulations is None and time.perf_counter() < end:
-            run(0)
+    def spend(self, run: Callable[[int, int], None], chunk: int) -> None:
+        """Run a search in portions, so that the clock is looked at and Ctrl-C ends it in between.
+
+        Args:
+            run: called with 1 to start the search, or 0 to go on, and a number of simulations.
+            chunk: the first portion, and every portion if the budget is a time.
+        """
+        end, begin = time.perf_counter() + self.seconds, 1
+        if self.simulations is not None:
+            for portion in portions(self.simulations, chunk):
+                run(begin, portion)
+                begin = 0
+            return
+        while begin or time.perf_counter() < end:
+            run(begin, chunk)
+            begin = 0
+
+
+def portions(number: int, first: int) -> Iterator[int]:
+    """Split a number into portions of work, each of about PATIENCE. The first one is given."""
+    portion = first
+    while number > 0:
+        begun = time.perf_counter()
+        yield min(portion, number)
+        number -= portion
+        spent = time.perf_counter() - begun
+        portion = (
+            max(1, portion // 2) if spent > PATIENCE else portion * (1 + (spent < PATIENCE / 2))
+        )
 
 
 def budget_of(simulations: int | None, milliseconds: float | None, otherwise: int) -> Budget:

@@ -39,8 +39,17 @@ def in_processes(work: Work, jobs: Sequence[Any], number: int) -> Generator[Any,
                 f"a worker process ended before its job was done: it was killed (perhaps the "
                 f"machine ran out of memory), or it could not start. {_GUARD}"
             ) from error
+        except BaseException:  # Ctrl-C, a job's error, or a caller that has enough
+            _kill(pool)  # a job may never end
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End the worker processes at once. Python 3.14 has `kill_workers`."""
+    for process in list((pool._processes or {}).values()):
+        process.kill()
 
 
 @contextmanager

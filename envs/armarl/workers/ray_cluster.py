@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError, RayTaskError
 
+from armarl.common.messages import tell
 from armarl.common.numbers import whole_number
-from armarl.compiler.progress import say
 from armarl.core.threads import set_threads
 from armarl.workers.jobs import ClusterError, Known, Work
 
@@ -126,7 +126,7 @@ class RayCluster:
         if ray.is_initialized():  # the caller has already chosen a cluster
             return
         here = {"include_dashboard": False} if self.address == "local" else {}
-        say(f"connecting to Ray at {self.address} ...")
+        tell(f"armarl: connecting to Ray at {self.address} ...", to=sys.stderr)
         try:
             _knock(os.environ.get("RAY_ADDRESS", "") if self.address == "auto" else self.address)
             ray.init(self.address, log_to_driver=False, **here)

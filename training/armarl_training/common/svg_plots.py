@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from armarl.common.messages import printable
+
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#333333", "#999999")
 GRID = 4  # greatest number of grid lines between the ends of an axis
 
@@ -91,10 +93,10 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = "#000") -> str:
-    """Draw a line of text."""
+    """Draw a line of text. XML has no place for control characters, which names may hold."""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">{escape(words)}'
-        "</text>"
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">'
+        f"{escape(printable(words))}</text>"
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from armarl.common.files import CONFIG_FILE
+from armarl.common.json_text import same_json
 from armarl.common.messages import brief
 from armarl.policies.safetensors_file import PolicyError, read_tensors, write_tensors
 from armarl_training.config.training_config import MOST
@@ -82,7 +82,7 @@ def restore(
         saved = _Saved.model_validate(progress)
     except (ValidationError, OSError) as error:
         raise PolicyError(f"{path} is damaged: {brief(error)}") from error
-    if saved.variant != json.loads(json.dumps(game.variant)):
+    if not same_json(saved.variant, game.variant):
         raise PolicyError(f"{path} is for {brief(saved.variant)}, but the run is {game.variant}")
     if saved.learner.get("kind") != type(learner).__name__:
         raise PolicyError(

@@ -13,6 +13,7 @@ from typing import Any
 # Threads that spin while they wait starve each other when the machine has other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+from armarl.common.messages import printable, tell
 from armarl_training.common.run_folder import RunError
 from armarl_training.config.training_config import ConfigError, load_config
 from armarl_training.run.progress import EVENTS
@@ -51,21 +52,21 @@ def _train_and_measure(run: Run, again: str) -> int:
     Args:
         again: the command that resumes the run.
     """
-    print(_announced(run, again))
+    tell(_announced(run, again))
     if run.config.ray is not None and run.config.shards == 1:
-        print(
+        tell(
             "with shards=1 this machine plays the training games; the cluster plays only the "
             "matches at the end"
         )
     if not _train(run):
-        print(f"stopped after {run.decisions:,} decisions; continue with `{again}`")
+        tell(f"stopped after {run.decisions:,} decisions; continue with `{again}`")
         return 130
     path = run.export()
-    print(f"saved {path}; measuring it ...")
+    tell(f"saved {path}; measuring it ...")
     strength = run.evaluate(path)
     run.export(strength)
     for match in strength:
-        print(_told(match))
+        tell(_told(match))
     return 0
 
 
@@ -120,25 +121,21 @@ def sweep(
     folder = folder or Path("runs") / f"sweep-{config.stem}"
     _refuse_files(folder)
     with closing(Sweep(config, settings, folder, code=code)) as search:
-        print(
+        tell(
             f"{trials} trials in {folder}, searching for {', '.join(search.space)}. Ctrl-C stops "
             "the sweep; continue with the same command"
         )
-        finished = search.run(trials, _say, _train)
+        finished = search.run(trials, tell, _train)
         if not finished:
-            print(f"stopped; continue in {folder} with the same command")
+            tell(f"stopped; continue in {folder} with the same command")
             return 130
         best = search.best
         if best is None:
-            print("no trial finished", file=sys.stderr)
+            tell("no trial finished", to=sys.stderr)
             return 1
         path = folder / f"{best.number:03d}"
-        print(f"best: {path} won {100 * (best.value or 0):.1f} %. See {folder / TABLE}, {PLOT}")
+        tell(f"best: {path} won {100 * (best.value or 0):.1f} %. See {folder / TABLE}, {PLOT}")
     return 0
-
-
-def _say(words: str) -> None:
-    print(words, flush=True)
 
 
 def _train(run: Run) -> bool:
@@ -212,12 +209,12 @@ class _ProgressBar:
 
     def update(self, report: Report) -> None:
         """Show the progress. If the output is not a terminal, print a line every 15 seconds."""
-        text = report.headline or self._text(report)
+        text = printable(report.headline or self._text(report))
         with suppress(OSError, ValueError):  # a closed terminal or pipe does not end a training
             self._bar.update(self._task, completed=report.done, description=text)
             if not self._live and report.seconds - self._printed > 15:
                 self._printed = report.seconds
-                print(text, flush=True)
+                tell(text)
 
     def _text(self, report: Report) -> str:
         speed = (report.decisions - self._start) / max(report.seconds - self._begun, 1e-9)

@@ -7,12 +7,12 @@ the training and its checkpoints go on.
 from __future__ import annotations
 
 import csv
-import io
 from pathlib import Path
 from typing import Any
 
 from armarl.arena.policy_card import WINS
 from armarl.arena.policy_card_text import thinned
+from armarl.common.csv_table import csv_text
 from armarl.common.files import read_text, write_text
 from armarl.common.messages import brief
 from armarl_training.common.run_folder import RunError
@@ -106,11 +106,10 @@ class ProgressLog:
 
     def _write_table(self) -> None:
         columns = list(dict.fromkeys(name for row in self.rows for name in row))
-        table = io.StringIO()
-        writer = csv.DictWriter(table, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({k: _written(v) for k, v in row.items()} for row in self.rows)
-        write_text(self._folder / TABLE, table.getvalue())
+        rows = (
+            [_written(row[name]) if name in row else "" for name in columns] for row in self.rows
+        )
+        write_text(self._folder / TABLE, csv_text(columns, rows))
 
     def _draw_curve(self) -> None:
         write_text(self._folder / CURVE, curve(self.rows, self.scale, self._sides))

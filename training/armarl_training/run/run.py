@@ -513,9 +513,10 @@ class Run:
 
     @contextmanager
     def _stop_on_signal(self) -> Iterator[None]:
-        """Stop after the update at the first Ctrl-C or SIGTERM, and at once at a second Ctrl-C.
+        """Stop after the update at the first Ctrl-C or SIGTERM, and at once at a second one.
 
-        Does nothing outside the main thread, since only the main thread receives signals.
+        A second Ctrl-C raises KeyboardInterrupt, and a second SIGTERM ends the process. Does
+        nothing outside the main thread, since only the main thread receives signals.
         """
         self._stopped = False
         if threading.current_thread() is not threading.main_thread():
@@ -525,6 +526,7 @@ class Run:
         def stop(number: int, frame: Any) -> None:
             self._stopped = True
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
         try:

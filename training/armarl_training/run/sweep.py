@@ -7,8 +7,6 @@ killed continues where it was, even in the middle of a trial.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armarl.common.csv_table import csv_text
 from armarl.common.files import (
     CONFIG_FILE,
     lock_folder,
@@ -382,14 +381,13 @@ class Sweep:
         """Write the table, with the best trial first, and the plot, as far as possible."""
         trials = [trial for trial in self._study.trials if trial.value is not None]
         trials.sort(key=lambda trial: -(trial.value or 0.0))
-        table = io.StringIO()
-        writer = csv.writer(table, lineterminator="\n")
-        writer.writerow(["trial", "win_rate", *self.space])
-        for trial in trials:
-            chosen = [trial.params.get(key, "") for key in self.space]
-            writer.writerow([trial.number, f"{trial.value:.4f}", *chosen])
+        rows = (
+            [trial.number, f"{trial.value:.4f}", *(trial.params.get(key, "") for key in self.space)]
+            for trial in trials
+        )
+        table = csv_text(["trial", "win_rate", *self.space], rows)
         found = [(trial.params, trial.value or 0.0) for trial in trials]
-        self._files.attempt(TABLE, lambda: write_text(self.folder / TABLE, table.getvalue()))
+        self._files.attempt(TABLE, lambda: write_text(self.folder / TABLE, table))
         self._files.attempt(PLOT, lambda: write_text(self.folder / PLOT, plot(self.space, found)))
 
 

@@ -20,13 +20,13 @@ chart has no map.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from armarl.common.files import read_text
+from armarl.common.json_text import read_json
 from armarl.games.armada.chart.checks import Draft, check_name, check_sizes, shortened
 from armarl.games.armada.chart.geography import (
     CENTRAL,
@@ -134,7 +134,7 @@ def _standard() -> Chart:
 
 def _read_json(text: str) -> Draft:
     try:
-        return _read_mapping(json.loads(text))
+        return _read_mapping(read_json(text))
     except (ValueError, RecursionError) as error:  # not JSON, or thousands of digits or brackets
         raise ChartError(f"the chart is not valid JSON: {error}") from error
 

@@ -1,0 +1,36 @@
+"""Tables as CSV, which people open in spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # and their wide forms
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table as CSV. A spreadsheet computes nothing from what it holds.
+
+    Text that begins like a formula gets an apostrophe before it, as is usual in spreadsheets. Such
+    text may be the name of a player, of a file or of a folder.
+
+    Example:
+        >>> csv_text(["player", "Elo"], [["=1+1", -20]])
+        "player,Elo\\n'=1+1,-20\\n"
+    """
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(map(_cell, columns))
+    writer.writerows(map(_cell, row) for row in rows)
+    return table.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str) or not value.lstrip().startswith(_FORMULA):
+        return value
+    with suppress(ValueError):
+        float(value)
+        return value
+    return f"'{value}"

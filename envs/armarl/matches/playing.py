@@ -1,0 +1,151 @@
+"""Play deals at one table, with a player for each seat.
+
+The *sister games* of a deal are its games at other tables. A player that saw one of them from
+another seat knows the hidden cards of the next. So no player meets a deal twice: a table is played
+for itself, and every seat has a player of its own, made for these games. Only `Player` objects that
+the caller gives are used again and again. To them sister games come one table after another, in
+another order and with other random numbers each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armarl.core.game import Game
+from armarl.core.verbs import CUT_SHORT
+from armarl.matches.records import Recorder
+from armarl.players.protocol import Player, choose_legally, everybody
+from armarl.players.simple_players import HumanPlayer
+from armarl.workers.jobs import Workers
+
+
+class Games(NamedTuple):
+    """Finished games, in the order of their deals.
+
+    Attributes:
+        returns: the "win" returns, float64 (games, seats).
+        lengths: the numbers of actions, int64 (games,).
+        cut: whether a game was cut short, bool (games,).
+        records: the texts of the records; empty if none were requested.
+    """
+
+    returns: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+    cut: NDArray[np.bool_]
+    records: list[str]
+
+
+def play_table(
+    game: Game,
+    players: Sequence[Player],
+    seed: int,
+    first: int,
+    last: int,
+    table: Sequence[int],
+    names: Sequence[str] | None = None,
+) -> Games:
+    """Play deals `first` to `last - 1` of a match or tournament at one table.
+
+    Args:
+        game: the game to play.
+        players: the player of each seat.
+        seed: seed of the match or tournament.
+        first, last: the numbers of the deals.
+        table: numbers that name the table, for its random numbers.
+        names: the names of the seats in records. None: no records.
+    """
+    deals, draws = deal_seeds(seed, first, last), draw_seeds(seed, first, last, table)
+    order = np.argsort(draws)  # random, so that a game's place in the batch does not tell its deal
+    recorder = None if names is None else Recorder(game, [names] * order.size, deals[order])
+    returns, lengths, cut = play_games(game, players, deals[order], draws[order], recorder)
+    place = np.argsort(order)
+    texts = recorder.texts() if recorder else []
+    ordered = [texts[i] for i in place] if recorder else []
+    return Games(returns[place], lengths[place], cut[place], ordered)
+
+
+def play_games(
+    game: Game,
+    players: Sequence[Player],
+    deals: NDArray[np.int64],
+    draws: NDArray[np.int64],
+    recorder: Recorder | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Play games to their end, in lockstep.
+
+    Args:
+        game: the game to play.
+        players: the player of each seat.
+        deals: seeds of the deals, int64 (games,).
+        draws: seeds of the players' random numbers, int64 (games,).
+        recorder: object that records all deals and actions, or None.
+
+    Returns:
+        The "win" returns (games, seats), the number of actions of each game, and a mask of the
+        games that were cut short.
+    """
+    states = game.new_states(deals)
+    chance = game.new_chance(draws)
+    lengths = np.zeros(deals.size, np.int64)
+    if recorder:
+        recorder.dealt(states)
+    while True:
+        statuses, seats = game.statuses(states)
+        running = np.flatnonzero(statuses == 0)
+        if running.size == 0:
+            break
+        movers = seats[running]
+        for seat in np.unique(movers):
+            games = running[movers == seat]
+            questions = game.questions(states, games, chance)
+            actions = choose_legally(players[seat], game, *questions)
+            game.play(states, games, actions)
+            if recorder:
+                recorder.played(states, games, questions[1], actions)
+        lengths[running] += 1
+    if recorder:
+        recorder.ended(states)
+    return game.returns(states, np.arange(deals.size)), lengths, statuses == CUT_SHORT
+
+
+def deal_seeds(seed: int, first: int, last: int) -> NDArray[np.int64]:
+    """Return one seed per deal. It does not depend on the chunk that the deal is played in."""
+    return _seeds(seed, first, last, ())
+
+
+def draw_seeds(seed: int, first: int, last: int, table: Sequence[int]) -> NDArray[np.int64]:
+    """Return a seed of the players' random numbers for each deal at one table."""
+    return _seeds(seed, first, last, tuple(table))
+
+
+def _seeds(seed: int, first: int, last: int, key: tuple[int, ...]) -> NDArray[np.int64]:
+    high, low = divmod(seed, 1 << 32)  # 32 bits each, or two seeds could share deals
+    streams = (
+        np.random.SeedSequence([low, deal, high], spawn_key=key) for deal in range(first, last)
+    )
+    return np.array([s.generate_state(1, np.uint64)[0] >> np.uint64(1) for s in streams], np.int64)
+
+
+def shares_of_victory(game: Game, returns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute shares of victory (games, sides) from "win" returns (games, seats).
+
+    Every side stakes 1 / (sides - 1) and gets its share of the stakes, so the share of victory is
+    (return * (sides - 1) + 1) / sides.
+    """
+    sides = len(set(game.sides))
+    return np.asarray((returns[:, first_seats(game)] * (sides - 1) + 1) / sides)
+
+
+def first_seats(game: Game) -> list[int]:
+    """Return the first seat of each side."""
+    return [game.sides.index(side) for side in range(len(set(game.sides)))]
+
+
+def workers_for(players: Iterable[Player], workers: Workers) -> Workers:
+    """Return `workers`, or 1 if a human plays, because the terminal belongs to this process."""
+    asked = (one for player in players for one in everybody(player))
+    return 1 if any(isinstance(one, HumanPlayer) for one in asked) else workers

@@ -1,0 +1,72 @@
+"""Text that others wrote: in JSON, in tables, in pictures and at the terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import xml.dom.minidom
+
+import pytest
+
+from armarl.common.csv_table import csv_text
+from armarl.common.json_text import read_json, same_json
+from armarl.common.messages import tell
+from armarl_training.common.svg_plots import picture, text
+
+HOSTILE = "a\x1b[2J\x07\x9b\r\u202e\ufffe\x00b"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('{"a": 1, "a": 1}', "'a' appears twice"),
+        ('[{"b": {"a": 1, "c": 2, "a": 3}}]', "'a' appears twice"),
+        ('{"a": NaN}', "NaN is not a number"),
+        ("[-Infinity]", "-Infinity is not a number"),
+        ("1e999", "1e999 is too large"),
+        ("9" * 5000, "Exceeds the limit"),
+        ("{", "Expecting property name"),
+    ],
+)
+def test_what_is_no_plain_json(given: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as refused:
+        read_json(given)
+    assert len(str(refused.value)) < 300
+
+
+def test_plain_json_is_read_as_ever() -> None:
+    assert read_json('{"a": [1, 2.5, null, true, "NaN"], "b": {"a": {}}}') == {
+        "a": [1, 2.5, None, True, "NaN"],
+        "b": {"a": {}},
+    }
+
+
+def test_values_are_the_same_if_they_are_written_alike() -> None:
+    assert same_json({"a": 0, "b": (1,)}, {"b": [1], "a": 0})
+    for one, other in ((0, False), (0, 0.0), (1, True), (None, "null"), ("1", 1)):
+        assert not same_json({"a": one}, {"a": other})
+
+
+@pytest.mark.parametrize(
+    "name", ["=1+1", "+x", "-x", "@sum", "\t=1", " =1", "\uff1dx", "-1+1", "=-1"]
+)
+def test_a_table_holds_no_formula(name: str) -> None:
+    rows = list(csv.reader(io.StringIO(csv_text([name, "x"], [[name, 1], [2, name]]))))
+    assert rows == [[f"'{name}", "x"], [f"'{name}", "1"], ["2", f"'{name}"]]
+
+
+def test_numbers_in_a_table_stay_numbers() -> None:
+    numbers = [-1, -2.5, "-3", "-1e-3", None, True]
+    assert csv_text(["x"], [[number] for number in numbers]) == 'x\n-1\n-2.5\n-3\n-1e-3\n""\nTrue\n'
+
+
+def test_a_picture_is_xml_whatever_its_words_are() -> None:
+    """Regression: a control character, as a stranger's table may hold, made it malformed."""
+    drawn = picture(9, 9, [text(1, 1, f"{HOSTILE}<&\"'\ud800")])
+    document = xml.dom.minidom.parseString(drawn)
+    assert document.getElementsByTagName("text")[0].firstChild.data.startswith("a?[2J??")
+
+
+def test_what_is_printed_moves_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    tell(f"{HOSTILE}\nc", end="\r")
+    assert capsys.readouterr().out == "a?[2J??????b\nc\r"
