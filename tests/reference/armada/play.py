@@ -97,7 +97,17 @@ def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
         )
         possible.resume(view)
         if possible.stage == "order" and possible.turn == game_turn(view):
+            view["claims"] += _in_victory(possible)
             return view
+
+
+def _in_victory(game: Armada) -> list[str]:
+    """ADA-28: the colours in victory. All of them have laid a claim."""
+    found = []
+    for colour in game.playing:
+        game.turn = game._new_turn(colour, 0)
+        found += [colour] if game._in_victory() else []
+    return found
 
 
 def game_turn(view: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +123,8 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
         last = rng.choice([c for c in game.playing if c not in strong])
         strength = {c: 30 if c in strong else int(c == last) for c in game.playing}
     colour = rng.choice(strong)
-    ships_at_sea, ships_on_land = rng.randint(0, 5), rng.randint(0, 3)
+    ships_at_sea = rng.randint(0, 5)
+    ships_on_land = rng.randint(0, min(3, SHIPS - 2 * (game.neutral is not None) - ships_at_sea))
     squares = rng.sample([p for p in game.near if p not in game.land], ships_at_sea)
     docks = rng.sample([n for n in game.land if game.chart[n]["city"]], ships_on_land)
     land = {name: _random_land(game, name, rng) | {"ship": name in docks} for name in game.land}

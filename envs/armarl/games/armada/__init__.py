@@ -44,7 +44,7 @@ from armarl.games.armada.text.drawing import draw
 from armarl.games.armada.text.explain import explain
 from armarl.games.armada.validity.valid import FAULTS, valid
 
-VERSION = 1
+VERSION = 2
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,

@@ -31,11 +31,13 @@ from armarl.games.armada.state import (
     ANSWERS,
     CARDS,
     CENTRALS,
+    CLAIM_DUE,
     COPIES,
     COUPS,
     FACES,
     FOUR,
     MORE_COUPS,
+    NEW_CLAIM,
     NOBODY,
     OVER,
     PLACE_NATIVES,
@@ -185,10 +187,19 @@ def _reserve(s: State, view: View, reserve: Target) -> None:
         reserve.out[k] = s.reserve[(view.own + k) % FOUR] * reserve.unit
 
 
-@blocks.add(Declared("claim", (FOUR,), 1, "the colour has claimed victory (ADA-28)"))
+@blocks.add(
+    Declared(
+        "claim",
+        (FOUR,),
+        1,
+        "1: the colour's claim is judged when its turn ends next; 0.5: it was laid in the turn "
+        "under way, and is judged one turn later (ADA-28)",
+    )
+)
 def _claim(s: State, view: View, claim: Target) -> None:
     for k in range(FOUR):
-        claim.out[k] = s.claims[(view.own + k) % FOUR]
+        laid = s.claims[(view.own + k) % FOUR]
+        claim.out[k] = (laid == CLAIM_DUE) + 0.5 * (laid == NEW_CLAIM)
 
 
 @blocks.add(
