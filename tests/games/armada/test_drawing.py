@@ -70,7 +70,11 @@ def test_the_drawing_shows_the_pieces() -> None:
     assert "green's turn (player 0): 6 coups · victory claimed by green and blue" in shown
 
 
-ORDERS = {"stage": ORDER, "order": -1, "claims": [NEW_CLAIM, 0, CLAIM_DUE, 0]}  # the part of a state that the text needs
+ORDERS = {
+    "stage": ORDER,
+    "order": -1,
+    "claims": [NEW_CLAIM, 0, CLAIM_DUE, 0],
+}  # the part of a state that the text needs
 
 
 def test_the_text_asks_what_is_to_be_decided() -> None:

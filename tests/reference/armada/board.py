@@ -245,7 +245,9 @@ class Board:
         everywhere = [*self.land.values(), *self.ships.values()]
         alive = {self.player_of.get(here["colour"]) for here in everywhere} - {None}
         left = {player for player in self.player_of.values() if self._has_something_left(player)}
-        self.events["ADA-29: kept in by a card, gold or enrolment"] += len(alive) < len(left | alive)
+        self.events["ADA-29: kept in by a card, gold or enrolment"] += len(alive) < len(
+            left | alive
+        )
         if len(alive) == 1 and not left - alive:
             self.events["ADA-29: last player wins"] += 1
             self.events["ADA-29: attacker's last bands lost"] += self.player not in alive

@@ -31,13 +31,11 @@ from armarl.games.armada.state import (
     ANSWERS,
     CARDS,
     CENTRALS,
-    CLAIM_DUE,
     COPIES,
     COUPS,
     FACES,
     FOUR,
     MORE_COUPS,
-    NEW_CLAIM,
     NOBODY,
     OVER,
     PLACE_NATIVES,
@@ -191,15 +189,15 @@ def _reserve(s: State, view: View, reserve: Target) -> None:
     Declared(
         "claim",
         (FOUR,),
-        1,
-        "1: the colour's claim is judged when its turn ends next; 0.5: it was laid in the turn "
-        "under way, and is judged one turn later (ADA-28)",
+        2,
+        "2: the colour's claim is judged when its turn ends next; 1: it was laid in its turn under "
+        "way, and is judged one turn later (ADA-28)",
+        2.0,
     )
 )
 def _claim(s: State, view: View, claim: Target) -> None:
     for k in range(FOUR):
-        laid = s.claims[(view.own + k) % FOUR]
-        claim.out[k] = (laid == CLAIM_DUE) + 0.5 * (laid == NEW_CLAIM)
+        claim.out[k] = s.claims[(view.own + k) % FOUR] * claim.unit
 
 
 @blocks.add(

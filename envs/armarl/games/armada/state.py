@@ -58,9 +58,9 @@ COUPS, RAID_COUPS, MORE_COUPS = np.array([10, 3, 3])  # ADA-15, ADA-32
 CARD_PRICE = np.int64(2)  # ADA-32: price in coups, and in gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
 
-# ADA-28: values of `claims`. A claim that is due is judged when its colour's turn ends next. A new
-# one was laid in its colour's turn under way, and is due when that turn has ended.
-NO_CLAIM, CLAIM_DUE, NEW_CLAIM = np.arange(3)
+# ADA-28: values of `claims`. A new claim was laid in its colour's turn under way, and is due when
+# that turn has ended. A claim that is due is judged when its colour's turn ends next.
+NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 
 # Constants passed as arguments are NumPy integers. Numba would compile a function anew for each
 # Python int.

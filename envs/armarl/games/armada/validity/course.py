@@ -158,7 +158,7 @@ def _claims_are_right(s: State) -> Int:
             if s.claims[colour] != NO_CLAIM:
                 return False
             continue
-        if s.claims[colour] < NO_CLAIM or s.claims[colour] > NEW_CLAIM:
+        if s.claims[colour] < NO_CLAIM or s.claims[colour] > CLAIM_DUE:
             return False
         if s.claims[colour] == NO_CLAIM and in_victory(s, np.int64(colour)):
             return False
