@@ -45,6 +45,7 @@ from armarl.games.armada.text.explain import explain
 from armarl.games.armada.validity.valid import FAULTS, valid
 
 VERSION = 2
+EARLIER = (1,)  # their policies can play: only rules have changed since
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,
@@ -154,6 +155,7 @@ def _make(players: int, cards: bool, enrolment: bool, max_turns: int, chart: Cha
         _explain=explain,
         option_fields=OPTION_FIELDS,
         faults=FAULTS,
+        earlier=EARLIER,
         attributes={"chart": chart},
     )
 
