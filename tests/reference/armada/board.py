@@ -244,14 +244,15 @@ class Board:
         """ADA-29."""
         everywhere = [*self.land.values(), *self.ships.values()]
         alive = {self.player_of.get(here["colour"]) for here in everywhere} - {None}
-        left = {player for player in self.player_of.values() if self._has_something_left(player)}
-        self.events["ADA-29: kept in by a card, gold or enrolment"] += len(alive) < len(
-            left | alive
-        )
-        if len(alive) == 1 and not left - alive:
+        if len(alive) == 1:
+            (player,) = alive
+            others = set(self.player_of.values()) - alive
+            if any(self._has_something_left(other) for other in others):
+                self.events["ADA-29: kept in by a card, gold or enrolment"] += 1
+                return
             self.events["ADA-29: last player wins"] += 1
-            self.events["ADA-29: attacker's last bands lost"] += self.player not in alive
-            self._win(alive.pop())
+            self.events["ADA-29: attacker's last bands lost"] += self.player != player
+            self._win(player)
 
     def _has_something_left(self, player: int) -> bool:
         """ADA-29: a card, gold on own land, or (ADA-31) something to enrol."""
