@@ -84,9 +84,10 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
     assert said["table"] == "armadora for 2 players, advanced=False, peek=True"
     layers = f"policy 16-{len(GAME.actions)}, value 16-1"
     assert said["network"] == f"{layers}: {card.parameters:,} numbers"
-    assert text.startswith(f"{card.name}: {said['table']}\n\nplays       a network over the observ")
+    assert said["rules"] == f"learnt under version {GAME.version}"
+    assert text.startswith(f"{card.name}: {said['table']}\n\nrules       learnt")
     labels = [line.split()[0] for line in text.splitlines()[2:] if line and line[0] != " "]
-    assert labels == ["plays", "network", "again"]
+    assert labels == ["rules", "plays", "network", "again"]
     assert facts(read_card(policy(tmp_path)))["network"] == f"{card.parameters:,} numbers"
 
 
