@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from armarl.arena.policy_card import Card, Measured, read_card
-from armarl.arena.policy_card_text import facts
+from armarl.arena.policy_card_text import facts, version_note
 from armarl.games.catalogue import OURS
 from armarl.players.registry import shipped_policies
 from armarl_training.run.progress import curve
@@ -63,6 +63,7 @@ def _strength(card: Card) -> Iterator[str]:
     for measured in sorted(card.strength, key=lambda measured: measured.standing.win_rate):
         rival, standing = f"`{measured.rival}`", measured.standing
         rival = f"held out: {rival}" if measured.held_out else rival
+        rival += version_note(card, measured)
         yield _row(rival, _cell(measured), f"{100 * standing.fair:.1f} %", str(standing.cut_short))
 
 

@@ -30,9 +30,11 @@ def rivals(path: Path, asked: list[str], games: int) -> list[tuple[str, int]]:
 def keep(path: Path, rival: str, match: MatchResult) -> None:
     """Save the result of a match in the policy's file, replacing an older one.
 
-    `rival` is the rival's specification.
+    `rival` is the rival's specification. A policy of an earlier version of its game becomes one of
+    this version, in which it was measured; the file keeps the version that it learnt.
     """
     policy, found = load_policy(path), match.as_dict()
+    learnt = policy.metadata.get("learnt_version", policy.metadata["variant"]["version"])
     found["standings"][1]["player"] = rival  # a search's name does not include its settings
     others = [m for m in policy.metadata["strength"] if m["standings"][1]["player"] != rival]
     save_policy(
@@ -40,6 +42,7 @@ def keep(path: Path, rival: str, match: MatchResult) -> None:
         policy.metadata.get("advisers", ()),
         training=policy.metadata["training"],
         strength=[*others, found],
+        **({} if learnt == policy.game.version else {"learnt_version": learnt}),
     )
 
 

@@ -4,14 +4,17 @@ import dataclasses
 
 import pytest
 
+import measure_shipped_policies
 import tiny
 from armarl import play_match
 from armarl.arena.policy_card import read_card
 from armarl.arena.policy_card_text import card_text, facts
 from armarl.games.make_game import make_game
 from armarl.players.registry import shipped_policies
+from armarl.policies.policy_checks import layer_widths
 from armarl.policies.safetensors_file import FORMAT, PolicyError, write_tensors
 from armarl.policies.saved_policy import load_policy, read_policy_metadata
+from armarl.policies.weight_kinds import weight_kind
 from armarl_training.common.kept_policies import as_kept, keep_policies
 from armarl_training.config.training_config import load_config
 
@@ -81,9 +84,10 @@ def test_a_card_of_a_file_that_says_little(tmp_path):
     assert said["table"] == "armadora for 2 players, advanced=False, peek=True"
     layers = f"policy 16-{len(GAME.actions)}, value 16-1"
     assert said["network"] == f"{layers}: {card.parameters:,} numbers"
-    assert text.startswith(f"{card.name}: {said['table']}\n\nplays       a network over the observ")
+    assert said["rules"] == f"learnt under version {GAME.version}"
+    assert text.startswith(f"{card.name}: {said['table']}\n\nrules       learnt")
     labels = [line.split()[0] for line in text.splitlines()[2:] if line and line[0] != " "]
-    assert labels == ["plays", "network", "again"]
+    assert labels == ["rules", "plays", "network", "again"]
     assert facts(read_card(policy(tmp_path)))["network"] == f"{card.parameters:,} numbers"
 
 
@@ -203,3 +207,35 @@ def test_a_rival_by_path_was_met_by_his_name(tmp_path, file, copied):
     config = {"opponents": {"players": {str(rival): 1.0}, "share": 0.5}}
     path = policy(tmp_path, strength=[match], training={"config": config})
     assert not read_card(path).strength[0].held_out
+
+
+def test_a_card_says_which_rules_a_policy_learnt_and_was_measured_under(tmp_path):
+    """Matches of an earlier version than the latest one measured are marked."""
+    old = MATCH | {"variant": GAME.variant | {"version": GAME.version - 1}}
+    new = MATCH | {"standings": [{**MATCH["standings"][0]}, {**MATCH["standings"][1]}]}
+    new["standings"][1]["player"] = "greedy:style=other"
+    path = policy(tmp_path, strength=[old, new], learnt_version=GAME.version - 1)
+    card = read_card(path)
+    a, b = GAME.version - 1, GAME.version
+    assert facts(card)["rules"] == f"learnt under version {a}, measured under version {a} and {b}"
+    assert f"random (version {a}) " in card_text(card).replace(" (held out)", "")
+    assert f"(version {b})" not in card_text(card)
+    assert facts(read_card(policy(tmp_path)))["rules"] == f"learnt under version {b}"
+
+
+def test_a_policy_measured_under_new_rules_keeps_the_version_that_it_learnt(tmp_path):
+    game = make_game("armada")
+    variant = game.variant | {"version": game.earlier[0]}
+    details = {"training": {}, "strength": []}
+    path = tmp_path / "old.safetensors"
+    whole = {"format": FORMAT, "variant": variant, "activation": "tanh", **details}
+    tensors = tiny.tensors(game)
+    write_tensors(path, tensors, whole | {"network": layer_widths(weight_kind(tensors), tensors)})
+    match = play_match(game, ["greedy", "greedy"], games=2)
+    with pytest.warns(UserWarning, match="made for version 1"):
+        measure_shipped_policies.keep(path, "greedy", match)
+    for _ in range(2):
+        assert read_policy_metadata(path)["variant"] == game.variant
+        rules = facts(read_card(path))["rules"]
+        assert rules == f"learnt under version 1, measured under version {game.version}"
+        measure_shipped_policies.keep(path, "greedy", match)  # which warns of nothing

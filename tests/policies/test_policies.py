@@ -8,6 +8,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import warnings
 import zipfile
 from types import MappingProxyType
 
@@ -387,6 +388,49 @@ def test_a_policy_of_another_version_or_table(path, key, value):
         load_policy(path, GAME)
     with pytest.raises(PolicyError):
         load_policy(path)
+
+
+ARMADA = make_game("armada")
+
+
+def of_version(path, version, **changed):
+    """A policy of another version of Armada, with changed entries of its variant."""
+    variant = {**ARMADA.variant, "version": version, **changed}
+    return forged(path, {"variant": variant}, tiny.tensors(ARMADA))
+
+
+def test_a_policy_of_earlier_rules_says_so(path):
+    """Only rules have changed since: the actions and the entries of the observation are the same.
+
+    An option that has been added since then had its default.
+    """
+    few = {"players": 2, "options": {"cards": False}, "observation": "0" * 16}
+    with pytest.warns(UserWarning, match=r"made for version 1 of armada; it plays version \d"):
+        policy = load_policy(of_version(path, ARMADA.earlier[0], **few), ARMADA)
+    assert policy.game is ARMADA
+    assert policy.metadata["variant"]["version"] == 1
+
+
+@pytest.mark.parametrize(
+    ("version", "changed", "message"),
+    [
+        (0, {}, "made for version 0, this game has version"),
+        (99, {}, "made for version 99, this game has version"),
+        (1, {"actions": "0" * 16}, "made for actions"),
+        (1, {"options": {"cards": True}}, "made for options"),
+        (1, {"options": None}, "made for options"),
+        (1, {"players": 3}, "made for players"),
+    ],
+)
+def test_a_policy_of_earlier_rules_but_another_game(path, version, changed, message):
+    with pytest.raises(PolicyError, match=message):
+        load_policy(of_version(path, version, **changed), ARMADA)
+
+
+def test_a_policy_of_these_rules_warns_of_nothing(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_policy(of_version(path, ARMADA.version))
 
 
 @pytest.mark.parametrize(

@@ -284,7 +284,7 @@ def test_what_only_shows_a_training_does_not_end_it(broken, tmp_path, monkeypatc
     assert start_run(SETTINGS, tmp_path / "run").train(spoil)
     said = capsys.readouterr().err.splitlines()
     shown = "tensorboard" if broken in ("start", "events") else broken
-    told = [line for line in said if line.endswith("the training goes on")]
+    told = [line for line in said if line.endswith("the training continues")]
     assert len(told) == 1
     assert f"{shown} cannot be written" in told[0]
     run = resume_run(tmp_path / "run", ["total_decisions=1536"])

@@ -71,12 +71,14 @@ class Measured(NamedTuple):
     held_out: whether no player with its specification was met or asked in training.
     seed: seed of the match.
     standing: the policy's result, not the opponent's.
+    version: the version of the game that was played.
     """
 
     rival: str
     held_out: bool
     seed: int
     standing: Standing
+    version: int | None
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class Card:
         game: the game that it plays.
         players: the number of players.
         options: the game's options.
+        learnt_version: the version of the game that it learnt.
         plays: one sentence on how it chooses actions.
         network: the widths of its layers, by part.
         parameters: number of weights.
@@ -105,6 +108,7 @@ class Card:
     game: str
     players: int
     options: dict[str, Any]
+    learnt_version: int
     plays: str
     network: dict[str, list[int]]
     parameters: int
@@ -136,6 +140,8 @@ def read_card(name: str | Path) -> Card:
             game=_needed(metadata, "variant.game", str),
             players=_needed(metadata, "variant.players", int),
             options=_found(metadata, "variant.options", dict) or {},
+            learnt_version=_found(metadata, "learnt_version", int)
+            or _needed(metadata, "variant.version", int),
             plays=weight_kind(tensors).describe(_texts(metadata, "advisers")),
             network=_widths(metadata),
             parameters=sum(tensor.size for tensor in tensors.values()),
@@ -252,7 +258,8 @@ def _strength(metadata: Any) -> list[Measured]:
             raise ValueError(f"a match has {len(standings)} standings instead of 2")
         policy, rival = map(_standing, standings)
         seed = _needed(match, "seed", int)
-        found.append(Measured(rival.player, rival.player not in met, seed, policy))
+        version = _found(match, "variant.version", int)
+        found.append(Measured(rival.player, rival.player not in met, seed, policy, version))
     return found
 
 

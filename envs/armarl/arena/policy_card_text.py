@@ -36,6 +36,7 @@ def facts(card: Card) -> dict[str, str]:
     learner = [training.learner, seed, decisions, minutes, threads]
     words = {
         "table": table(card),
+        "rules": versions(card),
         "plays": card.plays,
         "network": _layers(card),
         "learner": ", ".join(part for part in learner if part),
@@ -58,6 +59,25 @@ def table(card: Card) -> str:
     return ", ".join([f"{card.game} for {card.players} players", *options])
 
 
+def versions(card: Card) -> str:
+    """Format the versions of the game's rules that a policy learnt, and was measured under.
+
+    Example:
+        >>> from armarl import read_card
+        >>> versions(read_card("armada-2p"))
+        'learnt under version 1, measured under version 1'
+    """
+    measured = sorted({m.version for m in card.strength if m.version is not None})
+    told = f", measured under version {' and '.join(map(str, measured))}" if measured else ""
+    return f"learnt under version {card.learnt_version}{told}"
+
+
+def version_note(card: Card, measured: Measured) -> str:
+    """Return " (version N)" if other matches of the card were played under later rules."""
+    versions = [match.version or 0 for match in card.strength]
+    return f" (version {measured.version})" if (measured.version or 0) < max(versions) else ""
+
+
 def _layers(card: Card) -> str:
     """Format the widths of the network's layers."""
     parts = [f"{part} {'-'.join(map(str, w))}" for part, w in card.network.items() if w]
@@ -73,7 +93,7 @@ def _lines(card: Card) -> Iterator[str]:
     yield _labelled("again", card.again or "no command; `info --json` shows the settings")
     if card.strength:
         yield f"\nstrength, seed {', '.join(map(str, sorted({m.seed for m in card.strength})))}"
-        yield from _strength_table(card.strength)
+        yield from _strength_table(card)
     if card.training.curve:
         yield "\ntraining, in short matches against the anchors; the bars show the rating"
         yield from _curve_table(card.training.curve)
@@ -99,15 +119,16 @@ def _labelled(label: str, words: str) -> str:
     )
 
 
-def _strength_table(strength: Sequence[Measured]) -> Iterator[str]:
+def _strength_table(card: Card) -> Iterator[str]:
     yield (
         f"{'rival':<36}{'games':>7}{'win rate':>10}  {'95 % interval':<16}{'fair':>6}"
         f"{'cut short':>11}"
     )
-    for rival, held_out, _, standing in strength:
+    for measured in card.strength:
+        standing, held_out = measured.standing, " (held out)" if measured.held_out else ""
         interval = f"{100 * standing.low:.1f} - {100 * standing.high:.1f} %"
         yield (
-            f"{rival + (' (held out)' if held_out else ''):<36}{standing.games:>7}"
+            f"{measured.rival + held_out + version_note(card, measured):<36}{standing.games:>7}"
             f"{100 * standing.win_rate:>8.1f} %  {interval:<16}{100 * standing.fair:>4.0f} %"
             f"{standing.cut_short:>11}"
         )

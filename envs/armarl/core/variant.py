@@ -40,6 +40,8 @@ class Variant:
         survey: the named blocks that a judge of positions reads, or None; see the verb `survey`.
         faults: an error text for each number that the verb `valid` returns; the first is for
             valid states.
+        earlier: earlier versions with other rules but the same action ids and the same entries of
+            the observation. A policy of one of them is loaded with a warning.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Variant:
     option_fields: tuple[str, ...] = ("players",)
     survey: ObservationTable | None = None
     faults: tuple[str, ...] = field(default=("it is valid",), repr=False)
+    earlier: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blank", _unwritable(self.blank))

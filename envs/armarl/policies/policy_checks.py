@@ -17,24 +17,40 @@ if TYPE_CHECKING:
     from armarl.policies.weight_kinds import WeightKind
 
 
-def check_policy_variant(path: Path, variant: Any, game: Game) -> None:
+def check_policy_variant(path: Path, variant: Any, game: Game) -> bool:
     """Refuse a policy of another game, version or variant, or with other tables.
+
+    Returns:
+        Whether the policy is of a version in `Game.earlier`, which has other rules. Its options are
+        compared with the defaults where it does not name them. Its observations are those of this
+        version, though their hash may differ.
 
     Raises:
         PolicyError: the policy was made for something else.
     """
     if not isinstance(variant, dict):
         raise PolicyError(f"{path} does not name the game it plays")
+    said = dict(variant)
+    earlier = said.get("game") == game.name and said.get("version") in game.earlier
+    if earlier:
+        said |= {"version": game.version, "observation": game.observation.hash}
+        if isinstance(said.get("options"), dict):
+            said["options"] = {**game.make(players=game.players).options, **said["options"]}
     for key, wanted in game.variant.items():
-        if variant.get(key) != wanted:
+        if said.get(key) != wanted:
             raise PolicyError(
                 f"{path} was made for {key} {brief(repr(variant.get(key)))}, this game has {key} "
                 f"{brief(repr(wanted))} ({game.name} {game.version}, {game.players} players)"
             )
+    return earlier
 
 
-def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[str]:
+def check_advisers(
+    path: Path, game: Game, metadata: Mapping[str, Any], earlier: bool = False
+) -> list[str]:
     """Check the advisers named in the metadata, and return them.
+
+    The advice of a policy of an earlier version was given under other rules, so it is not compared.
 
     Raises:
         PolicyError: an adviser does not exist, or its advice differs from that in training.
@@ -48,7 +64,7 @@ def check_advisers(path: Path, game: Game, metadata: Mapping[str, Any]) -> list[
         found = Advice(game, advisers).digest() if advisers else None
     except ValueError as error:
         raise PolicyError(f"{path} has unusable advisers: {brief(error)}") from error
-    if found != metadata.get("advice"):
+    if found != metadata.get("advice") and not earlier:
         said = brief(", ".join(advisers) or "no adviser")
         raise PolicyError(
             f"{path} was trained with other advice than that of {said} in this version of the "

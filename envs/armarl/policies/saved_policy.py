@@ -8,6 +8,7 @@ come with this package. They can be loaded by name.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,10 @@ def load_policy(
     Returns:
         The player. Its `metadata` are those of the file.
 
+    Warns:
+        UserWarning: the policy was made for an earlier version of the game, which had other rules
+            but the same actions and observations (`Game.earlier`).
+
     Raises:
         FileNotFoundError: the file does not exist.
         PolicyError: the file is damaged, or was made for another game, version, variant or table.
@@ -191,8 +196,14 @@ def load_policy(
     tensors, metadata = read_policy(path)
     if game is None:
         game = policy_game(path)
-    check_policy_variant(path, metadata.get("variant"), game)
-    advisers = check_advisers(path, game, metadata)
+    earlier = check_policy_variant(path, metadata.get("variant"), game)
+    if earlier:
+        warnings.warn(
+            f"{called(str(asked))} was made for version {metadata['variant']['version']} of "
+            f"{game.name}; it plays version {game.version}, whose rules it has not learnt",
+            stacklevel=2,
+        )
+    advisers = check_advisers(path, game, metadata, earlier)
     kind = weight_kind(tensors)
     check_survey(path, kind, metadata.get("survey"), game)
     check_weights(path, kind, game, tensors, metadata.get("activation"), advisers)

@@ -164,6 +164,21 @@ def test_ada_32_shipyard_needs_a_ship_in_the_box() -> None:
     assert not table.legal("play")
 
 
+@pytest.mark.parametrize("lost", [0, 1])
+def test_ada_32_shipyard_needs_a_ship_that_was_scuttled(lost: int) -> None:
+    """With three players two ships lie in the box from the start, and cannot be taken."""
+    table = Table(3, "orange", cards=True)
+    table.hand(0, "shipyard")
+    for square in [place for place in table.near if place not in table.chart][: 6 - lost]:
+        table.sea(square)
+    assert len(table.legal("play shipyard")) == (3 if lost else 0)
+    if not lost:
+        game, states = table.match.game, table.match.states
+        city = table.cities("green")[0]
+        why = game.explain(states[0], game.actions.id(f"play shipyard {city}"))
+        assert why.endswith("no ship has been scuttled and lies in the box (ADA-32)")
+
+
 def test_ada_32_discovery() -> None:
     table = Table(cards=True)
     centre = table.post("Centre")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from armarl.games.armada.chart.loading import CENTRAL, COLOURS, STANDARD, Chart, load_chart
-from armarl.games.armada.state import ORDER
+from armarl.games.armada.state import CLAIM_DUE, NEW_CLAIM, ORDER
 from armarl.games.armada.text.drawing import draw, draw_svg
 from armarl.games.make_game import make_game
 
@@ -36,7 +36,7 @@ def view() -> dict:
         "territories": territories,
         "ships": {"s1": {"colour": "blue", "bands": 9, "gold": 1}, "s9": {**EMPTY_SHIP}},
         "turn": {"colour": "green", "player": 0, "coups": 6, "raid": False, "stage": "order"},
-        "claims": ["blue"],
+        "claims": ["green", "blue"],
         "reserve": dict.fromkeys(COLOURS, 32),
         "supply": {"gold": 47, "tribes": 7},
         "box": 1,
@@ -67,10 +67,14 @@ def test_the_drawing_shows_every_place() -> None:
 def test_the_drawing_shows_the_pieces() -> None:
     shown = texts(draw_svg(CHART, view()))
     assert {"47", "43", "9"} <= set(shown)
-    assert "green's turn (player 0): 6 coups · blue in victory" in shown
+    assert "green's turn (player 0): 6 coups · victory claimed by green and blue" in shown
 
 
-ORDERS = {"stage": ORDER, "order": -1}  # the part of a state that the text needs
+ORDERS = {
+    "stage": ORDER,
+    "order": -1,
+    "claims": [NEW_CLAIM, 0, CLAIM_DUE, 0],
+}  # the part of a state that the text needs
 
 
 def test_the_text_asks_what_is_to_be_decided() -> None:
@@ -102,7 +106,8 @@ def test_the_text_shows_every_place_and_the_pieces() -> None:
         "C1(Centre) ?",
         "SHIPS  s1 blue 9 $1, s9 empty 0 $2",
         "supply: bands green 32, raspberry 32, blue 32, orange 32; 47 gold, 7 tribes, 1 ships",
-        "claims (these win if still in victory at the end of their next turn): blue",
+        "green claims victory: it wins if it is in victory when green's next turn ends",
+        "blue claims victory: it wins if it is in victory when blue's turn ends next",
         "player 0 (you): raid, attack; left in the deck: discovery",
         "player 1: 3 cards",
         "green's turn (player 0): 6 coups",

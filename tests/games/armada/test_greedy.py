@@ -10,7 +10,7 @@ from armarl.compiler.types import States
 from armarl.core.game import Game
 from armarl.games.armada.scripted.distance_maps import set_goals
 from armarl.games.armada.scripted.greedy import row_of
-from armarl.games.armada.state import LAIR
+from armarl.games.armada.state import CLAIM_DUE, LAIR
 from armarl.games.armada.style_columns import (
     AHEAD,
     ALARMED,
@@ -157,9 +157,9 @@ def test_a_style_has_a_row_for_each_stance(players, style):
         assert stance() == (PLAIN, PLAIN, CLOSE, AHEAD)[n]
     state["turn"] = 0
     assert stance() == AHEAD
-    state["claims"][green] = 1
+    state["claims"][green] = CLAIM_DUE
     assert stance() == AHEAD
-    state["claims"][raspberry] = 1
+    state["claims"][raspberry] = CLAIM_DUE
     assert stance() == ALARMED
 
 

@@ -35,6 +35,7 @@ CORNERS = {
     "ADA-28: claim",
     "ADA-28: claim withdrawn",
     "ADA-28: claim fulfilled",
+    "ADA-29: kept in by a card, gold or enrolment",
     "ADA-29: last player wins",
     "ADA-30: max_turns",
     "ADA-34: claim in a raid",

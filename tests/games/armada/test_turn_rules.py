@@ -276,7 +276,7 @@ def test_ada_24_scuttle() -> None:
     square = table.coast(land)[0]
     city = table.cities("green")[-1]
     table.put(land, "green", 1)
-    table.put(city, "green", ship=True)
+    table.put(city, "green", 1, ship=True)
     table.sea(square, None, 0, gold=4)
     far = table.coast(table.coastal("blue"))[0]
     table.sea(far)
@@ -295,6 +295,37 @@ def test_ada_24_from_a_ship_beside() -> None:
     table.sea(square, "green", 1)
     table.sea(beside)
     assert table.legal("scuttle") == {f"scuttle {beside}"}
+
+
+@pytest.mark.parametrize("guards", [0, 3])
+def test_ada_24_anybodys_unlaunched_ship_from_the_land_beside(guards: int) -> None:
+    table = Table()
+    city = table.cities("orange")[0]
+    table.put(city, "orange", guards, ship=True)
+    table.put(table.inland(city)[0], "green", 1)
+    assert table.legal("scuttle") == {f"scuttle {city}"}
+    table.play(f"scuttle {city}")
+    assert (table.land(city)["ship"], table.land(city)["bands"]) == (False, guards)
+    assert (table.view["box"], table.coups) == (8, 9)
+
+
+def test_ada_24_anybodys_unlaunched_ship_from_a_ship_beside() -> None:
+    table = Table()
+    city = table.cities("orange")[0]
+    table.put(city, "orange", ship=True)
+    table.sea(table.coast(city)[0], "green", 1)
+    assert table.legal("scuttle") == {f"scuttle {city}"}
+
+
+def test_ada_24_not_the_own_ship_without_a_band_near() -> None:
+    table = Table()
+    city = table.cities("green")[-1]
+    table.put(city, "green", ship=True)
+    table.sea(table.coast(city)[0], None)  # an empty ship beside is no band
+    assert not table.legal("scuttle")
+    game, states = table.match.game, table.match.states
+    why = game.explain(states[0], game.actions.id(f"scuttle {city}"))
+    assert why.endswith(f"green has no band on {city} or next to it (ADA-24)")
 
 
 def test_ada_25_convert_in_a_city() -> None:
@@ -350,8 +381,9 @@ def test_ada_26_two_idle_rounds_end_the_game(players: int) -> None:
     table = Table(players)
     for colour in COLOURS:
         table.put(table.home(colour), colour, 0)
-    table.put(table.cities("green")[0], "green", ship=True)
-    table.play(f"scuttle {table.cities('green')[0]}")
+    city = table.cities("green")[0]
+    table.put(city, "green", ship=True)
+    table.play(f"launch {city} {table.coast(city)[0]}")
     assert table.winners == []
     assert table.view["result"] == {"winners": [], "truncated": True}
     assert table.view["turn"]["number"] == 1 + 8

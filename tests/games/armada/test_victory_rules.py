@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from reference.armada.board import COLOURS
@@ -130,6 +133,163 @@ def test_ada_28_a_turn_that_nobody_is_asked_for_counts() -> None:
     table.claims = ["green"]
     table.turn("orange")
     table.play("end")
+    assert table.winners == [0]
+
+
+def observed_claims(table: Table, seat: int) -> list[int]:
+    """The block `claim` as a seat observes it."""
+    game = table.match.game
+    observations, _ = game.views(table.match.states, np.array([seat]))
+    claims: list[int] = game.observation.decode(observations[0])["claim"].tolist()
+    return claims
+
+
+def one_step_from_victory(colour: str, **options: Any) -> tuple[Table, str]:
+    """A colour that owns two posts, and its move to the Centre."""
+    table = Table(**options)
+    centre = table.post("Centre")
+    beside = table.inland(centre)[0]
+    table.own(colour, [table.post(name) for name in ("North", "East")])
+    table.put(centre, "tribes")
+    table.put(beside, colour, 1)
+    return table, f"move {beside} {centre}"
+
+
+def test_ada_28_a_claim_is_laid_in_the_course_of_the_turn() -> None:
+    table, move = one_step_from_victory("green")
+    assert table.view["claims"] == []
+    table.play(move)
+    assert table.view["claims"] == ["green"]
+    assert observed_claims(table, 0) == [1, 0, 0, 0]  # not judged at the end of this turn
+    assert observed_claims(table, 1) == [0, 0, 0, 1]
+    table.play("end")
+    assert table.winners is None
+    assert table.view["claims"] == ["green"]
+    assert observed_claims(table, 1) == [0, 0, 0, 2]
+    table.play("end", "end", "end")
+    assert observed_claims(table, 0) == [2, 0, 0, 0]  # judged at the end of this turn
+    assert table.winners is None
+    table.play("end")
+    assert table.winners == [0]
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_ada_28_a_raid_cannot_undo_a_claim_before_it_is_judged(again: bool) -> None:
+    """Regression: a claim was laid at the end of the turn only, so a raid before it undid it."""
+    table, move = one_step_from_victory("green", cards=True)
+    north = table.post("North")
+    beside = next(name for name in table.inland(north) if name not in move.split())
+    back = next(name for name in table.inland(north) if name not in (*move.split(), beside))
+    table.put(beside, "blue", 1)
+    table.put(back, "green", 1)
+    table.hand(2, "raid")
+    table.play(move, "play raid", f"move {beside} {north}", f"move {north} {beside}", "end")
+    assert table.view["claims"] == ["green"]
+    assert observed_claims(table, 0) == [1, 0, 0, 0]
+    table.play("end")
+    assert table.view["claims"] == ["green"]
+    assert observed_claims(table, 0) == [2, 0, 0, 0]
+    table.play("end", "end", "end")
+    if again:
+        table.play(f"move {back} {north}")
+    table.play("end")
+    assert table.winners == ([0] if again else None)
+    assert table.view["claims"] == (["green"] if again else [])
+
+
+def test_ada_34_a_raid_claims_at_once_for_the_end_of_the_next_own_turn() -> None:
+    table, move = one_step_from_victory("blue", cards=True)
+    table.hand(0, "more-coups")
+    table.hand(2, "raid")
+    table.play("play more-coups", "play raid", move)
+    assert table.view["turn"]["raid"]
+    assert table.view["claims"] == ["blue"]
+    assert observed_claims(table, 2) == [2, 0, 0, 0]
+    table.play("end", "end", "end")
+    assert table.winners is None
+    table.play("end")
+    assert table.winners == [2]
+
+
+LEFT = ["nothing", "card", "gold", "enrolment"]
+
+
+@pytest.mark.parametrize("left", LEFT)
+def test_ada_29_a_player_is_out_without_bands_cards_gold_and_enrolment(left: str) -> None:
+    """Regression: a player with a card, gold, or land to enrol from lost with its last band."""
+    table = Table(cards=True, enrolment=left == "enrolment")
+    a, b = table.plain_neighbours("green")
+    for colour in COLOURS[1:]:
+        table.put(table.home(colour), colour, 0)
+        if left == "enrolment" and colour != "orange":
+            table.own("green", table.lair(colour)[:4])  # nothing to enrol there
+    table.put(a, "green", 2)
+    table.put(b, "orange", 1, gold=int(left == "gold"))
+    table.hand(3, *(["gold-mine"] if left == "card" else []))
+    table.play(f"attack {a} {b}", dice=[("combat", 1)])
+    assert table.winners == ([0] if left == "nothing" else None)
+
+
+def test_ada_29_the_second_colour_s_gold_keeps_a_player_in() -> None:
+    for owner, winners in (("raspberry", None), ("blue", [0]), ("green", [0])):
+        table = Table(2)
+        a, b = table.plain_neighbours("green")
+        for colour in ("raspberry", "orange"):
+            table.put(table.home(colour), colour, 0)
+        table.put(table.cities("raspberry")[0], owner, gold=1)
+        table.put(a, "green", 2)
+        table.put(b, "orange", 1)
+        table.play(f"attack {a} {b}", dice=[("combat", 1)])
+        assert table.winners == winners
+
+
+def test_ada_29_a_player_without_bands_plays_on() -> None:
+    table = Table()
+    for colour in COLOURS[1:]:
+        table.put(table.home(colour), colour, 0)
+    city = table.cities("orange")[0]
+    table.put(city, "orange", gold=1)
+    table.play("end")
+    assert table.view["turn"]["colour"] == "orange"
+    table.play(f"convert {city}")
+    assert table.land(city)["bands"] == 4
+
+
+def last_gold_taken(max_turns: int = 400) -> Table:
+    """Green takes the last gold of all who have no bands: no bands are removed."""
+    table = Table(max_turns=max_turns)
+    a, b = table.plain_neighbours("green")
+    for colour in COLOURS[1:]:
+        table.put(table.home(colour), colour, 0)
+    table.put(a, "green", 1)
+    table.put(b, "orange", gold=1)
+    centre = table.post("Centre")
+    table.put(centre, "green", 5)
+    table.put(table.inland(centre)[0], "tribes", tribes=5)
+    table.play(f"move {a} {b}")
+    assert table.winners is None
+    return table
+
+
+def test_ada_29_is_looked_at_when_a_turn_ends() -> None:
+    table = last_gold_taken()
+    table.play("end")
+    assert table.winners == [0]
+
+
+def test_ada_29_comes_before_ada_30() -> None:
+    table = last_gold_taken(max_turns=1)
+    table.play("end")
+    assert table.view["result"] == {"winners": [0], "truncated": False}
+
+
+def test_ada_29_is_looked_at_when_bands_are_removed() -> None:
+    table = last_gold_taken()
+    centre = table.post("Centre")
+    attack = f"attack {centre} {table.inland(centre)[0]}"
+    table.play(attack, dice=[("combat", 2)])
+    assert table.winners is None  # tribes are no bands
+    table.play(attack, dice=[("combat", -1)])
     assert table.winners == [0]
 
 

@@ -386,7 +386,7 @@ def side_files(rng: np.random.Generator) -> str:
         tensorboard.SummaryWriter, threading.excepthook = real, threading.__excepthook__
     assert [row["decisions"] for row in log.rows] == list(range(rows)), "rows are lost"
     lines = said.getvalue().splitlines()
-    assert all(line.endswith("the training goes on") for line in lines)
+    assert all(line.endswith("the training continues") for line in lines)
     assert len(lines) <= 3 * rows + 2, "a failure is told again and again"
     if TABLE in log._files.failed:
         return "refused"

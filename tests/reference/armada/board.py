@@ -76,6 +76,7 @@ class Board:
         self.deck, self.played = list(deck), []
         self.seen = self._dealt()
         self.claims: set[str] = set()
+        self.laid_this_turn: set[str] = set()  # of `claims`, not judged as this turn ends
         self.turn = self._new_turn(self.playing[0], 0)
         self.interrupted: dict[str, Any] | None = None
         self.turns_ended: int | None = None
@@ -241,15 +242,28 @@ class Board:
 
     def look_for_last_player(self) -> None:
         """ADA-29."""
-        alive = {
-            self.player_of[here["colour"]]
-            for here in [*self.land.values(), *self.ships.values()]
-            if here["colour"] in self.player_of
-        }
+        everywhere = [*self.land.values(), *self.ships.values()]
+        alive = {self.player_of.get(here["colour"]) for here in everywhere} - {None}
         if len(alive) == 1:
+            (player,) = alive
+            others = set(self.player_of.values()) - alive
+            if any(self._has_something_left(other) for other in others):
+                self.events["ADA-29: kept in by a card, gold or enrolment"] += 1
+                return
             self.events["ADA-29: last player wins"] += 1
-            self.events["ADA-29: attacker's last bands lost"] += self.player not in alive
-            self._win(alive.pop())
+            self.events["ADA-29: attacker's last bands lost"] += self.player != player
+            self._win(player)
+
+    def _has_something_left(self, player: int) -> bool:
+        """ADA-29: a card, gold on own land, or (ADA-31) something to enrol."""
+        for colour in (c for c in self.playing if self.player_of[c] == player):
+            owned = [name for name, land in self.land.items() if land["owner"] == colour]
+            groups = Counter(self.chart[name]["lair"] for name in owned)
+            if any(self.land[name]["gold"] for name in owned):
+                return True
+            if self.enrolment and any(number >= 4 for number in groups.values()):
+                return True
+        return bool(self.hands[player])
 
     def put_gold(self, name: str, gold: int) -> None:
         self.events["ADA-6: less gold than wanted"] += gold > self.supply["gold"]

@@ -168,7 +168,7 @@ def write_position(game: Game, states: States, position: dict[str, Any]) -> None
     for number, colour in enumerate(COLOURS):
         nobodys = sum(land["bands"] for land in lands if land["colour"] == colour)
         s["reserve"][number] = position["reserve"].get(colour, BANDS - nobodys)
-        s["claims"][number] = colour in position["claims"]
+        s["claims"][number] = layout.CLAIM_DUE * (colour in position["claims"])
     s["supply_gold"], s["supply_tribes"] = position["supply"]["gold"], position["supply"]["tribes"]
     s["box"] = position["box"]
     turn = position["turn"]

@@ -73,6 +73,7 @@ class Armada(Orders):
         self.hands, self.deck = [list(hand) for hand in view["hands"]], list(view["deck"])
         self.seen = self._dealt()
         self.played, self.claims = list(view["played"]), set(view["claims"])
+        self.laid_this_turn = set()
         self.turn = {k: v for k, v in view["turn"].items() if k not in ("number", "stage")}
         self.turns_ended = view["turn"]["number"]
         self.interrupted = self.pending = self.result = None
@@ -217,28 +218,37 @@ class Armada(Orders):
                 return
             in_raid = " in a raid" if self.turn["raid"] else ""
             yield from self._carry_out(order)
+            self._claim()
             self.events[" ".join(order.split()[: 1 + (order[:4] == "play")]) + in_raid] += 1
             if not self.turn["raid"]:
                 yield from self._offer_raids()
         self.events["ADA-15: ended by itself"] += 1
 
     def _end_turn(self) -> None:
-        """ADA-26, ADA-28, ADA-30."""
+        """ADA-26, ADA-28 to ADA-30."""
         self.turns_ended += 1
-        if not self._in_victory():
-            self.events["ADA-28: claim withdrawn"] += self.colour in self.claims
+        self._claim()
+        if self.colour in self.claims - self.laid_this_turn:
+            if self._in_victory():
+                self.events["ADA-28: claim fulfilled"] += 1
+                self._win(self.player)
+            self.events["ADA-28: claim withdrawn"] += 1
             self.claims.discard(self.colour)
-        elif self.colour in self.claims:
-            self.events["ADA-28: claim fulfilled"] += 1
-            self._win(self.player)
-        else:
-            self.events["ADA-28: claim"] += 1
-            self.claims.add(self.colour)
+        self.laid_this_turn.clear()
+        self.look_for_last_player()
         too_long = self.turns_ended >= self.max_turns
         idle = self.idle_turns == 2 * len(self.playing)
         if too_long or idle:
             self.events["ADA-30: max_turns" if too_long else "ADA-26: nobody can do anything"] += 1
             self._truncate()
+
+    def _claim(self) -> None:
+        """ADA-28, ADA-34: an order, the turn or the raid is over."""
+        if self.colour not in self.claims and self._in_victory():
+            self.events["ADA-34: claim in a raid" if self.turn["raid"] else "ADA-28: claim"] += 1
+            self.claims.add(self.colour)
+            if not self.turn["raid"]:
+                self.laid_this_turn.add(self.colour)
 
     def _in_victory(self) -> bool:
         """ADA-27."""
@@ -272,7 +282,5 @@ class Armada(Orders):
     def _raid(self, colour: str) -> Chain:
         self.interrupted, self.turn = self.turn, self._new_turn(colour, RAID_COUPS, raid=True)
         yield from self._spend()
-        if self._in_victory():
-            self.events["ADA-34: claim in a raid"] += colour not in self.claims
-            self.claims.add(colour)
+        self._claim()
         self.interrupted, self.turn = None, self.interrupted

@@ -91,8 +91,8 @@ class Offers(Board):
         for square, ship in self.ships.items():
             if ship["bands"] == 0 and any(p in self.near[square] for p in self.manned()):
                 yield square
-        for name in self.owned():
-            if self.land[name]["ship"]:
+        for name, land in self.land.items():
+            if land["ship"] and any(p in self.near[name] | {name} for p in self.manned()):
                 yield name
 
     def _convertible(self, name: str) -> bool:
@@ -124,7 +124,7 @@ class Offers(Board):
     def _cards_to_play(self) -> Iterable[str]:
         """ADA-32: the cards of the player's own turn, if they have an effect."""
         reserve = self.reserve[self.colour]
-        if self.holds("shipyard") and self.box:
+        if self.holds("shipyard") and self.box > (2 if self.neutral else 0):
             for city in self.owned_cities():
                 if not self.land[city]["ship"]:
                     yield f"play shipyard {city}"
@@ -219,13 +219,14 @@ class Orders(Offers):
             roll = -2
         if roll < 0:
             self.remove_bands(origin, -roll)
+            self.look_for_last_player()
         elif self.at(target)["bands"]:
             self.remove_bands(target, roll)
+            self.look_for_last_player()
         else:
             killed = min(roll, self.land[target]["tribes"])
             self.land[target]["tribes"] -= killed
             self.supply["tribes"] += killed
-        self.look_for_last_player()
 
     def _answer(self, player: int | None, card: str) -> Generator[None, str, bool]:
         if player is None or not self.is_asked(player, card):

@@ -97,7 +97,17 @@ def random_position(game: Armada, rng: random.Random) -> dict[str, Any]:
         )
         possible.resume(view)
         if possible.stage == "order" and possible.turn == game_turn(view):
+            view["claims"] += _in_victory(possible)
             return view
+
+
+def _in_victory(game: Armada) -> list[str]:
+    """ADA-28: the colours in victory. All of them have laid a claim."""
+    found = []
+    for colour in game.playing:
+        game.turn = game._new_turn(colour, 0)
+        found += [colour] if game._in_victory() else []
+    return found
 
 
 def game_turn(view: dict[str, Any]) -> dict[str, Any]:
@@ -107,21 +117,28 @@ def game_turn(view: dict[str, Any]) -> dict[str, Any]:
 
 def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
     strong, strength = game.playing, {c: rng.choice((1, 3, 10, 20, 50)) for c in game.playing}
+    leader, beaten = None, False
     if rng.random() < 0.4:  # one player has almost won
-        leader = rng.randrange(game.players)
+        leader, beaten = rng.randrange(game.players), rng.random() < 0.5
         strong = [c for c in game.playing if game.player_of[c] == leader]
         last = rng.choice([c for c in game.playing if c not in strong])
         strength = {c: 30 if c in strong else int(c == last) for c in game.playing}
     colour = rng.choice(strong)
-    ships_at_sea, ships_on_land = rng.randint(0, 5), rng.randint(0, 3)
+    ships_at_sea = rng.randint(0, 5)
+    ships_on_land = rng.randint(0, min(3, SHIPS - 2 * (game.neutral is not None) - ships_at_sea))
     squares = rng.sample([p for p in game.near if p not in game.land], ships_at_sea)
     docks = rng.sample([n for n in game.land if game.chart[n]["city"]], ships_on_land)
     land = {name: _random_land(game, name, rng) | {"ship": name in docks} for name in game.land}
     if rng.random() < 0.4:  # a colour is in victory, or nearly (ADA-27)
-        master = rng.choice(game.playing)
+        master = rng.choice(strong)
         for name in land:
             if game.chart[name]["post"]:
                 land[name] |= {"owner": master, "explored": True}
+    if beaten:  # the others have nothing but one band, and two territories of its colour (ADA-29)
+        weak = [name for name in land if land[name]["owner"] in {*game.playing} - {*strong}]
+        kept = [name for name in weak if land[name]["owner"] == last][:2]
+        for name in weak:
+            land[name]["owner"] = land[name]["owner"] if name in kept else rng.choice(strong)
     ships = {
         square: {"colour": rng.choice([None, *strong]), "bands": 0, "gold": 0} for square in squares
     }
@@ -132,7 +149,7 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
         if c not in strong:
             owned = {name for name in land if land[name]["owner"] in strong}
             places = [place for place in places if game.near[place] & owned] or places
-        for place in crewed + rng.choices(places + crewed, k=strength[c]):
+        for place in crewed + rng.choices(places + crewed, k=strength[c] * bool(places or crewed)):
             here = land.get(place) or ships[place]
             if reserve[c] and (place in land or here["bands"] < ROOM):
                 here["bands"] += 1
@@ -142,7 +159,8 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
     for _ in range(rng.choice((0, 10, 30, 49, 50))):
         here = rng.choice([*land.values(), *ships.values()])
         full = "explored" not in here and here["bands"] + here["gold"] >= ROOM
-        if here.get("explored", True) and not full:
+        spent = beaten and here.get("owner") not in {*strong, "tribes"} and "owner" in here
+        if here.get("explored", True) and not full and not spent:
             here["gold"] += 1
             supply["gold"] -= 1
     if wild := [here for here in land.values() if here["owner"] == "tribes"]:
@@ -150,6 +168,9 @@ def _random_view(game: Armada, rng: random.Random) -> dict[str, Any]:
             rng.choice(wild)["tribes"] += 1
             supply["tribes"] -= 1
     hands, deck, played = _random_cards(game, rng)
+    if beaten:
+        for player in {*range(game.players)} - {leader}:
+            played, hands[player] = sorted(played + hands[player]), []
     more_coups = game.cards and rng.random() < 0.3
     return {
         "territories": land,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from armarl.common.messages import brief
+from armarl.common.messages import brief, tell
 
 
 class SideFiles:
@@ -36,6 +36,6 @@ class SideFiles:
                 self.failed.add(name)
                 said = f"{self._folder / name} cannot be written ({error})"
                 with suppress(OSError, ValueError):  # stderr may be closed or full as well
-                    print(brief(f"armarl: {said}; {self._goes_on} goes on"), file=sys.stderr)
+                    tell(brief(f"armarl: {said}; {self._goes_on} continues"), to=sys.stderr)
         else:
             self.failed.discard(name)

@@ -42,7 +42,8 @@ from armarl.games.armada.text.drawing import draw
 from armarl.games.armada.text.explain import explain
 from armarl.games.armada.validity.valid import FAULTS, valid
 
-VERSION = 1
+VERSION = 2
+EARLIER = (1,)  # their policies can play: only rules have changed since
 VERBS = Verbs(
     start=apply.start,
     legal=apply.legal,
@@ -167,6 +168,7 @@ def _make(
         option_fields=OPTION_FIELDS,
         faults=FAULTS,
         attributes={"chart": chart, "dice": dice},
+        earlier=EARLIER,
     )
 
 

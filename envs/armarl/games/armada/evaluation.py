@@ -23,6 +23,7 @@ from armarl.games.armada.rules.scoring import CITIES_ASKED, POSTS_ASKED
 from armarl.games.armada.state import (
     ALL_POSTS,
     CENTRE,
+    CLAIM_DUE,
     FOUR,
     LAIR,
     LAIR_HELD,
@@ -47,8 +48,8 @@ MOST_MEN = 5  # bands counted on a post; more add nothing there
     ENEMY_CITY,  # each city owned in an enemy lair, up to the 4 that ADA-27 needs
     CENTRAL_TERRITORY,  # each central territory owned
     ONE_SHORT,  # being one territory short of victory (ADA-27)
-    VICTORY,  # being in victory without a claim
-    CLAIM,  # being in victory with a claim
+    VICTORY,  # being in victory without a claim that is due (ADA-28)
+    CLAIM,  # being in victory with such a claim
     CLAIM_AHEAD,  # with a claim, each colour that plays before this one can win
     BAND,  # each band on the board
     BAND_OUT,  # each band outside its own lair, in addition to BAND
@@ -182,7 +183,7 @@ def _worth_of_victory(s: State, row: Int, colour: Int, owned: Int) -> Real:
         return 0.0
     if missing == 1:
         return WEIGHTS[row, ONE_SHORT]
-    if not s.claims[colour]:
+    if s.claims[colour] != CLAIM_DUE:
         return WEIGHTS[row, VICTORY]
     return WEIGHTS[row, CLAIM] + WEIGHTS[row, CLAIM_AHEAD] * (
         (colour - np.int64(s.colour[0])) % FOUR

@@ -193,10 +193,19 @@ def _reserve(s: State, view: View, reserve: Target) -> None:
         reserve.out[k] = s.reserve[(view.own + k) % FOUR] * reserve.unit
 
 
-@blocks.add(Declared("claim", (FOUR,), 1, "the colour has claimed victory (ADA-28)"))
+@blocks.add(
+    Declared(
+        "claim",
+        (FOUR,),
+        2,
+        "2: the colour's claim is judged when its turn ends next; 1: it was laid in its turn under "
+        "way, and is judged one turn later (ADA-28)",
+        2.0,
+    )
+)
 def _claim(s: State, view: View, claim: Target) -> None:
     for k in range(FOUR):
-        claim.out[k] = s.claims[(view.own + k) % FOUR]
+        claim.out[k] = s.claims[(view.own + k) % FOUR] * claim.unit
 
 
 @blocks.add(

@@ -51,11 +51,15 @@ CENTRE = 0  # index of the post of that name in `posts`
 # Owners besides the colours 0 to 3.
 TRIBES, NOBODY = FOUR, -1
 
-SHIPS = 8  # ADA-6
+SHIPS, SHIPS_EACH = 8, 2  # ADA-6, ADA-10 to ADA-12
 SHIP_ROOM = 10  # ADA-19
 COUPS, RAID_COUPS, MORE_COUPS = np.array([10, 3, 3])  # ADA-15, ADA-32
 CARD_PRICE = np.int64(2)  # ADA-32: price in coups, and in gold
 LAIR_HELD = 4  # ADA-27, ADA-31: territories needed to hold a lair
+
+# ADA-28: values of `claims`. A new claim was laid in its colour's turn under way, and is due when
+# that turn has ended. A claim that is due is judged when its colour's turn ends next.
+NO_CLAIM, NEW_CLAIM, CLAIM_DUE = np.arange(3)
 
 # Constants passed as arguments are NumPy integers. Numba would compile a function anew for each
 # Python int.
@@ -405,6 +409,20 @@ def remove_bands(s: State, place: Int, n: Int) -> None:
 
 
 @kernel
+def bands_beside(s: State, place: Int, colour: Int) -> Int:
+    """ADA-21, ADA-24: return whether the colour has a band on a contiguous territory or ship."""
+    for border in range(s.land_borders[place], s.land_borders[place + 1]):
+        near = np.int64(s.border_to[border])
+        if s.owner[near] == colour and s.bands[near] > 0:
+            return True
+    for border in range(s.sea_borders[place], s.sea_borders[place + 1]):
+        near = np.int64(s.border_to[border])
+        if s.owner[near] == colour and s.bands[near] > 0:
+            return True
+    return False
+
+
+@kernel
 def disown_empty_ship(s: State, place: Int) -> None:
     """ADA-8: make a ship at sea without bands nobody's."""
     if place >= TERRITORIES and s.bands[place] == 0:
@@ -451,17 +469,3 @@ def win(s: State, player: Int) -> None:
     """End the game with a win for a player."""
     s.winner = player
     s.stage = OVER
-
-
-@kernel
-def check_last_player(s: State) -> None:
-    """ADA-29: let a player win at once if no other player has a band on the board."""
-    last: Int = -1
-    for colour in range(FOUR):
-        seat = np.int64(s.seat_of[colour])
-        if seat >= 0 and s.reserve[colour] < MOST_PIECES and seat != last:
-            if last >= 0:
-                return
-            last = seat
-    if last >= 0:
-        win(s, last)

@@ -344,7 +344,7 @@ def _frame(view: View | None) -> str:
 
 def _caption(view: View) -> str:
     claims = " and ".join(view["claims"])
-    return turn_line(view) + (f" · {claims} in victory" if claims else "")
+    return turn_line(view) + (f" · victory claimed by {claims}" if claims else "")
 
 
 def turn_line(view: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from armarl.games.armada.rules.legal_orders import (
     recruit_places,
 )
 from armarl.games.armada.rules.orders import pay_coups
+from armarl.games.armada.rules.scoring import check_last_player
 from armarl.games.armada.state import (
     BIG_NATIVES_CARD,
     BIG_RECRUIT_CARD,
@@ -37,7 +38,6 @@ from armarl.games.armada.state import (
     add_bands,
     add_gold,
     add_tribes,
-    check_last_player,
     finish_chain,
     remove_bands,
     throw,

@@ -46,12 +46,16 @@ from armarl.games.armada.state import (
     NATIVES_CARD,
     NOBODY,
     PLACE_ROOM,
+    SHIPS,
+    SHIPS_EACH,
     SHIPYARD_CARD,
     STRATEGIST_CARD,
     acting_colour,
     acting_seat,
+    bands_beside,
     cities_owned,
     city_place,
+    colours_playing,
     holds,
     is_enemy,
     is_hostile,
@@ -165,12 +169,14 @@ def _offer_seawards(s: State, mask: Mask, place: Int) -> Int:
 
 @kernel
 def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
-    """ADA-16, ADA-24: offer to launch or scuttle a ship on a city in the colour's territory."""
+    """ADA-16, ADA-24: offer to launch an own ship on a city, or to scuttle anybody's near bands."""
     for city in range(ALL_CITIES):
         place = city_place(s, city)
-        if s.ship[place] == 1 and s.owner[place] == colour:
-            if offer(mask, s.first[SCUTTLE] + city):
-                return True
+        if s.ship[place] == 0:
+            continue
+        if may_scuttle_on(s, place, colour) and offer(mask, s.first[SCUTTLE] + city):
+            return True
+        if s.owner[place] == colour:
             begin = np.int64(s.sea_borders[place])
             for border in range(begin, s.sea_borders[place + 1]):
                 if s.ship[s.border_to[border]] == 0:
@@ -178,6 +184,12 @@ def _offer_unlaunched(s: State, mask: Mask, colour: Int) -> Int:
                     if offer(mask, launch):
                         return True
     return False
+
+
+@kernel
+def may_scuttle_on(s: State, place: Int, colour: Int) -> Int:
+    """ADA-24: the colour has a band on this territory, or on a contiguous territory or ship."""
+    return (s.owner[place] == colour and s.bands[place] > 0) or bands_beside(s, place, colour)
 
 
 @kernel
@@ -316,9 +328,18 @@ def natives_places(s: State, used: Int) -> Int:
 
 
 @kernel
+def ships_lost(s: State) -> Int:
+    """ADA-32: return how many ships were scuttled and lie in the box.
+
+    With three players two more lie there from the start (ADA-12).
+    """
+    return s.box - (SHIPS - SHIPS_EACH * colours_playing(s))
+
+
+@kernel
 def _offer_shipyard(s: State, mask: Mask, colour: Int) -> Int:
-    """Offer to put a ship from the box on an own city, in any lair, without a ship."""
-    if s.box == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
+    """Offer to put a lost ship on an own city, in any lair, without a ship."""
+    if ships_lost(s) == 0 or not holds(s, acting_seat(s), SHIPYARD_CARD):
         return False
     for city in range(ALL_CITIES):
         place = city_place(s, city)
@@ -359,17 +380,7 @@ def _offer_mutiny(s: State, mask: Mask, colour: Int) -> Int:
 @kernel
 def may_explore(s: State, territory: Int, colour: Int) -> Int:
     """ADA-21: the territory is unexplored, and next to a ship or land with the colour's bands."""
-    if not is_unexplored(s, territory):
-        return False
-    for border in range(s.land_borders[territory], s.land_borders[territory + 1]):
-        place = np.int64(s.border_to[border])
-        if s.owner[place] == colour and s.bands[place] > 0:
-            return True
-    for border in range(s.sea_borders[territory], s.sea_borders[territory + 1]):
-        place = np.int64(s.border_to[border])
-        if s.owner[place] == colour and s.bands[place] > 0:
-            return True
-    return False
+    return is_unexplored(s, territory) and bands_beside(s, territory, colour)
 
 
 @kernel

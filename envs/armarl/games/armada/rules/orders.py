@@ -10,14 +10,17 @@ from armarl.games.armada.actions import ALL_CITIES, TERRITORIES
 from armarl.games.armada.knowledge import is_asked
 from armarl.games.armada.rules.legal_answers import most_bands, most_gold
 from armarl.games.armada.rules.legal_orders import levies
+from armarl.games.armada.rules.scoring import check_last_player, lay_claim
 from armarl.games.armada.state import (
     ANSWER_ATTACK,
     ANSWER_DEFENCE,
     ATTACK_ANSWER,
     CENTRE,
+    CLAIM_DUE,
     COMBAT_DIE,
     DEFENCE_ANSWER,
     GOLD_DIE,
+    NEW_CLAIM,
     NOBODY,
     NUMBER_BANDS,
     NUMBER_GOLD,
@@ -30,7 +33,6 @@ from armarl.games.armada.state import (
     add_gold,
     add_tribes,
     border_from,
-    check_last_player,
     city_place,
     disown_empty_ship,
     finish_chain,
@@ -124,14 +126,20 @@ def choose_bands(s: State, n: Int) -> None:
 
 @kernel
 def complete_move(s: State, gold: Int) -> None:
-    """ADA-17, ADA-18: move bands and gold, and put the bands' flag on the target."""
+    """ADA-17, ADA-18: move bands and gold, and put the bands' flag on the target.
+
+    No other order gives a colour land, so none other can bring it into victory (ADA-28).
+    """
     origin, target = np.int64(s.origin), np.int64(s.target)
+    gained = target < TERRITORIES and s.owner[target] != s.owner[origin]
     s.owner[target] = s.owner[origin]
     s.bands[target] += s.count
     s.bands[origin] -= s.count
     s.gold[target] += gold
     s.gold[origin] -= gold
     disown_empty_ship(s, origin)
+    if gained:
+        lay_claim(s, acting_colour(s), CLAIM_DUE if s.raid else NEW_CLAIM)
     finish_chain(s)
 
 
@@ -212,13 +220,14 @@ def attacked_seat(s: State) -> Int:
 def fight(s: State) -> None:
     """ADA-22: remove defenders for hits and attackers for losses. Any excess is void."""
     origin, target, roll = np.int64(s.origin), np.int64(s.target), np.int64(s.roll)
-    if roll < 0:
-        remove_bands(s, origin, -roll)
-    elif s.bands[target] > 0:
-        remove_bands(s, target, roll)
-    else:
+    if roll >= 0 and s.bands[target] == 0:
         _remove_tribes(s, target, roll)
-    check_last_player(s)
+    else:
+        if roll < 0:
+            remove_bands(s, origin, -roll)
+        else:
+            remove_bands(s, target, roll)
+        check_last_player(s)
     finish_chain(s)
 
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, Returns, State
+from armarl.games.armada.actions import MOST_PIECES, TERRITORIES
+from armarl.games.armada.rules.legal_orders import levies
 from armarl.games.armada.state import (
     CENTRE,
+    FOUR,
+    NO_CLAIM,
     enemy_cities_owned,
     lairs_held,
     post_place,
     posts_owned,
     territories_of,
+    win,
 )
 
 POSTS_ASKED, CITIES_ASKED = 3, 4  # ADA-27
@@ -26,6 +33,54 @@ def in_victory(s: State, colour: Int) -> Int:
         return True
     return enemy_cities_owned(s, owned, colour) >= CITIES_ASKED
 
+
+@kernel
+def lay_claim(s: State, colour: Int, claim: Int) -> None:
+    """ADA-28, ADA-34: lay a claim if the colour is in victory and has none."""
+    if s.claims[colour] == NO_CLAIM and in_victory(s, colour):
+        s.claims[colour] = claim
+
+
+# --- the last player -----------------------------------------------------------------------------
+
+
+@kernel
+def check_last_player(s: State) -> None:
+    """ADA-29: let a player win that has a band, if all others are out."""
+    last = last_player(s)
+    if last >= 0:
+        win(s, last)
+
+
+@kernel
+def last_player(s: State) -> Int:
+    """ADA-29: return the player that has a band while all others are out, or -1."""
+    last: Int = -1
+    for colour in range(FOUR):
+        seat = np.int64(s.seat_of[colour])
+        if seat >= 0 and s.reserve[colour] < MOST_PIECES and seat != last:
+            if last >= 0:
+                return -1
+            last = seat
+    for colour in range(FOUR):
+        seat = np.int64(s.seat_of[colour])
+        if seat >= 0 and seat != last and not _has_nothing_left(s, colour):
+            return -1
+    return last
+
+
+@kernel
+def _has_nothing_left(s: State, colour: Int) -> Int:
+    """ADA-29: a colour without bands has no card, no gold on its land and nothing to enrol."""
+    if s.hand_size[s.seat_of[colour]] > 0:
+        return False
+    for territory in range(TERRITORIES):
+        if s.owner[territory] == colour and s.gold[territory] > 0:
+            return False
+    return s.enrolment == 0 or levies(s, colour) == 0
+
+
+# --- returns -------------------------------------------------------------------------------------
 
 REWARD_NAMES = ("win",)
 

@@ -18,6 +18,7 @@ from armarl.games.armada.state import (
     NOBODY,
     PLACE_SHIP,
     SHIPS,
+    SHIPS_EACH,
     SPREAD_BANDS,
     acting_colour,
     acting_seat,
@@ -26,7 +27,6 @@ from armarl.games.armada.state import (
     finish_chain,
 )
 
-SHIPS_EACH = 2
 BANDS = np.array([0, 0, 18, 15, 18], np.int8)  # ADA-10 to ADA-12, by number of players
 FARTHEST_BONUS = 5  # ADA-12
 NEUTRAL_IN_CITY, NEUTRAL_ELSEWHERE = np.array([3, 1])  # ADA-12

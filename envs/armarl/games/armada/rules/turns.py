@@ -8,11 +8,13 @@ from armarl.compiler.decorators import kernel
 from armarl.compiler.types import Int, State
 from armarl.games.armada.knowledge import is_asked
 from armarl.games.armada.rules.legal_orders import any_order
-from armarl.games.armada.rules.scoring import in_victory
+from armarl.games.armada.rules.scoring import check_last_player, in_victory, lay_claim
 from armarl.games.armada.state import (
     ANSWER_RAID,
+    CLAIM_DUE,
     COUPS,
     FOUR,
+    NO_CLAIM,
     ORDER,
     OVER,
     RAID_ANSWER,
@@ -130,8 +132,7 @@ def begin_raid(s: State) -> None:
 @kernel
 def _end_raid(s: State) -> None:
     """ADA-34: end a raid. It may make a claim, and never withdraws or fulfils one."""
-    if in_victory(s, acting_colour(s)):
-        s.claims[acting_colour(s)] = 1
+    lay_claim(s, acting_colour(s), CLAIM_DUE)
     s.colour[RAID] = s.coups[RAID] = s.enrolled[RAID] = s.more_coups[RAID] = 0
     s.raid = TURN
 
@@ -141,15 +142,28 @@ def _end_raid(s: State) -> None:
 
 @kernel
 def _close_turn(s: State) -> None:
-    """ADA-28, then ADA-30 and ADA-26: end a turn, then the game or begin the next colour's turn."""
+    """ADA-28 to ADA-30, ADA-26: end a turn, then the game or begin the next colour's turn."""
     colour = np.int64(s.colour[TURN])
-    victory = in_victory(s, colour)
     s.turn += 1
-    if victory and s.claims[colour]:
-        win(s, np.int64(s.seat_of[colour]))
+    _judge_claim(s, colour)
+    if s.stage != OVER:
+        check_last_player(s)
+    if s.stage == OVER:
         return
-    s.claims[colour] = victory
     if s.turn >= s.max_turns or s.idle == IDLE_ROUNDS * colours_playing(s):
         s.stage = OVER  # truncated: no player has won
         return
     _begin_turn(s, next_colour(s, colour))
+
+
+@kernel
+def _judge_claim(s: State, colour: Int) -> None:
+    """ADA-28: judge a colour's claim that was due as its turn ends; one laid in the turn is now."""
+    victory = in_victory(s, colour)
+    if s.claims[colour] != CLAIM_DUE:
+        laid = victory or s.claims[colour] != NO_CLAIM
+        s.claims[colour] = CLAIM_DUE if laid else NO_CLAIM
+    elif victory:
+        win(s, np.int64(s.seat_of[colour]))
+    else:
+        s.claims[colour] = NO_CLAIM

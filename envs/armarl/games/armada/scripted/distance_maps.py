@@ -21,6 +21,7 @@ from armarl.games.armada.state import (
     FOUR,
     LAIR,
     LAIR_HELD,
+    NO_CLAIM,
     SETS,
     cities_owned,
     city_place,
@@ -89,7 +90,7 @@ def is_partners(s: State, place: Int, colour: Int) -> Int:
 def claimed(s: State, place: Int, colour: Int) -> Int:
     """Return whether an enemy that has claimed victory owns a place."""
     owner = np.int64(s.owner[place])
-    return 0 <= owner < FOUR and s.claims[owner] == 1 and is_enemy(s, colour, owner)
+    return 0 <= owner < FOUR and s.claims[owner] != NO_CLAIM and is_enemy(s, colour, owner)
 
 
 @kernel

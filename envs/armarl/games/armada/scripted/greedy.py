@@ -82,6 +82,7 @@ from armarl.games.armada.state import (
     FOUR,
     MORE_COUPS_CARD,
     NATIVES_CARD,
+    NO_CLAIM,
     NOBODY,
     SHIP_ROOM,
     SPREAD_BANDS,
@@ -205,7 +206,7 @@ def row_of(s: State, number: Int, colour: Int) -> Int:
 def _stance(s: State, colour: Int) -> Int:
     """Return the stance of a colour, one of those in `style_columns`."""
     for other in range(FOUR):
-        if s.claims[other] == 1 and is_enemy(s, colour, other):
+        if s.claims[other] != NO_CLAIM and is_enemy(s, colour, other):
             return ALARMED
     if in_victory(s, colour):
         return AHEAD
@@ -492,7 +493,7 @@ def _worth_of_rising(s: State, colour: Int, territory: Int) -> Int:
         return 0
     for post in range(ALL_POSTS):
         if post_place(s, post) == territory:
-            return 20 + 20 * s.claims[owner]
+            return 40 if s.claims[owner] != NO_CLAIM else 20
     return 5
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from armarl.games.armada.chart.geography import CENTRAL, COLOURS, Chart, Territory
 from armarl.games.armada.chart.svg import draw_svg, turn_line
+from armarl.games.armada.state import NEW_CLAIM
 from armarl.games.armada.text.explain import asked
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def draw(game: Game, state: State, seat: int | None) -> str:
     """
     view = game.describe(state, seat)
     chart: Chart = game.attributes["chart"]
-    captions = [*_captions(view, seat), turn_line(view) + asked(game, state)]
+    new = {colour for k, colour in enumerate(COLOURS) if state["claims"][k] == NEW_CLAIM}
+    captions = [*_captions(view, seat, new), turn_line(view) + asked(game, state)]
     return "\n".join([*_map(chart), *_territories(chart, view), *_ships(view), *captions])
 
 
@@ -122,17 +124,16 @@ def _ships(view: dict[str, Any]) -> list[str]:
     return ["SHIPS  " + (", ".join(ships) or "none at sea")]
 
 
-def _captions(view: dict[str, Any], seat: int | None) -> list[str]:
+def _captions(view: dict[str, Any], seat: int | None, new: set[str]) -> list[str]:
     reserve = ", ".join(f"{colour} {bands}" for colour, bands in view["reserve"].items())
     supply = view["supply"]
     lines = [
         f"supply: bands {reserve}; {supply['gold']} gold, {supply['tribes']} tribes, "
         f"{view['box']} ships"
     ]
-    if claims := ", ".join(view["claims"]):
-        lines.append(
-            f"claims (these win if still in victory at the end of their next turn): {claims}"
-        )
+    for colour in view["claims"]:
+        judged = f"{colour}'s next turn ends" if colour in new else f"{colour}'s turn ends next"
+        lines.append(f"{colour} claims victory: it wins if it is in victory when {judged}")
     for player, size in enumerate(view["hand_sizes"] if view["options"]["cards"] else []):
         hand = view["hands"][player]
         cards = f"{size} cards" if hand is None else ", ".join(hand) or "no cards"

@@ -12,8 +12,7 @@ from armarl.games.armada.actions import ALL_CITIES, CARD_NAMES, CENTRAL, TERRITO
 from armarl.games.armada.chart.loading import CITIES, COLOURS
 from armarl.games.armada.rules.apply import family_of
 from armarl.games.armada.rules.legal_answers import most_bands, most_gold
-from armarl.games.armada.rules.legal_orders import levies, may_explore, payable_gold
-from armarl.games.armada.rules.setup import SHIPS_EACH
+from armarl.games.armada.rules.legal_orders import levies, may_explore, payable_gold, ships_lost
 from armarl.games.armada.state import (
     CARD_PRICE,
     DISCOVERY_CARD,
@@ -31,6 +30,7 @@ from armarl.games.armada.state import (
     PLACE_RECRUITS,
     PLACE_SHIP,
     SHIP_ROOM,
+    SHIPS_EACH,
     SHIPYARD_CARD,
     SPREAD_BANDS,
     STAGE_NAMES,
@@ -227,7 +227,7 @@ class _Reasons:
             place = int(self.s["cities"][self.number])
             if not self.s["ship"][place]:
                 return f"there is no ship on {self._place(place)} (ADA-24)"
-            return f"{self._not_owned(place)} (ADA-24)"
+            return f"{self.name} has no band on {self._place(place)} or next to it (ADA-24)"
         place = TERRITORIES + self.number - ALL_CITIES
         if not self.s["ship"][place]:
             return f"there is no ship on {self._place(place)} (ADA-24)"
@@ -335,8 +335,8 @@ class _Reasons:
         place = int(self.s["cities"][self.number])
         if missing := self._not_held(int(SHIPYARD_CARD)):
             return missing
-        if self.s["box"] == 0:
-            return "there is no ship in the box (ADA-32)"
+        if ships_lost(self.s) == 0:
+            return "no ship has been scuttled and lies in the box (ADA-32)"
         if not self._own(place):
             return f"{self._not_owned(place)} (ADA-32)"
         return f"{self._place(place)} already has a ship (ADA-32)"

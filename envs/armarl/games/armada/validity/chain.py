@@ -15,7 +15,6 @@ from armarl.games.armada.actions import (
     BUY,
     CENTRAL,
     ENROL,
-    MOST_PIECES,
     MOVE,
     PLAY,
     TERRITORIES,
@@ -30,6 +29,7 @@ from armarl.games.armada.rules.legal_orders import (
     recruit_places,
 )
 from armarl.games.armada.rules.orders import CARD_HITS, CARD_LOSSES, attacked_seat
+from armarl.games.armada.rules.scoring import last_player
 from armarl.games.armada.rules.turns import raider
 from armarl.games.armada.state import (
     ANSWER_ATTACK,
@@ -41,6 +41,7 @@ from armarl.games.armada.state import (
     BIG_RECRUIT_CARD,
     CARD_PRICE,
     COMBAT_DIE,
+    COUPS,
     DEFENCE_ANSWER,
     FOUR,
     NATIVES_CARD,
@@ -66,7 +67,7 @@ from armarl.games.armada.state import (
     owned_in,
     territories_of,
 )
-from armarl.games.armada.validity.pieces import is_face
+from armarl.games.armada.validity.pieces import is_face, total_of
 
 
 @kernel
@@ -86,7 +87,7 @@ def _was_asked(s: State, seat: Int, answer: Int) -> Int:
 @kernel
 def chain_is_right(s: State) -> Int:
     """The player to move can be asked this question."""
-    if not several_have_bands(s):
+    if last_player(s) >= 0 and not _played_since_the_turn_began(s):
         return False  # ADA-29: the game would be over
     stage = s.stage
     if stage == ANSWER_RAID:
@@ -109,16 +110,12 @@ def chain_is_right(s: State) -> Int:
 
 
 @kernel
-def several_have_bands(s: State) -> Int:
-    """ADA-29: at least two players have bands."""
-    first: Int = -1
-    for colour in range(FOUR):
-        seat = np.int64(s.seat_of[colour])
-        if seat >= 0 and s.reserve[colour] < MOST_PIECES:
-            if first >= 0 and seat != first:
-                return True
-            first = seat
-    return False
+def _played_since_the_turn_began(s: State) -> Int:
+    """ADA-29: others may be out before the turn ends, if no bands were removed since.
+
+    Their last land or gold was taken, for a coup, or their last card was played.
+    """
+    return s.coups[0] < COUPS or total_of(s.played) > 0
 
 
 @kernel

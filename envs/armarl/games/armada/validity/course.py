@@ -11,31 +11,30 @@ from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import CENTRAL, MOST_PIECES, TERRITORIES
 from armarl.games.armada.chart.loading import CITIES
 from armarl.games.armada.rules.deck import DEALT
-from armarl.games.armada.rules.scoring import in_victory
-from armarl.games.armada.rules.setup import (
-    NEUTRAL_ELSEWHERE,
-    NEUTRAL_IN_CITY,
-    SHIPS_EACH,
-    starting_bands,
-)
+from armarl.games.armada.rules.scoring import in_victory, last_player
+from armarl.games.armada.rules.setup import NEUTRAL_ELSEWHERE, NEUTRAL_IN_CITY, starting_bands
 from armarl.games.armada.rules.turns import BEGINNING, IDLE_ROUNDS, next_colour, raider
 from armarl.games.armada.state import (
     ANSWER_RAID,
+    CLAIM_DUE,
     COUPS,
     FOUR,
     LAIR,
     MORE_COUPS,
+    NEW_CLAIM,
+    NO_CLAIM,
     NOBODY,
     OVER,
     PLACE_ROOM,
     PLACE_SHIP,
     RAID_COUPS,
+    SHIPS_EACH,
     acting_colour,
     acting_seat,
     city_place,
     colours_playing,
 )
-from armarl.games.armada.validity.chain import no_chain, several_have_bands
+from armarl.games.armada.validity.chain import no_chain
 from armarl.games.armada.validity.pieces import any_set, is_city, total_of
 
 # --- the preliminary turn ------------------------------------------------------------------------
@@ -140,10 +139,8 @@ def course_is_right(s: State) -> Int:
     """ADA-9, ADA-15, ADA-26, ADA-33: the turn or raid, its colour and its budget are possible."""
     if s.turn < 0 or s.turn > s.max_turns or s.raid < 0 or s.raid > 1:
         return False
-    for colour in range(FOUR):
-        mere = colour != s.neutral
-        if s.claims[colour] < 0 or s.claims[colour] > mere:
-            return False
+    if not _claims_are_right(s):
+        return False
     if not _colour_in_turn(s) or not _asking_is_right(s):
         return False
     if not _budget_is_right(s, 0, COUPS):
@@ -151,6 +148,31 @@ def course_is_right(s: State) -> Int:
     if s.raid:
         return _raider_is_right(s) and _budget_is_right(s, 1, RAID_COUPS)
     return s.colour[1] == 0 and _no_budget(s, 1)
+
+
+@kernel
+def _claims_are_right(s: State) -> Int:
+    """ADA-28: all in victory have a claim; a new one is the turn's colour's, laid for a coup."""
+    for colour in range(FOUR):
+        if colour == s.neutral:
+            if s.claims[colour] != NO_CLAIM:
+                return False
+            continue
+        if s.claims[colour] < NO_CLAIM or s.claims[colour] > CLAIM_DUE:
+            return False
+        if s.claims[colour] == NO_CLAIM and in_victory(s, np.int64(colour)):
+            return False
+        if s.claims[colour] == NEW_CLAIM and not _may_be_new(s, np.int64(colour)):
+            return False
+    return True
+
+
+@kernel
+def _may_be_new(s: State, colour: Int) -> Int:
+    """ADA-28: the colour has moved in this turn, and only a raid can have undone its victory."""
+    if colour != s.colour[0] or s.coups[0] >= COUPS + MORE_COUPS * s.more_coups[0]:
+        return False
+    return s.cards == 1 or in_victory(s, colour)
 
 
 @kernel
@@ -201,20 +223,17 @@ def _budget_is_right(s: State, raid: Int, coups: Int) -> Int:
 
 @kernel
 def end_is_right(s: State) -> Int:
-    """ADA-28 to ADA-30: a claim held, only one player has bands, or the game was truncated."""
+    """ADA-28 to ADA-30: a claim held, all but the winner are out, or the game was truncated."""
     if s.to_move < 0 or s.to_move >= s.players or not no_chain(s):
         return False
     if s.winner < -1 or s.winner >= s.players:
         return False
     if s.winner == -1:
         idle = s.idle == IDLE_ROUNDS * colours_playing(s)
-        return s.raid == 0 and several_have_bands(s) and (s.turn >= s.max_turns or idle)
+        ended = s.raid == 0 and s.claims[s.colour[0]] != NEW_CLAIM
+        return ended and last_player(s) < 0 and (s.turn >= s.max_turns or idle)
     colour = np.int64(s.colour[0])
-    if s.claims[colour] and s.seat_of[colour] == s.winner and in_victory(s, colour):
+    due = s.claims[colour] == CLAIM_DUE
+    if due and s.seat_of[colour] == s.winner and in_victory(s, colour):
         return True
-    if several_have_bands(s):
-        return False
-    for other in range(FOUR):
-        if s.seat_of[other] == s.winner and s.reserve[other] < MOST_PIECES:
-            return True
-    return False
+    return last_player(s) == s.winner

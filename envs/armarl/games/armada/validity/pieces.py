@@ -13,6 +13,7 @@ from armarl.compiler.types import Int, State
 from armarl.games.armada.actions import ALL_CITIES, CENTRAL, MOST_PIECES, TERRITORIES
 from armarl.games.armada.dice import SIDES
 from armarl.games.armada.knowledge import HELD, LACKED
+from armarl.games.armada.rules.legal_orders import ships_lost
 from armarl.games.armada.state import (
     ANSWER_CARDS,
     ANSWERS,
@@ -174,8 +175,8 @@ def _bands_of(s: State, colour: Int) -> Int:
 
 @kernel
 def pieces_add_up(s: State) -> Int:
-    """ADA-6: the numbers of pieces add up, and none is below 0."""
-    if s.supply_gold < 0 or s.supply_tribes < 0 or s.box < 0:
+    """ADA-6: the numbers of pieces add up, and none is below 0, or what the box keeps (ADA-12)."""
+    if s.supply_gold < 0 or s.supply_tribes < 0 or ships_lost(s) < 0:
         return False
     for colour in range(FOUR):
         if s.reserve[colour] < 0 or s.reserve[colour] + _bands_of(s, colour) != MOST_PIECES:

@@ -36,7 +36,7 @@ FAULTS = (
     "remembered cards or known hands contradict the real ones (ADA-37)",
     "the dice show impossible faces (ADA-7)",
     "the preliminary turn is at an impossible point (ADA-12, ADA-13)",
-    "the turn, its budget or the raid is impossible (ADA-15, ADA-26, ADA-33)",
+    "the turn, its budget, a claim or the raid is impossible (ADA-15, ADA-26, ADA-28, ADA-33)",
     "the open decision is impossible (ADA-17, ADA-22, ADA-31 to ADA-35)",
     "the end of the game is impossible (ADA-28 to ADA-30)",
 )
