@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from armarl.common.json_text import same_json
 from armarl.common.messages import brief
 from armarl.networks.judge import survey_of
 from armarl.networks.policy_network import NetworkError, Tensors, widths
@@ -26,7 +27,7 @@ def check_policy_variant(path: Path, variant: Any, game: Game) -> None:
     if not isinstance(variant, dict):
         raise PolicyError(f"{path} does not name the game it plays")
     for key, wanted in game.variant.items():
-        if variant.get(key) != wanted:
+        if not same_json(variant.get(key), wanted):
             raise PolicyError(
                 f"{path} was made for {key} {brief(repr(variant.get(key)))}, this game has {key} "
                 f"{brief(repr(wanted))} ({game.name} {game.version}, {game.players} players)"
